@@ -3,9 +3,10 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from pipelines.captures.search_walk import FinishedSearch
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.rules.results import ResultDocument
+from pipelines.scan.rules.search import to_search_related
 from tests.account_oracle import to_account_summary
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -27,6 +28,37 @@ _DISCOVERY: Any = {
     },
     "rounds": [],
 }  # fmt: skip
+
+
+NO_SEARCH: Any = to_search_related(
+    [],
+    walk=FinishedSearch(terms=(), videos=(), shown_by={}, requests_used=0, request_budget=0),
+    shown_by={},
+    title=None,
+    verified=(),
+)
+NO_VARIANTS: Any = {"count": 0, "aweme_list": [], "by_kind": {}}
+
+
+def stored_result(ranked: list[Any], **parts: object) -> Any:
+    """A result document with these parts; without them, of a scan without search and variants."""
+    return {
+        "music_id": MUSIC_ID,
+        "ranked": ranked,
+        "account_summary": to_account_summary(ranked),
+        "is_demo_data": True,
+        "data_provider": PROVIDER,
+        "created_at": "2026-01-31T12:00:00Z",
+        "keyword": None,
+        "search_related": NO_SEARCH,
+        "variants": NO_VARIANTS,
+        "account_count_complete": False,
+        "mobile_emulator_used": False,
+        "algorithm": ALGORITHM,
+        "confirmed_count": len(ranked),
+        "coverage_complete": False,
+        **parts,
+    }
 
 
 def work(number: int) -> Any:
@@ -82,13 +114,11 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
     """A result document as a worker writes it, with `count` confirmed works."""
     works = [work(number) for number in range(count)]
     track = Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW, title="Paper Boats")
-    return ResultDocument(
+    return stored_result(
+        works,
         music=to_track_document(track),
-        music_id=MUSIC_ID,
-        ranked=works,
         candidate_pool_size=count + 10,
         unique_account_count=min(count, 7),
-        account_summary=to_account_summary(works),
         discovery=_DISCOVERY,
         coverage={
             "sources": [
@@ -140,10 +170,7 @@ def result(count: int, *, ended: bool = False, parameters: ScanParameters | None
         },
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},
-        is_demo_data=True,
-        data_provider=PROVIDER,
-        created_at="2026-01-31T12:00:00Z",
-    ).to_document()  # fmt: skip
+    )  # fmt: skip
 
 
 def discovery_result() -> Any:

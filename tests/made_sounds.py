@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import Features, Peaks
 
 HOP_S = 1024 / 22_050
 FINE_HOP_S = HOP_S / 2

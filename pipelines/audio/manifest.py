@@ -117,9 +117,9 @@ def verify_rows(
 
 def score_fields(score: ManifestScore) -> dict[str, object]:
     """Return one line of the scores file; fields without a measurement are empty."""
-    evidence = (
-        score.verdict.best.evidence if score.verdict.best else _evidence_without_pair(score.verdict)
-    )
+    verdict = score.verdict
+    nothing = PairEvidence(verdict=verdict.verdict, reason=verdict.reason)
+    evidence = verdict.best.evidence if verdict.best else nothing
     measured = {name: getattr(evidence, name) for name in SCORE_COLUMNS if hasattr(evidence, name)}
     fields: dict[str, object] = {
         name: round(value, 6) if isinstance(value, float) else value
@@ -165,7 +165,3 @@ def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:
         references=tuple((folder / name).absolute() for name in names if name),
         candidate=(folder / (fields["candidate"] or "").strip()).absolute(),
     )
-
-
-def _evidence_without_pair(verdict: GroupVerdict) -> PairEvidence:
-    return PairEvidence(verdict=verdict.verdict, reason=verdict.reason)

@@ -155,9 +155,9 @@ class SoundMatches:
                     reference_source=use["reference_source"],
                 )
                 yield {
+                    "job_id": fetched["job_id"],
                     **comparison_row(
                         found,
-                        job_id=fetched["job_id"],
                         track_music_id=use["track_music_id"],
                         hashes=(use["reference_sha256"], sound.sha256),
                     ),

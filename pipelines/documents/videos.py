@@ -84,7 +84,7 @@ def to_ranked_document(
     comparison: Comparison | None = None,
     first_observed_at: datetime | None = None,
 ) -> LinkedVideo:
-    """Build an entry of `ResultDocument.ranked`: a confirmed video with its link to the track.
+    """Build an entry of `StoredResult.ranked`: a confirmed video with its link to the track.
 
     `view_result` adds `rank`, `hot_score` and `is_viral`, which depend on the request.
     `source_music_url` is the public link of `source_music_id`; the caller builds it because the

@@ -261,7 +261,7 @@ class CurrentScan:
             self.last_stage = name
         except RunCancelledError as error:
             self.was_cancelled = True
-            self.session.report_canceling()
+            self.session.on_canceling()
             # After another error Dagster would first go through all other steps, without them.
             raise DagsterExecutionInterruptedError from error
         # SIGTERM or Ctrl-C, as Dagster or Python raises it: the job goes on in another process.

@@ -6,18 +6,21 @@ another video in each scan, and the music id of such a video would count as know
 list was not read, which the estimates of the coverage report forbid.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
-from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, read_detail, run_all
-from pipelines.scan.excerpts import cut_group_excerpts
+from pipelines.scan.collect import (
+    add_reads,
+    ending_error,
+    read_detail,
+    read_until_refused,
+    run_each,
+)
 from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.rules.expansion import credibility
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo
-from pipelines.scan.verify_audio import load_known_sounds, to_comparison, verify_music
+from pipelines.scan.verify_audio import load_known_sounds, verify_music
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import Comparison
@@ -63,11 +66,8 @@ def audit_videos(session: ScanRun, references: Sequence[MeasuredVideo]) -> None:
     before = session.captures.requests_used
     videos, compared, stop = session.run(_audit(session, audit.sample, references))
     found.comparisons.extend(compared)
-    requests = session.captures.requests_used - before
-    read = len(found.audit_details)
-    add_coverage(
-        session, AUDIT_SURFACE, requests=requests, pages=read, items=read, new=0, stop=stop
-    )
+    items = len(found.audit_details)
+    add_reads(session, AUDIT_SURFACE, since=before, items=items, new=0, stop=stop)
     found.audit = with_bound(replace(audit, videos=videos))
 
 
@@ -81,13 +81,12 @@ async def _audit(
     videos = [detail.video for detail in session.state.audit_details.values()]
     session.state.sounds_wanted += len(videos)
     await load_known_sounds(session, videos)
-    gate = asyncio.Semaphore(VIDEOS_IN_FLIGHT)
-
-    async def one(detail: VideoDetail) -> tuple[AuditedVideo, list[Comparison]]:
-        async with gate:
-            return await _compare(session, detail, references)
-
-    compared = await run_all(map(one, session.state.audit_details.values()))
+    compared = await run_each(
+        session,
+        session.state.audit_details.values(),
+        lambda detail: _compare(session, detail, references),
+        at_once=VIDEOS_IN_FLIGHT,
+    )
     verdicts = {video.aweme_id: video for video, _ in compared} | unread
     return (
         tuple(verdicts[name] for name in sample),
@@ -100,40 +99,33 @@ async def _read_details(
     session: ScanRun, sample: Sequence[str]
 ) -> tuple[dict[str, AuditedVideo], str]:
     """Read the drawn videos; return those that could not be read, and why reading ended."""
-    gate = asyncio.Semaphore(READS_IN_FLIGHT)
     unread: dict[str, AuditedVideo] = {}
-    stop = "completed"
 
     def leave_out(aweme_id: str, verdict: AuditVerdict, reason: str) -> None:
         unread[aweme_id] = AuditedVideo(aweme_id=aweme_id, verdict=verdict, reason=reason)
 
-    async def one(aweme_id: str) -> None:
-        nonlocal stop
-        async with gate:
-            session.check_cancelled()
-            if stop != "completed":
-                leave_out(aweme_id, "not_read", stop)
-                return
-            try:
-                read = await read_detail(session, aweme_id)
-            except UpstreamError as error:
-                leave_out(aweme_id, "not_read", error.stop_reason)
-                if isinstance(error, SOURCE_ENDING_ERRORS):
-                    stop = error.stop_reason
-                return
-            if isinstance(read, UnavailableVideo):
-                leave_out(aweme_id, "unavailable", read.filter_reason or read.reason)
-            else:
-                session.state.audit_details[aweme_id] = read
+    def skip(aweme_id: str, error: UpstreamError) -> None:
+        leave_out(aweme_id, "not_read", error.stop_reason)
 
-    await run_all(one(aweme_id) for aweme_id in sample)
-    return unread, stop
+    async def read(aweme_id: str) -> UpstreamError | None:
+        try:
+            found = await read_detail(session, aweme_id)
+        except UpstreamError as error:
+            skip(aweme_id, error)
+            return error
+        if isinstance(found, UnavailableVideo):
+            leave_out(aweme_id, "unavailable", found.filter_reason or found.reason)
+        else:
+            session.state.audit_details[aweme_id] = found
+        return None
+
+    ending = ending_error(await read_until_refused(session, sample, read, skip))
+    return unread, ending.stop_reason if ending else "completed"
 
 
 async def _compare(
     session: ScanRun, detail: VideoDetail, references: Sequence[MeasuredVideo]
 ) -> tuple[AuditedVideo, list[Comparison]]:
-    session.check_cancelled()
     video = detail.video
     about = AuditedVideo(
         aweme_id=video.aweme_id,
@@ -143,23 +135,13 @@ async def _compare(
     )
     if detail.is_silent_placeholder:
         return about, []
-    verdict, measured = await verify_music(session, [video], references)
-    if not measured:
+    verdict, comparisons = await verify_music(session, [video], references)
+    if not comparisons:
         return about, []
-    comparisons = [
-        to_comparison(
-            session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
-        )
-        for pair in verdict.pairs
-    ]
-    best = max(comparisons, key=credibility)
-    cut_group_excerpts(session, measured, comparisons)
-    return (
-        replace(
-            about,
-            verdict=verdict.verdict,
-            reason=verdict.reason,
-            comparison_id=best.comparison_id,
-        ),
-        comparisons,
+    judged = replace(
+        about,
+        verdict=verdict.verdict,
+        reason=verdict.reason,
+        comparison_id=max(comparisons, key=credibility).comparison_id,
     )
+    return judged, comparisons

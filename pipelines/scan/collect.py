@@ -7,7 +7,8 @@ upstream refusal ends a source and becomes its stop reason; what was read before
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from dataclasses import replace
 
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
@@ -18,7 +19,7 @@ from pipelines.scan.rules.candidate_pool import (
     choose_others,
     reserved_places,
 )
-from pipelines.scan.rules.genuine_rows import is_row_of
+from pipelines.scan.rules.coverage.genuine_rows import is_row_of
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
 from warehouse.queries.sound_matches import read_known_matches
@@ -42,10 +43,7 @@ def read_track(session: ScanRun) -> Track:
     with session.stopwatch.waiting("upstream"):
         track = session.run(session.captures.track(session.music_id))
     session.state.track = track
-    requests = session.captures.requests_used - before
-    add_coverage(
-        session, "music_info", requests=requests, pages=1, items=1, new=1, stop="completed"
-    )
+    add_reads(session, "music_info", since=before, items=1, new=1, stop="completed")
     session.count()
     read_song(session)
     return track
@@ -63,10 +61,8 @@ def read_song(session: ScanRun) -> None:
             found.song = session.run(session.captures.song(track_id))
     except (UpstreamError, ProviderUnsupportedError) as error:
         stop = error.stop_reason
-    requests, items = session.captures.requests_used - before, int(found.song is not None)
-    add_coverage(
-        session, SONG_SURFACE, requests=requests, pages=items, items=items, new=items, stop=stop
-    )
+    items = int(found.song is not None)
+    add_reads(session, SONG_SURFACE, since=before, items=items, new=items, stop=stop)
 
 
 def _song_of_track(session: ScanRun) -> str | None:
@@ -74,12 +70,8 @@ def _song_of_track(session: ScanRun) -> str | None:
     found = session.state
     if session.keyword is not None or found.track is None:
         return None
-    music = (video.music for video in found.videos())
-    named = (
-        sound.service_track_id
-        for sound in music
-        if sound is not None and sound.music_id == session.music_id
-    )
+    own = found.videos_of(session.music_id)
+    named = (video.music.service_track_id for video in own if video.music)
     return found.track.service_track_id or next(filter(None, named), None)
 
 
@@ -105,7 +97,6 @@ def add_known_matches(session: ScanRun) -> int:
     if not session.verifies_audio:
         return 0
     known = read_known_matches(session.runtime.engine, session.music_id)
-    before = len(session.state.seen_ids)
     seen = [
         Sighting(
             aweme_id=row["candidate_aweme_id"],
@@ -116,13 +107,15 @@ def add_known_matches(session: ScanRun) -> int:
         )
         for row in known
     ]
-    session.state.seen_ids |= {one.aweme_id for one in seen}
-    session.state.sightings.extend(seen)
-    new = len(session.state.seen_ids) - before
-    add_coverage(
-        session, KNOWN_MATCHES, requests=0, pages=0, items=len(seen), new=new, stop="completed"
+    coverage = SourceCoverage(
+        surface=KNOWN_MATCHES,
+        requests=0,
+        pages=0,
+        items=len(seen),
+        new_items=0,
+        stop_reason="completed",
     )
-    return new
+    return add_sightings(session, seen, coverage)
 
 
 def begin_pool(session: ScanRun) -> tuple[Candidate, ...]:
@@ -167,13 +160,9 @@ def read_details(session: ScanRun) -> list[Video]:
     before = session.captures.requests_used
     stop = session.run(_read_details(session, missing)) if missing else "completed"
     _sort_details(session)
-    requests = session.captures.requests_used - before
     read = [found.details[name].video for name in missing if name in found.details]
     items = len(read) + sum(name in found.unavailable for name in missing)
-    add_coverage(
-        session, "video_detail",
-        requests=requests, pages=items, items=items, new=len(read), stop=stop,
-    )  # fmt: skip
+    add_reads(session, "video_detail", since=before, items=items, new=len(read), stop=stop)
     read_song(session)
     return read
 
@@ -190,30 +179,28 @@ async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
     A page that was not read is reported as not reached, whatever the error.
     """
     found = session.state
-    gate = asyncio.Semaphore(READS_IN_FLIGHT)
-    met: Counter[str] = Counter()
-    ending: str | None = None
 
-    async def one(aweme_id: str) -> None:
-        nonlocal ending
-        async with gate:
-            session.check_cancelled()
-            if ending is not None:
-                found.outcomes[aweme_id] = ("not_reached", ending)
-                return
-            try:
-                _store_detail(session, aweme_id, await read_detail(session, aweme_id))
-            except UpstreamError as error:
-                found.outcomes[aweme_id] = (error.type, error.detail)
-                met[error.stop_reason] += 1
-                if isinstance(error, SOURCE_ENDING_ERRORS):
-                    ending = error.stop_reason
-            session.count()
+    async def read(aweme_id: str) -> UpstreamError | None:
+        error = None
+        try:
+            _store_detail(session, aweme_id, await read_detail(session, aweme_id))
+        except UpstreamError as met:
+            error = met
+            found.outcomes[aweme_id] = (error.type, error.detail)
+        session.count()
+        return error
 
-    await run_all(one(aweme_id) for aweme_id in aweme_ids)
-    read = found.read_candidates()
-    found.not_reached += [f"video_detail:{name}" for name in aweme_ids if name not in read]
-    return ending or max(sorted(met), key=met.__getitem__, default="completed")
+    def skip(aweme_id: str, ending: UpstreamError) -> None:
+        found.outcomes[aweme_id] = ("not_reached", ending.stop_reason)
+
+    errors = await read_until_refused(session, aweme_ids, read, skip)
+    done = found.read_candidates()
+    found.not_reached += [f"video_detail:{name}" for name in aweme_ids if name not in done]
+    ending = ending_error(errors)
+    if ending is not None:
+        return ending.stop_reason
+    counts = Counter(error.stop_reason for error in errors)
+    return max(sorted(counts), key=counts.__getitem__, default="completed")
 
 
 async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
@@ -245,6 +232,65 @@ async def run_all[T](coroutines: Iterable[Coroutine[object, object, T]]) -> list
     return [task.result() for task in tasks]
 
 
+async def run_each[Item, T](
+    session: ScanRun,
+    items: Iterable[Item],
+    work: Callable[[Item], Awaitable[T]],
+    *,
+    at_once: int,
+) -> list[T]:
+    """Do some work on each item, `at_once` of them at a time; as `run_all`, until it is cancelled.
+
+    Raises:
+        RunCancelledError: Cancellation was requested.
+    """
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(item: Item) -> T:
+        async with gate:
+            session.check_cancelled()
+            return await work(item)
+
+    return await run_all(map(one, items))
+
+
+async def read_until_refused(
+    session: ScanRun,
+    names: Iterable[str],
+    read: Callable[[str], Awaitable[UpstreamError | None]],
+    skip: Callable[[str, UpstreamError], object],
+) -> list[UpstreamError]:
+    """Read several things of one source, concurrently, until a refusal ends it.
+
+    Args:
+        session: The scan.
+        names: What to read.
+        read: Reads one; returns the error that it met.
+        skip: Called instead after a refusal, with the refusal.
+
+    Returns:
+        The errors in the order they were met; `ending_error` says which ended the reading.
+    """
+    errors: list[UpstreamError] = []
+
+    async def one(name: str) -> None:
+        ending = ending_error(errors)
+        if ending is not None:
+            skip(name, ending)
+            return
+        error = await read(name)
+        if error is not None:
+            errors.append(error)
+
+    await run_each(session, names, one, at_once=READS_IN_FLIGHT)
+    return errors
+
+
+def ending_error(errors: Iterable[UpstreamError]) -> UpstreamError | None:
+    """Return the first error after which a source is asked for nothing more."""
+    return next((error for error in errors if isinstance(error, SOURCE_ENDING_ERRORS)), None)
+
+
 def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) -> Sighting:
     """Convert a listed video to a sighting; `same_music` is set if its music id is verified.
 
@@ -269,36 +315,31 @@ def add_sightings(session: ScanRun, seen: list[Sighting], coverage: SourceCovera
     fresh = {sighting.aweme_id for sighting in seen} - session.state.seen_ids
     session.state.seen_ids |= fresh
     session.state.sightings.extend(seen)
-    new = len(fresh)
-    add_coverage(
-        session, coverage.surface,
-        requests=coverage.requests, pages=coverage.pages, items=coverage.items, new=new,
-        stop=coverage.stop_reason,
-    )  # fmt: skip
+    add_coverage(session, replace(coverage, new_items=len(fresh)))
     session.count()
-    return new
+    return len(fresh)
 
 
-def add_coverage(
-    session: ScanRun,
-    surface: str,
-    *,
-    requests: int,
-    pages: int,
-    items: int,
-    new: int,
-    stop: str,
+def add_reads(
+    session: ScanRun, surface: str, *, since: int | None = None, items: int, new: int, stop: str
 ) -> None:
+    """Add things that were read one by one, a page each, to the coverage report.
+
+    `since`: the requests that the scan had used before; without it, none were needed.
+    """
+    requests = 0 if since is None else session.captures.requests_used - since
+    entry = SourceCoverage(
+        surface=surface, requests=requests, pages=items, items=items, new_items=new,
+        stop_reason=stop,
+    )  # fmt: skip
+    add_coverage(session, entry)
+
+
+def add_coverage(session: ScanRun, entry: SourceCoverage) -> None:
     """Add an entry to the coverage report, unless there was nothing to read.
 
     A source that was refused without a request (a closed circuit, a host outside the profile, a
     surface that is off) has an entry, too: its stop reason is what a reader must know.
     """
-    if not requests and not items and not stop.startswith((REFUSED, SURFACE_OFF)):
-        return
-    session.state.coverage_report.append(
-        SourceCoverage(
-            surface=surface, requests=requests, pages=pages, items=items, new_items=new,
-            stop_reason=stop,
-        )
-    )  # fmt: skip
+    if entry.requests or entry.items or entry.stop_reason.startswith((REFUSED, SURFACE_OFF)):
+        session.state.coverage_report.append(entry)

@@ -1,8 +1,10 @@
-"""Conclude a scan: build its immutable result document."""
+"""Conclude a scan: build its immutable result document and the rows that come from it."""
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from datetime import datetime
+from typing import cast
 
 from pipelines.documents.coverage_messages import audit_sentence, coverage_estimate_sentence
 from pipelines.documents.result_types import (
@@ -28,6 +30,8 @@ from pipelines.documents.videos import (
     to_variant_document,
 )
 from pipelines.scan.audit import AUDIT_SURFACE
+from pipelines.scan.marts import rows as mart_rows
+from pipelines.scan.marts.rows import MartRow
 from pipelines.scan.marts.sql_models import summarize_accounts
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES
 from pipelines.scan.rules.coverage.audit import CONFIDENCE, left_out
@@ -38,23 +42,22 @@ from pipelines.scan.rules.coverage.estimates import (
     estimate_videos,
     listed_only,
     sample_of,
+    unseen_music_ids,
 )
-from pipelines.scan.rules.estimate import unseen_music_ids
+from pipelines.scan.rules.coverage.genuine_rows import MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.genuine_rows import MUSIC_LIST, genuine_shares
-from pipelines.scan.rules.results import ResultDocument
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import is_search_wanted, search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
 from warehouse.records.coverage import (
     CoverageEstimate,
     RandomAudit,
-    SourceCoverage,
-    SourceDecision,
     merge_coverage,
 )
 from warehouse.records.errors import AudioUnavailableError
+from warehouse.records.evidence import ALGORITHM
 from warehouse.records.videos import track_origin
+from warehouse.tables.marts.steps import STEP_MARTS
 
 CLEAN_ENDS = EXHAUSTED_REASONS | {AudioUnavailableError.type}
 """Stop reasons after which a feed may have ended. A sound that cannot be had is no refusal: its
@@ -67,7 +70,11 @@ SEPARATE_SURFACES = frozenset({
 
 
 def result_document(session: ScanRun) -> StoredResult:
-    """Build the result document of this scan. Queries when each video was first observed."""
+    """Build the immutable result of this scan. Queries when each video was first observed.
+
+    It holds all confirmed videos, in any order. A search by name alone has `keyword` and neither
+    `music` nor `music_id`: it confirms nothing.
+    """
     found = session.state
     first = read_first_observed(session.runtime.engine, list(found.confirmed))
     ranked = [
@@ -75,25 +82,29 @@ def result_document(session: ScanRun) -> StoredResult:
         for aweme_id, entry in found.confirmed.items()
     ]
     summary = summarize_accounts(session.runtime.engine, ranked, profiles=found.profiles)
-    return ResultDocument(
-        music=requested_track(session),
-        music_id=session.music_id or None,
-        keyword=session.keyword,
-        ranked=ranked,
-        candidate_pool_size=len(found.pool),
-        unique_account_count=summary["account_count"],
-        account_summary=summary,
-        discovery=_discovery(session),
-        coverage=coverage_document(session),
-        parameters=session.parameters.to_document(),
-        sources_ended_by_exhaustion=exhausted_sources(session),
-        search_related=search_related(session),
-        variants=_variants(session),
-        is_demo_data=session.runtime.is_demo,
-        data_provider=session.runtime.music_provider,
-        mobile_emulator_used=session.runtime.uses_device,
-        created_at=to_time(session.clock()),
-    ).to_document()
+    return {
+        "music": requested_track(session),
+        "music_id": session.music_id or None,
+        "ranked": ranked,
+        "candidate_pool_size": len(found.pool),
+        "unique_account_count": summary["account_count"],
+        "account_summary": summary,
+        "discovery": _discovery(session),
+        "coverage": coverage_document(session),
+        "parameters": session.parameters.to_document(),
+        "sources_ended_by_exhaustion": exhausted_sources(session),
+        "is_demo_data": session.runtime.is_demo,
+        "data_provider": session.runtime.music_provider,
+        "created_at": to_time(session.clock()),
+        "keyword": session.keyword,
+        "search_related": search_related(session),
+        "variants": _variants(session),
+        "account_count_complete": False,
+        "mobile_emulator_used": session.runtime.uses_device,
+        "algorithm": ALGORITHM,
+        "confirmed_count": len(ranked),
+        "coverage_complete": False,
+    }
 
 
 def requested_track(session: ScanRun) -> TrackDocument | None:
@@ -173,8 +184,14 @@ def coverage_document(session: ScanRun) -> Coverage:
         *(f"hashtag_list:{name}" for name in found.hashtags_left),
     ]
     return {
-        "sources": [_source(entry) for entry in merge_coverage(found.coverage_report)],
-        "decisions": [_decision(entry) for entry in session.captures.read_decisions()],
+        "sources": [
+            cast("SourceCoverageDocument", asdict(entry))
+            for entry in merge_coverage(found.coverage_report)
+        ],
+        "decisions": [
+            cast("SourceDecisionDocument", asdict(entry))
+            for entry in session.captures.read_decisions()
+        ],
         "not_reached": [*found.not_reached, *left],
         "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
         "list_genuine_share": _genuine_shares(session),
@@ -223,9 +240,9 @@ def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
     read = found.read_candidates()
     listed = listed_only(found.sightings, confirmed_ids=found.verified, read=read)
     left = left_out(found.sightings, pooled=found.pool)
-    return sample_of(
-        found.sightings,
-        music_of={video.aweme_id: session.music_of(video) for video in videos},
+    music_of = {video.aweme_id: session.music_of(video) for video in videos}
+    return replace(
+        sample_of(found.sightings, music_of=music_of),
         unread_lists=len(_unread_lists(session)),
         is_compared=session.verifies_audio,
         listed_videos=len(listed),
@@ -281,40 +298,7 @@ def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
             name for name, one in confirmed.items() if one.link_type == "audio_fingerprint_match"
         },
     )
-    return [
-        {
-            "music_id": one.music_id,
-            "rows": one.rows,
-            "own_rows": one.own_rows,
-            "audio_rows": one.audio_rows,
-        }
-        for one in shares
-    ]
-
-
-def _decision(entry: SourceDecision) -> SourceDecisionDocument:
-    return {
-        "question": entry.question,
-        "surface": entry.surface,
-        "tried": entry.tried,
-        "answered": entry.answered,
-        "left_closed": entry.left_closed,
-        "left_sick": entry.left_sick,
-        "left_held_back": entry.left_held_back,
-        "latest_answers": entry.latest_answers,
-        "latest_refusals": entry.latest_refusals,
-    }
-
-
-def _source(entry: SourceCoverage) -> SourceCoverageDocument:
-    return {
-        "surface": entry.surface,
-        "requests": entry.requests,
-        "pages": entry.pages,
-        "items": entry.items,
-        "new_items": entry.new_items,
-        "stop_reason": entry.stop_reason,
-    }
+    return [cast("ListGenuineShareDocument", asdict(one)) for one in shares]
 
 
 def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
@@ -323,7 +307,7 @@ def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
     music = {video.aweme_id: video.music for video in found.videos()}
     for seen in found.sightings:
         sound = music.get(seen.aweme_id)
-        is_screen = seen.surface not in {"music_list", KNOWN_MATCHES}
+        is_screen = seen.surface not in {MUSIC_LIST, KNOWN_MATCHES}
         if sound and is_screen and found.verified.get(sound.music_id) is not None:
             yield seen.aweme_id, sound.music_id
 
@@ -351,3 +335,38 @@ def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     elif is_search_wanted(session) and not session.parameters.search_candidate_limit:
         ended["search"] = False
     return ended
+
+
+def coverage_marts(session: ScanRun) -> dict[str, list[MartRow]]:
+    """Return the rows of the coverage report by mart."""
+    return {
+        "coverage": mart_rows.coverage_rows(session),
+        "coverage_estimates": mart_rows.estimate_rows(coverage_estimates(session)),
+        "random_audits": mart_rows.audit_rows(session),
+    }
+
+
+def ranking_marts(session: ScanRun) -> dict[str, list[MartRow]]:
+    """Build the result of this scan; return the rows of its ranking by mart."""
+    document = session.result = result_document(session)
+    return {
+        "rankings": mart_rows.ranking_rows(session, document),
+        "account_summaries": mart_rows.account_rows(session, document["account_summary"]),
+    }
+
+
+def carry_over(session: ScanRun) -> None:
+    """Write the rows of the finished steps under this job too, and store a first checkpoint.
+
+    For a job that begins with the state of another one. Rows stay with the job that read and
+    compared: each comparison has one row, which later rows name by its id; and what a step read
+    first cannot be told from a state after it.
+    """
+    state = session.state
+    kept = {"audio_comparisons", *(table.name.removeprefix("marts.") for table in STEP_MARTS)}
+    written, state.written = state.written - kept, set()
+    rows = mart_rows.confirmation_rows(session) | coverage_marts(session)
+    if "rankings" in state.steps:
+        rows |= ranking_marts(session)
+    mart_rows.append_marts(session, {noun: rows[noun] for noun in sorted(written)})
+    session.checkpoint()

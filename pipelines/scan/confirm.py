@@ -5,21 +5,21 @@ screens of newly verified ids; repeat until nothing new is found or the pool is 
 (None for the track's own id). Only unchanged audio is confirmed; edited audio is a variant.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
 from pipelines.scan.audit import audit_videos, draw_audit
 from pipelines.scan.collect import (
-    add_coverage,
+    add_reads,
     fill_pool,
     read_details,
     read_music_screen,
-    run_all,
+    run_each,
 )
-from pipelines.scan.excerpts import cut_group_excerpts, finish_cutting
+from pipelines.scan.excerpts import finish_cutting
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
+    REPRESENTATIVES,
     VideoVariant,
     best_comparisons,
     credibility,
@@ -27,6 +27,7 @@ from pipelines.scan.rules.expansion import (
     link_video,
     variant_comparison,
     verification_order,
+    videos_to_verify,
 )
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens, read_hashtag_screens
@@ -35,8 +36,6 @@ from pipelines.scan.verify_audio import (
     choose_references,
     load_known_sounds,
     load_references,
-    representatives,
-    to_comparison,
     verify_music,
     write_sounds,
 )
@@ -143,16 +142,10 @@ def _verify_candidates(session: ScanRun) -> list[str]:
     read = session.state.sounds_read - files
     refusals = session.state.sound_refusals - refused_before
     refused = Counter({name: n for name, n in refusals.items() if name != AUDIO_UNAVAILABLE})
-    add_coverage(
-        session, "media",
-        requests=session.captures.requests_used - requests, pages=read, items=read, new=read,
-        stop=_most_frequent(refused) or ("completed" if read else AUDIO_UNAVAILABLE),
-    )  # fmt: skip
+    most_frequent = max(refused, key=refused.__getitem__, default=None)
+    stop = most_frequent or ("completed" if read else AUDIO_UNAVAILABLE)
+    add_reads(session, "media", since=requests, items=read, new=read, stop=stop)
     return newly
-
-
-def _most_frequent(counts: Counter[str]) -> str | None:
-    return max(counts, key=counts.__getitem__, default=None)
 
 
 async def _verify_pool(session: ScanRun) -> list[str]:
@@ -162,19 +155,22 @@ async def _verify_pool(session: ScanRun) -> list[str]:
     if not groups or not session.verifies_audio:
         return []
     references = await _references(session)
-    to_verify = [video for videos in groups.values() for video in representatives(session, videos)]
+    silent = found.silent_videos()
+    to_verify = [
+        video
+        for videos in groups.values()
+        for video in videos_to_verify(videos, silent=silent, limit=REPRESENTATIVES)
+    ]
     found.sounds_wanted = session.progress.audio_checked_count + len(to_verify)
     await load_known_sounds(session, to_verify)
-    gate = asyncio.Semaphore(GROUPS_IN_FLIGHT)
-
-    async def one(music_id: str) -> str | None:
-        async with gate:
-            session.check_cancelled()
-            return await _verify_group(session, music_id, groups[music_id], references)
-
     order = verification_order(groups, title=session.song_title)
     before = len(found.comparisons)
-    verdicts = await run_all(one(music_id) for music_id in order)
+    verdicts = await run_each(
+        session,
+        order,
+        lambda music_id: _verify_group(session, music_id, groups[music_id], references),
+        at_once=GROUPS_IN_FLIGHT,
+    )
     places = {music_id: place for place, music_id in enumerate(order)}
     compared = found.comparisons[before:]  # in one order, whichever group was decided first
     compared.sort(key=lambda entry: places.get(entry.candidate_music_id, -1))
@@ -188,12 +184,8 @@ async def _references(session: ScanRun) -> Sequence[MeasuredVideo]:
     if found.references and not session.sounds.references:
         session.sounds.references = await load_references(session) or ()
     if not session.sounds.references:
-        own = [
-            video
-            for video in found.videos()
-            if video.music is not None and video.music.music_id == session.music_id
-        ]
-        chosen = session.sounds.references = await choose_references(session, own)
+        chosen = await choose_references(session, found.videos_of(session.music_id))
+        session.sounds.references = chosen
         found.references = [
             ReferenceSound(video=one.video, sha256=one.sound.sha256)
             for one in chosen
@@ -211,19 +203,12 @@ async def _verify_group(
         reason = "reference_altered_by_host" if found.has_altered_references else NO_REFERENCE
         _mark(session, videos, "not_comparable", reason)
         return None
-    verdict, measured = await verify_music(session, videos, references)
-    comparisons = [
-        to_comparison(
-            session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
-        )
-        for pair in verdict.pairs
-    ]
+    verdict, comparisons = await verify_music(session, videos, references)
     found.comparisons.extend(comparisons)
-    if not measured:
+    if not comparisons:
         _mark(session, videos, "not_comparable", "silent_placeholder")
         return None
     best = max(comparisons, key=credibility)
-    cut_group_excerpts(session, measured, comparisons)
     if verdict.verdict == "variant":
         found.variant_ids[music_id] = best
     if verdict.verdict != "confirmed":

@@ -1,30 +1,32 @@
 """Discover related videos of a track: a small scan and its result document.
 
-It reuses the stages of a scan; the rules of a candidate's entry are in `rules/discovery.py`.
+It reuses the stages of a scan, and reports candidate by candidate. Layer 1: first-screen videos of
+the track's authors. Layer 2: those of other music ids whose text names the song, confirmed or
+rejected by audio. Its parameters are in `rules/discovery.py`.
 """
 
 from collections.abc import Callable
 from functools import partial
 
-from pipelines.documents.result_types import Discovery, DiscoveryCandidate
+from pipelines.documents.result_types import (
+    AssociationType,
+    DiscoveredVideo,
+    Discovery,
+    DiscoveryCandidate,
+)
+from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_evidence_document, to_time
 from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
 from pipelines.scan.conclude import coverage_document, ranked_document, requested_track
 from pipelines.scan.confirm import confirm_videos
+from pipelines.scan.marts.rows import MartRow
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
-from pipelines.scan.rules.discovery import (
-    association_of,
-    layer_counts,
-    title_relation,
-    to_discovered,
-)
 from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.rules.ranking import rank_documents
+from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.screens import read_author_screens
+from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM, Comparison
-
-type Row = dict[str, object]
 
 
 def discover(session: ScanRun) -> Discovery:
@@ -48,11 +50,7 @@ def _read_first_screen(session: ScanRun) -> None:
 
 
 def _read_authors(session: ScanRun) -> None:
-    own = [
-        video
-        for video in session.state.videos()
-        if video.music is not None and video.music.music_id == session.music_id
-    ]
+    own = session.state.videos_of(session.music_id)
     read_author_screens(session, own, limit=session.discovery.author_limit)
 
 
@@ -79,11 +77,10 @@ _STEPS: dict[str, Callable[[ScanRun], object]] = {
 }
 
 
-def discovered_rows(session: ScanRun, document: Discovery) -> list[Row]:
+def discovered_rows(session: ScanRun, document: Discovery) -> list[MartRow]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
-            "job_id": session.job.job_id,
             "track_music_id": session.music_id,
             "aweme_id": entry["aweme_id"],
             "music_id": entry["music"]["id_str"] if entry["music"] else None,
@@ -112,12 +109,14 @@ def _document(session: ScanRun) -> Discovery:
         "music_id": session.music_id,
         "music": track,
         "aweme_list": [
-            to_discovered(rank, work, entries[work["aweme_id"]], viral_threshold=threshold)
+            _to_discovered(rank, work, entries[work["aweme_id"]], viral_threshold=threshold)
             for rank, work in enumerate(verified, 1)
         ],
         "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
         "reference_works": [
-            entry.video.aweme_id for entry in found.references if entry.source == "platform"
+            entry.video.aweme_id
+            for entry in found.references
+            if source_of(entry.video) == "platform"
         ],
         "layer_counts": _layer_counts(session, confirmed),
         "coverage": coverage_document(session),
@@ -132,17 +131,44 @@ def _document(session: ScanRun) -> Discovery:
     }
 
 
+def _association_of(entry: ConfirmedVideo) -> AssociationType:
+    """Return how a discovered video is linked to the track: by music id or by audio."""
+    is_own = entry.link_type == "exact_music_id"
+    return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
+
+
+def _to_discovered(
+    rank: int, document: LinkedVideo, entry: ConfirmedVideo, *, viral_threshold: int
+) -> DiscoveredVideo:
+    """Return the document of a verified match: the ranked video with its association."""
+    return {
+        "rank": rank,
+        **document,
+        "association_type": _association_of(entry),
+        "reference_aweme_id": entry.comparison.reference_aweme_id if entry.comparison else None,
+        "hot_score": hot_score(entry.video.statistics),
+        "is_viral": is_viral(document, viral_threshold=viral_threshold),
+    }
+
+
 def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
+    """Count the candidates of each layer by outcome."""
     found, title = session.state, session.song_title
-    relations = [title_relation(entry.sighting, title) for entry in found.candidates.values()]
+    naming = [entry for entry in found.candidates.values() if entry.sighting.mentions(title)]
     outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
     screens = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
-    return layer_counts(
-        outcomes,
-        naming=sum(relation != "none" for relation in relations),
-        seen=len(screens),
-        own=sum(entry.link_type == "exact_music_id" for entry in confirmed),
-    )
+    own = sum(entry.link_type == "exact_music_id" for entry in confirmed)
+    return {
+        "layer1_first_screen_works": len(screens),
+        "layer1_same_music_id": own,
+        "layer2_text_candidates": len(outcomes),
+        "layer2_naming_the_song": len(naming),
+        "layer2_verified": outcomes.count("confirmed") - own,
+        "layer2_variants": outcomes.count("variant"),
+        "layer2_rejected": outcomes.count("rejected"),
+        "layer2_not_comparable": outcomes.count("not_comparable"),
+        "unavailable": outcomes.count("unavailable"),
+    }
 
 
 def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
@@ -158,11 +184,11 @@ def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
         "music": {"id_str": sound.music_id, "title": sound.title, "author": sound.author}
         if sound
         else None,
-        "title_relation": title_relation(seen, session.song_title),
+        "title_relation": "names_the_song" if seen.mentions(session.song_title) else "none",
         "verdict": verdict,
         "reason": reason,
         "evidence": to_evidence_document(comparison) if comparison else None,
-        "association_type": association_of(confirmed) if confirmed else None,
+        "association_type": _association_of(confirmed) if confirmed else None,
     }
 
 

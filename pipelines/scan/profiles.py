@@ -3,16 +3,14 @@
 Not here: the account summary (`marts/sql_models.py`).
 """
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import TypeAdapter
 
-from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
-from pipelines.scan.collect import READS_IN_FLIGHT, add_coverage, run_all
-from pipelines.scan.rules.account_summary import accounts_by_likes
+from pipelines.scan.collect import add_reads, ending_error, read_until_refused
+from pipelines.scan.rules.expansion import accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.results import read_latest_accounts
 from warehouse.records.errors import UnresolvedIdError, UpstreamError
@@ -41,10 +39,7 @@ def read_profiles(session: ScanRun) -> int:
     whole = "completed" if len(wanted) == len(accounts) else "account_profile_limit"
     stop = error.stop_reason if error else whole
     found.profiles_end = stop
-    add_coverage(
-        session, "user_info",
-        requests=session.captures.requests_used - before, pages=new, items=new, new=new, stop=stop,
-    )  # fmt: skip
+    add_reads(session, "user_info", since=before, items=new, new=new, stop=stop)
     session.count()
     return len(found.profiles)
 
@@ -74,33 +69,23 @@ def _known_accounts(
 
 async def _read(session: ScanRun, sec_uids: Iterable[str]) -> UpstreamError | None:
     """Read the given profiles; return the error that ended the reading, else the last error."""
-    gate = asyncio.Semaphore(READS_IN_FLIGHT)
-    met: list[UpstreamError] = []
-
-    async def one(sec_uid: str) -> None:
-        async with gate:
-            session.check_cancelled()
-            if any(isinstance(error, SOURCE_ENDING_ERRORS) for error in met):
-                session.state.not_reached.append(f"user_info:{sec_uid}")
-                return
-            error = await _read_one(session, sec_uid)
-            if error is not None:
-                met.append(error)
-            session.count()
-
-    await run_all(one(sec_uid) for sec_uid in sec_uids)
-    ending = [error for error in met if isinstance(error, SOURCE_ENDING_ERRORS)]
-    return next(iter([*ending, *reversed(met)]), None)
-
-
-async def _read_one(session: ScanRun, sec_uid: str) -> UpstreamError | None:
     found = session.state
-    try:
-        with session.stopwatch.waiting("upstream"):
-            found.profiles[sec_uid] = await session.captures.account(sec_uid)
-    except UnresolvedIdError:
-        return None  # the account no longer exists: there is nothing to read
-    except UpstreamError as error:
+
+    def skip(sec_uid: str, _error: UpstreamError) -> None:
         found.not_reached.append(f"user_info:{sec_uid}")
+
+    async def read(sec_uid: str) -> UpstreamError | None:
+        error = None
+        try:
+            with session.stopwatch.waiting("upstream"):
+                found.profiles[sec_uid] = await session.captures.account(sec_uid)
+        except UnresolvedIdError:
+            pass  # the account no longer exists: there is nothing to read
+        except UpstreamError as met:
+            error = met
+            skip(sec_uid, error)
+        session.count()
         return error
-    return None
+
+    errors = await read_until_refused(session, sec_uids, read, skip)
+    return ending_error(errors) or next(reversed(errors), None)

@@ -21,8 +21,8 @@ from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
-from pipelines.scan.rules.discovery import DiscoveryParameters
-from pipelines.scan.rules.remaining_time import RemainingTime, ScanPace, remaining_time
+from pipelines.scan.rules.discovery import discovery_parameters
+from pipelines.scan.rules.remaining_time import RemainingTime, remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
@@ -67,20 +67,15 @@ class ScanRun:
         self.job = job
         self.music_id = music_id
         self.clock = clock
-        self.discovery = (
-            DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
-            if job.kind == DISCOVERY
-            else DiscoveryParameters()
-        )
+        is_discovery = job.kind == DISCOVERY
+        self.discovery = discovery_parameters(job.parameters if is_discovery else {})
         self.parameters: ScanParameters = (
-            self.discovery.to_scan_parameters()
-            if job.kind == DISCOVERY
-            else scan_parameters(job.parameters)
+            self.discovery.to_scan_parameters() if is_discovery else scan_parameters(job.parameters)
         )
         self.state = ScanState() if begin_with is None else begin_with
         self.sounds = SoundWorkspace()
         self.result: StoredResult | None = None
-        self.on_canceling: Callable[[], object] = lambda: None
+        self.on_canceling: Callable[[], object] = lambda: None  # called before it ends as cancelled
         self.progress = job.progress
         self.stopwatch = Stopwatch()
         self.items_read = 0
@@ -222,9 +217,9 @@ class ScanRun:
             write.result()
 
     def append(self, noun: str, rows: list[dict[str, object]]) -> None:
-        """Append rows to a mart in one background commit; without rows there is no commit."""
+        """Append rows of this job to a mart in one background commit; none without rows."""
         if rows:
-            self.append_later(f"marts.{noun}", rows)
+            self.append_later(f"marts.{noun}", [{"job_id": self.job.job_id, **row} for row in rows])
             self.state.written.add(noun)
 
     def is_cancelled(self) -> bool:
@@ -247,10 +242,6 @@ class ScanRun:
         """
         if self.is_cancelled():
             raise RunCancelledError(self.job.job_id)
-
-    def report_canceling(self) -> None:
-        """Notify the runner of this scan that it is about to end as cancelled."""
-        self.on_canceling()
 
     def enter(self, stage: str) -> None:
         """Begin a stage: check for cancellation and save the progress immediately."""
@@ -338,12 +329,10 @@ class ScanRun:
         if now.stage_index >= now.stage_count - 2:
             return None
         return remaining_time(
-            ScanPace(
-                spent_s=self.stopwatch.seconds()["total_s"],
-                details_done=now.detail_checked_count,
-                sounds_done=now.audio_checked_count,
-                pooled=len(self.state.pool),
-                limit=self.parameters.candidate_limit,
-                sounds_wanted=self.state.sounds_wanted,
-            )
+            spent_s=self.stopwatch.seconds()["total_s"],
+            details_done=now.detail_checked_count,
+            sounds_done=now.audio_checked_count,
+            pooled=len(self.state.pool),
+            limit=self.parameters.candidate_limit,
+            wanted=self.state.sounds_wanted,
         )

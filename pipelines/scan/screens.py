@@ -4,21 +4,14 @@ Re-uploads under other music ids are found here. Not here: which ones to read
 (`rules/expansion.py`).
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from pipelines.captures.list_walk import ListWalk
-from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
-from pipelines.scan.collect import (
-    READS_IN_FLIGHT,
-    add_sightings,
-    run_all,
-    to_sighting,
-)
+from pipelines.scan.collect import add_sightings, read_until_refused, to_sighting
 from pipelines.scan.rules.expansion import authors_to_scan, hashtags_to_scan
 from pipelines.scan.scan_run import ScanRun
-from warehouse.records.errors import RefusedLatelyError
+from warehouse.records.errors import RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Video
 
 CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the pool
@@ -60,27 +53,21 @@ async def _read(
     """Read one screen each; after a refusal, report the rest as not reached."""
     found = session.state
     scanned = found.scanned_authors if surface == "user_posts" else found.scanned_hashtags
-    gate = asyncio.Semaphore(READS_IN_FLIGHT)
     walks: dict[str, ListWalk] = {}
-    ended = False
     again = {f"{surface}:{name}" for name in names}  # a screen that was refused is asked for anew
     found.not_reached = [name for name in found.not_reached if name not in again]
 
-    async def one(name: str) -> None:
-        nonlocal ended
-        async with gate:
-            session.check_cancelled()
-            if ended:
-                found.not_reached.append(f"{surface}:{name}")
-                return
-            with session.stopwatch.waiting("upstream"):
-                walk = walks[name] = await walk_of(name)
-            if isinstance(walk.error, RefusedLatelyError):
-                found.not_reached.append(f"{surface}:{name}")
-            if isinstance(walk.error, SOURCE_ENDING_ERRORS):
-                ended = True
+    def skip(name: str, _ending: UpstreamError) -> None:
+        found.not_reached.append(f"{surface}:{name}")
 
-    await run_all(one(name) for name in names)
+    async def read(name: str) -> UpstreamError | None:
+        with session.stopwatch.waiting("upstream"):
+            walk = walks[name] = await walk_of(name)
+        if isinstance(walk.error, RefusedLatelyError):
+            skip(name, walk.error)
+        return walk.error
+
+    await read_until_refused(session, names, read, skip)
     new = 0
     for name in filter(walks.__contains__, names):  # in one order, whichever was read first
         scanned.add(name)

@@ -7,16 +7,20 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import TypeAdapter
 
-from pipelines.captures.search_walk import SearchWalk, to_search_limits
+from pipelines.captures.search_walk import FinishedSearch, SearchWalk, to_search_limits
 from pipelines.captures.songs import lyric_terms, song_terms
 from pipelines.documents.result_types import SearchSummary, StoredSearch
 from pipelines.scan.collect import add_coverage, to_sighting
-from pipelines.scan.rules.related import to_search_related, to_search_summary
-from pipelines.scan.rules.results import no_search
-from pipelines.scan.rules.search_terms import scene_terms, search_terms
+from pipelines.scan.rules.search import (
+    scene_terms,
+    search_terms,
+    to_search_related,
+    to_search_summary,
+)
 from pipelines.scan.scan_run import ScanRun
 from warehouse.queries.captures import read_search_union
 from warehouse.queries.results import read_latest_videos
+from warehouse.records.coverage import SourceCoverage
 from warehouse.records.videos import Video
 
 _UNION = TypeAdapter(dict[str, tuple[str, ...]])
@@ -69,10 +73,7 @@ def walk_search(session: ScanRun, terms: tuple[str, ...]) -> int:
     found.search, found.search_union = walk.finished(), _union_of(known, walk.shown_by)
     new = _add_shown(session, walk.videos)
     for line in walk.coverage:
-        add_coverage(
-            session, line.surface, requests=line.requests, pages=line.pages, items=line.items,
-            new=line.new_items, stop=line.stop_reason,
-        )  # fmt: skip
+        add_coverage(session, line)
     new += _add_earlier(session, known, walk)
     session.count()
     return new
@@ -110,10 +111,11 @@ def _add_earlier(session: ScanRun, known: Mapping[str, Sequence[str]], walk: Sea
     videos = [latest[name] for name in earlier if name in latest]
     new = _add_shown(session, videos)
     unasked = (term.stop_reason for term in walk.terms if not term.requests and not term.pages)
-    add_coverage(
-        session, "search",
-        requests=0, pages=0, items=len(videos), new=new, stop=next(unasked, "completed"),
-    )  # fmt: skip
+    stop, items = next(unasked, "completed"), len(videos)
+    entry = SourceCoverage(
+        surface="search", requests=0, pages=0, items=items, new_items=new, stop_reason=stop
+    )
+    add_coverage(session, entry)
     return new
 
 
@@ -129,12 +131,10 @@ def _known_union(session: ScanRun, terms: tuple[str, ...]) -> dict[str, tuple[st
 
 def search_related(session: ScanRun) -> StoredSearch:
     """Build `search_related` from the union of all searches for these terms."""
-    found = session.state
-    if found.search is None:
-        return no_search(request_budget=session.parameters.search_request_budget)
+    found, walk = session.state, _finished(session)
     return to_search_related(
-        _best_known(session),
-        walk=found.search,
+        _best_known(session, walk),
+        walk=walk,
         shown_by=found.search_union,
         title=session.song_title,
         verified=found.verified,
@@ -143,20 +143,25 @@ def search_related(session: ScanRun) -> StoredSearch:
 
 def search_summary(session: ScanRun) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`."""
-    found = session.state
-    if found.search is None:
-        return {"terms": [], "cursor_pages": 0, "observed_union_count": 0}
-    return to_search_summary(found.search, union=len(found.search_union))
+    return to_search_summary(_finished(session), union=len(session.state.search_union))
 
 
-def _best_known(session: ScanRun) -> list[Video]:
+def _finished(session: ScanRun) -> FinishedSearch:
+    """Return the search of this scan; one without terms if it searched for nothing."""
+    budget = session.parameters.search_request_budget
+    nothing = FinishedSearch(
+        terms=(), videos=(), shown_by={}, requests_used=0, request_budget=budget
+    )
+    return session.state.search or nothing
+
+
+def _best_known(session: ScanRun, walk: FinishedSearch) -> list[Video]:
     """Return each video from its detail page if it was read, else from the newest search."""
     found = session.state
-    assert found.search is not None, "called only after a search"
-    shown = {video.aweme_id: video for video in found.search.videos}
+    shown = {video.aweme_id: video for video in walk.videos}
     details = {name: detail.video for name, detail in found.details.items()}
     earlier = set(found.search_union) - set(shown) - set(details)
-    known = read_latest_videos(session.runtime.engine, sorted(earlier))
+    known = read_latest_videos(session.runtime.engine, sorted(earlier)) if earlier else {}
     best = known | shown | details
     return [
         best[name] for name in found.search_union if name in best and name not in found.unavailable

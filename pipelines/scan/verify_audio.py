@@ -27,7 +27,7 @@ from pipelines.audio.features.sounds import (
 from pipelines.audio.matching.group_verdict import GroupVerdict
 from pipelines.captures.recording.calls import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
-from pipelines.scan.collect import add_coverage, run_all
+from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
 from pipelines.scan.rules.expansion import (
     REFERENCE_TRIALS,
@@ -35,10 +35,9 @@ from pipelines.scan.rules.expansion import (
     REPRESENTATIVES,
     credibility,
     verification_batches,
-    videos_to_verify,
 )
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo
+from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo, source_of
 from warehouse.queries.results import read_sound_features
 from warehouse.records.errors import UpstreamError
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
@@ -202,11 +201,6 @@ async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
     return found if len(found) == len(chosen) else None
 
 
-def representatives(session: ScanRun, videos: Sequence[Video]) -> tuple[Video, ...]:
-    """Return the videos that represent a music id in the audio verification."""
-    return videos_to_verify(videos, silent=session.state.silent_videos(), limit=REPRESENTATIVES)
-
-
 async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
     """Return up to three comparable sounds of the track that agree.
 
@@ -272,7 +266,7 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
 
 def _report_song_sound(session: ScanRun, stop: str) -> None:
     new = int(stop == "completed")
-    add_coverage(session, "service_audio", requests=0, pages=1, items=1, new=new, stop=stop)
+    add_reads(session, "service_audio", items=1, new=new, stop=stop)
 
 
 async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
@@ -284,18 +278,19 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
         videos, silent=session.state.silent_videos(), size=REFERENCE_TRIALS
     )
     await load_known_sounds(session, [video for batch in batches for video in batch])
-    entries: list[MeasuredVideo] = []
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- as below
 
+    entries: list[MeasuredVideo] = []
+    sounds: list[MeasuredSound] = []
     chosen: list[MeasuredVideo] = []
     for batch in batches:
         measured = await measure_videos(session, batch)
-        session.state.has_altered_references |= any(
-            isinstance(entry.sound, NotComparable) and entry.sound.reason == ALTERED
-            for entry in measured
-        )
-        entries.extend(entry for entry in measured if isinstance(entry.sound, MeasuredSound))
-        sounds = [entry.sound for entry in entries if isinstance(entry.sound, MeasuredSound)]
+        for entry in measured:
+            if isinstance(entry.sound, MeasuredSound):
+                entries.append(entry)
+                sounds.append(entry.sound)
+            elif entry.sound.reason == ALTERED:
+                session.state.has_altered_references = True
         with session.stopwatch.waiting("listening"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
         chosen = [entries[place] for place in kept[:REFERENCES]]
@@ -311,13 +306,13 @@ def _any_downloaded(measured: Sequence[MeasuredVideo]) -> bool:
 
 async def verify_music(
     session: ScanRun, videos: Sequence[Video], references: Sequence[MeasuredVideo]
-) -> tuple[GroupVerdict, list[MeasuredVideo]]:
-    """Compare the representatives of one music id with the references.
+) -> tuple[GroupVerdict, list[Comparison]]:
+    """Compare the representatives of one music id with the references; cut their excerpts.
 
     If none of them can be compared, the next ones replace them.
 
     Returns:
-        The verdict with all compared pairs, and the representatives in the pairs' order.
+        The verdict and all compared pairs; none if every video has the silent placeholder.
     """
     measured: list[MeasuredVideo] = []
     batches = verification_batches(
@@ -342,7 +337,15 @@ async def verify_music(
             limits=MatchThresholds(match_threshold=session.parameters.match_threshold),
             keeps_order=True,
         )
-    return verdict, measured
+    comparisons = [
+        to_comparison(
+            session, references[pair.reference_index], measured[pair.candidate_index], pair.evidence
+        )
+        for pair in verdict.pairs
+    ]
+    if comparisons:
+        cut_group_excerpts(session, measured, comparisons)
+    return verdict, comparisons
 
 
 def to_comparison(
@@ -360,5 +363,5 @@ def to_comparison(
         algorithm=ALGORITHM,
         feature_version=FEATURE_VERSION,
         library_version=judging_version(),
-        reference_source=reference.source,
+        reference_source=source_of(reference.video),
     )

@@ -17,8 +17,7 @@ from api.schemas.examples import read_example
 from api.schemas.extensions.evidence import ComparisonDocument
 from api.services.evidence.service import PATH
 from api.services.job_document import JOBS_PATH
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
 from pipelines.audio.features.sounds import pack_features
 from tests.documents import result
 from tests.made_sounds import made_mp3

@@ -32,8 +32,8 @@ from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_i
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
+from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES

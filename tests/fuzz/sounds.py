@@ -3,9 +3,8 @@
 import struct
 import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
-from pipelines.audio.decode.decoder_process import _measure_file
+from pipelines.audio.decode.decoder_process import DecoderRequest, _handle
 from pipelines.audio.decode.limits import DecodeLimits
 from warehouse.records.errors import AudioUnavailableError
 
@@ -17,7 +16,8 @@ def read_sound(body: bytes) -> object:
     with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
         file.write(body)
         file.flush()
-        reply, packed = _measure_file(Path(file.name), DecodeLimits())
+        order = DecoderRequest(path=file.name, task="measure", stretch=None)
+        reply, packed = _handle(order, DecodeLimits())
     if "reason" in reply:
         raise AudioUnavailableError("refused", surface="media", reason=reply["reason"])
     return len(packed)

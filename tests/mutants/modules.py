@@ -34,11 +34,11 @@ MODULES: dict[str, tuple[str, ...]] = {
         f"{TESTS}/test_job_rules.py",
         f"{TESTS}/test_lost_runs.py",
     ),
-    "pipelines/scan/rules/estimate.py": (f"{TESTS}/test_unseen_estimate.py",),
     "pipelines/scan/rules/coverage/audit.py": (f"{TESTS}/test_random_audit.py",),
     "pipelines/scan/rules/coverage/estimates.py": (
         f"{TESTS}/test_coverage_estimate_rules.py",
         f"{TESTS}/test_coverage_estimates.py",
+        f"{TESTS}/test_unseen_estimate.py",
     ),
     "pipelines/captures/inputs.py": (f"{TESTS}/test_inputs.py",),
     "warehouse/records/jobs.py": (f"{TESTS}/test_job_rules.py",),

@@ -14,8 +14,8 @@ from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.maintenance import StoreMaintainer
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
+from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
 from tests.simulation.processes import Killed, Process, SharedStore
 from tests.simulation.promises import RETENTION_DAYS

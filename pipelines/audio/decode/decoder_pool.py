@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -93,9 +92,7 @@ class _DecoderChild:
             self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
-    def ask(
-        self, path: Path, task: Task, stretch: TimeRange | None = None
-    ) -> tuple[DecoderReply, bytes]:
+    def ask(self, path: Path, task: Task, stretch: TimeRange | None) -> tuple[DecoderReply, bytes]:
         """Send one request and wait for the reply: packed features, samples, or an encoded excerpt.
 
         Raises:
@@ -177,37 +174,36 @@ class DecoderPool:
         self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="listening")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._executor is not None
+    def __exit__(self, *_exc: object) -> None:
+        executor = self._threads
         # The threads wait for their children: they can be joined once those are killed.
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        executor.shutdown(wait=False, cancel_futures=True)
         if self._together is not None:
             self._together.abort()
         with self._lock:
             for child in self._children:
                 child.process.kill()
-        self._executor.shutdown(wait=True)
+        executor.shutdown(wait=True)
         for child in self._children:
             child.stop()
         self._children.clear()
         self._executor = None
+
+    @property
+    def _threads(self) -> ThreadPoolExecutor:
+        assert self._executor is not None, "enter the pool before use"
+        return self._executor
 
     def start(self) -> list[Future[None]]:
         """Start all children before the first file needs one.
 
         A future ends when its child runs, with `OSError` if it cannot be started.
         """
-        assert self._executor is not None, "enter the pool before use"
         # An executor starts a thread only if no other is idle: the barrier keeps all of them busy.
         self._together = threading.Barrier(self._workers)
+        threads = self._threads
         return [
-            self._executor.submit(self._start_with_others, self._together)
-            for _ in range(self._workers)
+            threads.submit(self._start_with_others, self._together) for _ in range(self._workers)
         ]
 
     async def measure(self, path: Path) -> SoundMeasurement:
@@ -220,13 +216,11 @@ class DecoderPool:
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
-        assert self._executor is not None, "enter the pool before use"
-        return self._executor.submit(self._measure, path)
+        return self._threads.submit(self._measure, path)
 
     def submit_decode(self, path: Path) -> Future[DecodedSamples | NotComparable]:
         """Decode one file to its samples, from code without an event loop."""
-        assert self._executor is not None, "enter the pool before use"
-        return self._executor.submit(self._decode, path)
+        return self._threads.submit(self._decode, path)
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
@@ -234,15 +228,10 @@ class DecoderPool:
 
     def submit_cut(self, path: Path, start_s: float, duration_s: float) -> Future[bytes | None]:
         """Cut an excerpt as `cut` does, from code without an event loop."""
-        assert self._executor is not None, "enter the pool before use"
-        return self._executor.submit(self._cut, path, (start_s, duration_s))
+        return self._threads.submit(self._cut, path, (start_s, duration_s))
 
     def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
-        try:
-            answer, encoded = self._ready_child().ask(path, "cut", stretch)
-        except (TimeoutError, _ChildGoneError):
-            self._drop_child()
-            return None
+        answer, encoded = self._asked(path, "cut", stretch)
         return None if "reason" in answer else encoded
 
     def _start_with_others(self, together: threading.Barrier) -> None:
@@ -280,16 +269,18 @@ class DecoderPool:
             return NotComparable(sha256=None, reason=answer["reason"])
         return DecodedSamples(np.frombuffer(samples, np.float32), answer["sample_rate_hz"])
 
-    def _asked(self, path: Path, task: Task) -> tuple[DecoderReply, bytes]:
+    def _asked(
+        self, path: Path, task: Task, stretch: TimeRange | None = None
+    ) -> tuple[DecoderReply, bytes]:
         """Return the child's reply; a child that is gone or too slow is dropped."""
         try:
-            return self._ready_child().ask(path, task)
+            return self._ready_child().ask(path, task, stretch)
         except TimeoutError:
-            self._drop_child()
-            return DecoderReply(sha256=None, reason="decoder_timed_out"), b""
+            reason = "decoder_timed_out"
         except _ChildGoneError:
-            self._drop_child()
-            return DecoderReply(sha256=None, reason="decoder_crashed"), b""
+            reason = "decoder_crashed"
+        self._drop_child()
+        return DecoderReply(sha256=None, reason=reason), b""
 
     def _ready_child(self) -> _DecoderChild:
         """Return this thread's child; replace one that died while idle, so no file is blamed."""

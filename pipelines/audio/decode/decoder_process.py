@@ -28,7 +28,6 @@ FRAME = struct.Struct("<II")
 """Message header: length of the JSON head, length of the payload that follows it."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
-_HASH_PIECE = 1 << 20
 _IDLE_S = 0.5
 
 
@@ -137,86 +136,61 @@ def _limit_resources(memory_mb: int) -> None:
 
 
 def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    path = Path(order["path"])
-    if order["task"] == "measure":
-        return _measure_file(path, limits)
-    return _decode_or_cut(path, order["stretch"], limits)
-
-
-def _decode_or_cut(
-    path: Path, stretch: list[float] | None, limits: DecodeLimits
-) -> tuple[DecoderReply, bytes]:
+    """Do what is asked; a failure is a reply with its reason, and with the hash if it is known."""
     from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
 
+    path, reply = Path(order["path"]), DecoderReply()
     try:
-        return _decode(path, limits) if stretch is None else _cut(path, stretch, limits)
+        if order["task"] == "measure":
+            return reply, _measure(path, limits, reply)
+        if order["stretch"] is None:
+            return reply, _decode(path, limits, reply)
+        return reply, _cut(path, order["stretch"], limits)
     except DecodeRefusedError as exc:
-        return DecoderReply(reason=exc.reason), b""
+        reply["reason"] = exc.reason
     except MemoryError:
-        return DecoderReply(reason="out_of_memory"), b""
-    except (OSError, ValueError):
-        return DecoderReply(reason="file_unreadable"), b""
-
-
-def _decode(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
-
-    decoded = decode_sound(path, limits)
-    return DecoderReply(sample_rate_hz=decoded.rate), decoded.samples.tobytes()
-
-
-def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
-
-    start_s, duration_s = stretch
-    encoded = cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
-    return DecoderReply(), encoded
-
-
-def _measure_file(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    from pipelines.audio.decode.decoding import (  # noqa: PLC0415 - as above
-        DecodeRefusedError,
-        check_file,
-    )
-
-    started = time.process_time()
-    sha256 = None
-    try:
-        check_file(path, limits)
-        sha256 = _hash(path)
-        answer, packed = _decode_and_measure(path, limits)
-    except DecodeRefusedError as exc:
-        return DecoderReply(sha256=sha256, reason=exc.reason), b""
-    except MemoryError:
-        return DecoderReply(sha256=sha256, reason="out_of_memory"), b""
+        reply["reason"] = "out_of_memory"
     except OSError:
-        return DecoderReply(sha256=sha256, reason="file_unreadable"), b""
-    answer["sha256"] = sha256
-    answer["cpu_ms"] = 1000 * (time.process_time() - started)
-    return answer, packed
+        reply["reason"] = "file_unreadable"
+    return reply, b""
 
 
-def _decode_and_measure(path: Path, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
-    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
+def _measure(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
+    from pipelines.audio.decode.decoding import check_file, decode_sound  # noqa: PLC0415 - as above
     from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
     from pipelines.audio.features.sounds import pack_features  # noqa: PLC0415
 
+    started = time.process_time()
+    reply["sha256"] = None
+    check_file(path, limits)
+    with path.open("rb") as file:
+        reply["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
     decoded = decode_sound(path, limits)
     packed = pack_features(measure_features(decoded.samples, decoded.rate))
-    answer = DecoderReply(
-        duration_s=len(decoded.samples) / decoded.rate,
-        sample_rate_hz=decoded.rate,
-        codec=decoded.codec,
-    )
-    return answer, packed
+    reply["duration_s"] = len(decoded.samples) / decoded.rate
+    reply["sample_rate_hz"] = decoded.rate
+    reply["codec"] = decoded.codec
+    reply["cpu_ms"] = 1000 * (time.process_time() - started)
+    return packed
 
 
-def _hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_HASH_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
+def _decode(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
+    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
+
+    decoded = decode_sound(path, limits)
+    reply["sample_rate_hz"] = decoded.rate
+    return decoded.samples.tobytes()
+
+
+def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> bytes:
+    from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
+    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
+
+    start_s, duration_s = stretch
+    try:
+        return cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+    except ValueError as exc:  # the encoder's
+        raise DecodeRefusedError("file_unreadable") from exc
 
 
 def _send(answers: BinaryIO, answer: DecoderReply, packed: bytes) -> None:

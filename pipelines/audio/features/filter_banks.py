@@ -73,10 +73,7 @@ def _mel_bank(rate: int, size: int) -> NDArray[np.float64]:
 
     Bands above the Nyquist frequency stay empty, so that band k is the same at every rate.
     """
-    edges_mel = np.linspace(
-        float(hz_to_mel(MEL_BOTTOM_HZ)), float(hz_to_mel(MEL_TOP_HZ)), MEL_BANDS + 2
-    )
-    edges = mel_to_hz(edges_mel)
+    edges = mel_to_hz(mel_edges())
     ramps = edges[:, None] - np.arange(size // 2 + 1)[None, :] * (rate / size)
     widths = np.diff(edges)
     rising = -ramps[:-2] / widths[:-1, None]
@@ -84,6 +81,11 @@ def _mel_bank(rate: int, size: int) -> NDArray[np.float64]:
     area = 2.0 / (edges[2:] - edges[:-2])
     bank: NDArray[np.float64] = np.maximum(0.0, np.minimum(rising, falling)) * area[:, None]
     return bank
+
+
+def mel_edges() -> NDArray[np.float64]:
+    """Return where bands begin, peak and end on the mel scale, (66,): band k at k, k + 1, k + 2."""
+    return np.linspace(float(hz_to_mel(MEL_BOTTOM_HZ)), float(hz_to_mel(MEL_TOP_HZ)), MEL_BANDS + 2)
 
 
 def hz_to_mel(hertz: float | NDArray[np.float64]) -> NDArray[np.float64]:

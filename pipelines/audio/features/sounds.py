@@ -11,8 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from pipelines.audio.features.filter_banks import CHROMA_BINS, MEL_BANDS
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
 from warehouse.records.evidence import VERDICT_REVISION
 from warehouse.records.values import Row
 

@@ -20,8 +20,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import FEATURE_VERSION
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
 from pipelines.audio.index.reference_index import (
     ENTRY,
@@ -57,11 +56,6 @@ class IndexFolder:
         if folder is not None and (folder / _KEYS).exists():
             self._load(folder)
 
-    def missing(self, keys: Sequence[str]) -> list[str]:
-        """Return the keys that are not in the index, each once, in their order."""
-        known = set(self.keys)
-        return [key for key in dict.fromkeys(keys) if key not in known]
-
     def add_missing(
         self,
         keys: Sequence[str],
@@ -82,7 +76,8 @@ class IndexFolder:
             ValueError: The index is full.
             OSError: The folder cannot be written.
         """
-        missing, unusable = self.missing(keys), Counter[str]()
+        known, unusable = set(self.keys), Counter[str]()
+        missing = [key for key in dict.fromkeys(keys) if key not in known]
         for first in range(0, len(missing), at_once):
             batch = missing[first : first + at_once]
             usable = {}

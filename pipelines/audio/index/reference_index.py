@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.index.kernels import (
     cast_votes,
     collect_pairs,

@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.centring import Centred
 from pipelines.audio.features.grid import HOP_S
+from pipelines.audio.features.sound_features import Centred
 from pipelines.audio.matching.kernels import Quartet, banded_path, best_alignment
 
 DTW_RADIUS = 1

@@ -11,10 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.filter_banks import MEL_BANDS, MEL_BOTTOM_HZ, hz_to_mel, mel_to_hz
-from pipelines.audio.features.grid import MEL_TOP_HZ
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.filter_banks import MEL_BANDS, hz_to_mel, mel_edges, mel_to_hz
+from pipelines.audio.features.sound_features import Features, Peaks
 
 Family = Literal["speed", "tempo", "pitch", "pitch_and_speed"]
 BINS_PER_SEMITONE = 3
@@ -126,9 +124,7 @@ def _rotated(chroma: NDArray[np.float32], bins: float) -> NDArray[np.float32]:
 
 def _bands_at(ratio: float) -> NDArray[np.float64]:
     """Return the fractional index of each mel band after its frequency is multiplied by `ratio`."""
-    edges = np.linspace(
-        float(hz_to_mel(MEL_BOTTOM_HZ)), float(hz_to_mel(MEL_TOP_HZ)), MEL_BANDS + 2
-    )
+    edges = mel_edges()
     moved = hz_to_mel(mel_to_hz(edges[1:-1]) * ratio)
     places = (moved - edges[1]) / (edges[1] - edges[0])
     inside: NDArray[np.float64] = np.clip(places, 0.0, MEL_BANDS - 1.0)

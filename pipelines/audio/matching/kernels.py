@@ -1,7 +1,7 @@
 """Inner loops that are too slow in NumPy, compiled by numba and cached on disk.
 
 On a 21 s pair the alignment is about seven times faster than in NumPy. Inputs are finite by
-construction: `measurement.py` and `centring.py` guard every division.
+construction: `measurement.py` and `sound_features.py` guard every division.
 """
 
 from pathlib import Path

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.kernels import (
     lag_histograms,
     largest_certainty,

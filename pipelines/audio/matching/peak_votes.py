@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.kernels import peak_votes, strongest_runs
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 

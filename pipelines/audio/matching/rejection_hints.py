@@ -4,24 +4,16 @@ Pure rules on the measures of the evidence, tuned on the development part of the
 accuracy card reports how often they are right.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipelines.audio.matching.scoring import COMPOSITE
 from warehouse.records.evidence import MatchThresholds, PairEvidence, RejectionLabel, meets_rule
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HintThresholds:
-    """Thresholds for the hints. For distances, lower is better."""
-
-    cover_chroma_distance: float = 0.5
-    cover_timbre_gap: float = 0.15
-    cover_peak_agreement: float = 0.06
-    score_below_threshold: float = 0.2
-    chroma_distance_above_limit: float = 0.02
-
-
-HINT_THRESHOLDS = HintThresholds()
+_COVER_CHROMA_DISTANCE = 0.5
+_COVER_TIMBRE_GAP = 0.15
+_COVER_PEAK_AGREEMENT = 0.06
+_SCORE_BELOW_THRESHOLD = 0.2
+_CHROMA_DISTANCE_ABOVE_LIMIT = 0.02
 
 
 def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairEvidence:
@@ -50,9 +42,9 @@ def _looks_like_cover(evidence: PairEvidence, limits: MatchThresholds) -> bool:
         return False
     return (
         _holds(evidence, limits)
-        and chroma <= HINT_THRESHOLDS.cover_chroma_distance
-        and mfcc - chroma >= HINT_THRESHOLDS.cover_timbre_gap
-        and evidence.peak_agreement < HINT_THRESHOLDS.cover_peak_agreement
+        and chroma <= _COVER_CHROMA_DISTANCE
+        and mfcc - chroma >= _COVER_TIMBRE_GAP
+        and evidence.peak_agreement < _COVER_PEAK_AGREEMENT
     )
 
 
@@ -62,11 +54,8 @@ def _is_close(evidence: PairEvidence, limits: MatchThresholds) -> bool:
     if score is None or chroma is None:
         return False
     full = score if _holds(evidence, limits) else score / COMPOSITE.unmet_rule
-    furthest = limits.local_chroma_distance + HINT_THRESHOLDS.chroma_distance_above_limit
-    return (
-        chroma <= furthest
-        and full >= limits.match_threshold - HINT_THRESHOLDS.score_below_threshold
-    )
+    furthest = limits.local_chroma_distance + _CHROMA_DISTANCE_ABOVE_LIMIT
+    return chroma <= furthest and full >= limits.match_threshold - _SCORE_BELOW_THRESHOLD
 
 
 def _holds(evidence: PairEvidence, limits: MatchThresholds) -> bool:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import Features, Peaks
 from pipelines.audio.matching.chroma_spectra import (
     fine_lag,
     significance,

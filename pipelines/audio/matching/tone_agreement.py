@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.kernels import foreign_peaks, matching_peaks, steady_peaks
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ, PeakMatch
 

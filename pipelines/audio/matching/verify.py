@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipelines.audio.features.grid import FINE_HOP_S, HOP_S
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.group_verdict import (
     MOST_CANDIDATES,
@@ -42,16 +41,6 @@ from warehouse.records.evidence import (
     SearchedRange,
 )
 
-__all__ = [
-    "GroupPair",
-    "GroupVerdict",
-    "agreeing_references",
-    "cleanliness",
-    "compare_pair",
-    "verify_group",
-    "warm_up",
-    "with_likely_kind",
-]
 ENOUGH_SCORE = 0.9
 """A confirmed pair with this score ends the comparison of its group."""
 NEAR_SCORE = 0.3

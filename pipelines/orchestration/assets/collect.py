@@ -17,7 +17,7 @@ from pipelines.orchestration.assets.metadata import (
 )
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import collect, screens, search
-from pipelines.scan.marts import step_rows
+from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.videos import Video
 
@@ -65,7 +65,7 @@ def _read_screens(session: ScanRun, noun: str, read: Callable[[], int]) -> dict[
     """Read lists, write what they showed, and return how many videos and rows are new."""
     before = len(session.state.sightings)
     new = read()
-    rows = step_rows.screen_rows(session, session.state.sightings[before:])
+    rows = mart_rows.screen_rows(session.state.sightings[before:])
     session.append(noun, rows)
     return {"new_videos": new, ROWS: len(rows)}
 
@@ -120,7 +120,7 @@ def candidate_pool(scan: ResourceParam[CurrentScan]) -> Result:
 def _choose(session: ScanRun) -> dict[str, int]:
     collect.add_known_matches(session)
     chosen = collect.fill_pool(session)
-    rows = step_rows.pool_rows(session)
+    rows = mart_rows.pool_rows(session)
     session.append("candidate_pool", rows)
     return {
         "new_candidates": len(chosen),
@@ -141,7 +141,7 @@ def video_details(scan: ResourceParam[CurrentScan]) -> Result:
 
 def _read_details(session: ScanRun) -> dict[str, int]:
     read = collect.read_details(session)
-    rows = step_rows.detail_rows(session)
+    rows = mart_rows.detail_rows(session)
     session.append("video_details", rows)
     return {
         "details_read": len(read),

@@ -3,6 +3,7 @@
 Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts/rows.py`).
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
@@ -26,7 +27,6 @@ from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import rows as mart_rows
-from pipelines.scan.marts import step_rows
 from pipelines.scan.profiles import read_profiles
 from pipelines.scan.scan_run import ScanRun
 from warehouse.lake.packing import pack_document
@@ -84,7 +84,7 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
         counts = session.complete_step("confirmed_videos", partial(_confirm, session))
-        outcomes = mart_rows.outcome_counts(session)
+        outcomes = Counter(outcome for outcome, _ in session.state.outcomes.values())
         for noun, count in counts.items():
             found = outcomes if noun == "candidates" else {}
             yield MaterializeResult(
@@ -95,10 +95,7 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
 def _confirm(session: ScanRun) -> dict[str, int]:
     """Confirm videos and write the marts of it; return their counts of rows."""
     confirm_videos(session)
-    marts = mart_rows.confirmation_rows(session)
-    for noun, rows in marts.items():
-        session.append(noun, rows)
-    return {noun: len(rows) for noun, rows in marts.items()}
+    return mart_rows.append_marts(session, mart_rows.confirmation_rows(session))
 
 
 @scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED], kinds=READS_PLATFORM)
@@ -113,7 +110,7 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
 
 def _read_profiles(session: ScanRun) -> dict[str, int]:
     known = read_profiles(session)
-    rows = step_rows.profile_rows(session)
+    rows = mart_rows.profile_rows(session)
     session.append("account_profiles", rows)
     return {"profiles_known": known, ROWS: len(rows)}
 
@@ -150,16 +147,7 @@ def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
 
 
 def _write_coverage(session: ScanRun) -> dict[str, int]:
-    marts = {
-        "coverage": mart_rows.coverage_rows(session),
-        "coverage_estimates": mart_rows.estimate_rows(
-            session, conclude.coverage_estimates(session)
-        ),
-        "random_audits": mart_rows.audit_rows(session),
-    }
-    for noun, rows in marts.items():
-        session.append(noun, rows)
-    return {noun: len(rows) for noun, rows in marts.items()}
+    return mart_rows.append_marts(session, conclude.coverage_marts(session))
 
 
 @scan_assets(
@@ -188,14 +176,7 @@ def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
 
 
 def _write_rankings(session: ScanRun) -> dict[str, int]:
-    document = session.result = conclude.result_document(session)
-    marts = {
-        "rankings": mart_rows.ranking_rows(session, document),
-        "account_summaries": mart_rows.account_rows(session, document["account_summary"]),
-    }
-    for noun, rows in marts.items():
-        session.append(noun, rows)
-    return {noun: len(rows) for noun, rows in marts.items()}
+    return mart_rows.append_marts(session, conclude.ranking_marts(session))
 
 
 @scan_assets(
@@ -218,7 +199,7 @@ def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
     """Write the result of the scan, after all of its other rows."""
     with scan.stage("job_results") as session:
         document = session.result or conclude.result_document(session)
-        related = mart_rows.related_rows(session, document["search_related"])
+        related = mart_rows.related_rows(document["search_related"])
         session.append("search_related", related)
         packed = pack_document(document)
         session.finish_appends()  # the result is last: readers of it find all other rows

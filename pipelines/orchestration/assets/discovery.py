@@ -22,8 +22,7 @@ def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
         document = discover.discover(session)
         rows = discover.discovered_rows(session, document)
         session.append("discovered_videos", rows)
-        for noun, mart in mart_rows.confirmation_rows(session).items():
-            session.append(noun, mart)
+        mart_rows.append_marts(session, mart_rows.confirmation_rows(session))
         session.finish_appends()  # the result is last: readers of it find all other rows
         session.append("job_results", [mart_rows.result_row(session, pack_document(document))])
         session.finish_appends()

@@ -13,15 +13,14 @@ from datetime import UTC, datetime, timedelta
 from dagster import AssetKey, AssetsDefinition, DagsterRun
 
 from pipelines.orchestration.partitions import MUSIC_PARTITION
-from pipelines.parameters.scan import fingerprint, scan_key, scan_parameters
-from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
+from pipelines.parameters.scan import scan_parameters
+from pipelines.scan.rules.discovery import DiscoveryParameters
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.service.stored_results import acquire_scan_lease
+from pipelines.scan.service.preparation import acquire_scan_lease, job_keys
 from pipelines.scan.state.checkpoints import find_state
 from pipelines.scan.state.scan_state import ScanState
 from warehouse.control.records import NewJob
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
-from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
     DISCOVERY,
     JOB_KINDS,
@@ -204,15 +203,8 @@ def _take_lease(runtime: Runtime, job: Job, *, is_whole: bool) -> None:
     """
     if job.music_id is None:
         return
-    world, provider = runtime.world, runtime.music_provider
-    if job.kind == DISCOVERY:
-        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
-        key = twin = discovery_key(job.music_id, world, provider, ALGORITHM, wanted)
-    else:
-        parameters = scan_parameters(job.parameters)
-        key = scan_key(job.music_id, world, provider, ALGORITHM, parameters)
-        twin = fingerprint(job.music_id, world, provider, parameters)
-    holder = acquire_scan_lease(runtime, job, twin).waits_for
+    key, twin = job_keys(runtime, job, job.music_id)
+    holder = acquire_scan_lease(runtime, job, job.music_id, twin).waits_for
     if holder is not None:
         raise WorkerUnavailableError(
             f"Job {holder} scans the same at this moment",

@@ -22,7 +22,7 @@ from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminate
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
 from pipelines.orchestration.worker.heartbeats import heartbeats
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
-from pipelines.scan.carry_over import carry_over
+from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings

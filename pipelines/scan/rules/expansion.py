@@ -66,25 +66,6 @@ def worth_hearing(comparisons: Iterable[Comparison]) -> list[Comparison]:
     ]
 
 
-def link_by_audio(
-    video: Video, *, own: Comparison | None, of_group: Comparison, expansion_round: int
-) -> ConfirmedVideo | None:
-    """Link a video of a verified music id, or return None if its own sound says otherwise.
-
-    A video that was compared itself is linked by audio, one that was not by its verified music id.
-    The same id does not prove that a video plays the sound: people mute and replace it.
-    """
-    if own is not None and own.pair.verdict in {"rejected", "variant"}:
-        return None
-    is_matched = own is not None and own.pair.verdict == "confirmed"
-    return ConfirmedVideo(
-        video=video,
-        link_type="audio_fingerprint_match" if is_matched else "verified_music_id_graph",
-        expansion_round=expansion_round,
-        comparison=own if is_matched else of_group,
-    )
-
-
 def link_video(
     video: Video,
     *,
@@ -93,6 +74,9 @@ def link_video(
     expansion_round: int,
 ) -> ConfirmedVideo | None:
     """Link a video to the track by what is verified, or return None.
+
+    A video of another verified music id is linked by audio if it was compared itself, else by its
+    music id. The same id does not prove that a video plays the sound: people mute and replace it.
 
     Args:
         video: A candidate.
@@ -103,12 +87,16 @@ def link_video(
     music_id = video.music.music_id if video.music else None
     if music_id is None or music_id not in verified:
         return None
-    of_group = verified[music_id]
-    if of_group is None:
-        return ConfirmedVideo(
-            video=video, link_type="exact_music_id", expansion_round=expansion_round
-        )
-    return link_by_audio(video, own=own, of_group=of_group, expansion_round=expansion_round)
+    comparison = verified[music_id]
+    link_type: LinkType = "exact_music_id" if comparison is None else "verified_music_id_graph"
+    if comparison is not None and own is not None:
+        if own.pair.verdict in {"rejected", "variant"}:
+            return None
+        if own.pair.verdict == "confirmed":
+            link_type, comparison = "audio_fingerprint_match", own
+    return ConfirmedVideo(
+        video=video, link_type=link_type, expansion_round=expansion_round, comparison=comparison
+    )
 
 
 def variant_comparison(own: Comparison | None, of_group: Comparison | None) -> Comparison | None:
@@ -170,6 +158,16 @@ def verification_batches(
 
 def _verification_rank(video: Video) -> tuple[bool, int, str]:
     return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
+
+
+def accounts_by_likes(videos: Iterable[Video]) -> tuple[str, ...]:
+    """Return the accounts of videos as the account summary orders them: most linked likes first."""
+    likes: dict[str, int] = {}
+    for video in videos:
+        if video.author is not None:
+            gained = video.statistics.digg_count or 0
+            likes[video.author.sec_uid] = likes.get(video.author.sec_uid, 0) + gained
+    return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
 
 
 def authors_to_scan(videos: Iterable[Video], *, scanned: Collection[str]) -> tuple[str, ...]:

@@ -7,22 +7,6 @@ FASTER, SLOWER = 0.7, 1.5
 """Items differ: a stored detail takes no time, a source that asks for a pause takes much."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanPace:
-    """What a scan has done and what it has still to do.
-
-    `spent_s` are the seconds so far, `pooled` the candidates in the pool, `limit` the most there
-    can be, `sounds_wanted` the sounds that were asked for, in total.
-    """
-
-    spent_s: float
-    details_done: int
-    sounds_done: int
-    pooled: int
-    limit: int
-    sounds_wanted: int
-
-
 @dataclass(frozen=True, slots=True)
 class RemainingTime:
     """An estimate in seconds with its bounds: `low_s` <= `likely_s` <= `high_s`."""
@@ -32,20 +16,30 @@ class RemainingTime:
     high_s: float
 
 
-def remaining_time(pace: ScanPace) -> RemainingTime | None:
+def remaining_time(
+    *, spent_s: float, details_done: int, sounds_done: int, pooled: int, limit: int, wanted: int
+) -> RemainingTime | None:
     """Estimate the remaining time; None before the first item is done.
 
     The lower bound is what is known to be left, at a faster pace; the upper bound is a pool filled
     to its limit, with a sound for each video, at a slower one.
+
+    Args:
+        spent_s: Seconds so far.
+        details_done: Detail pages that were read.
+        sounds_done: Sounds that were compared.
+        pooled: Candidates in the pool.
+        limit: The most candidates there can be.
+        wanted: Sounds that were asked for, in total.
     """
-    done = pace.details_done + pace.sounds_done
+    done = details_done + sounds_done
     if done == 0:
         return None
-    each_s = pace.spent_s / done
-    known = max(0, pace.pooled - pace.details_done) + max(0, pace.sounds_wanted - pace.sounds_done)
-    details = max(0, pace.limit - pace.details_done)
-    likely = details + max(0, pace.sounds_wanted - pace.sounds_done)
-    sounds = max(pace.sounds_wanted, round(pace.limit * SOUNDS_PER_VIDEO)) - pace.sounds_done
+    each_s = spent_s / done
+    known = max(0, pooled - details_done) + max(0, wanted - sounds_done)
+    details = max(0, limit - details_done)
+    likely = details + max(0, wanted - sounds_done)
+    sounds = max(wanted, round(limit * SOUNDS_PER_VIDEO)) - sounds_done
     most = details + max(0, sounds)
     low = min(known, likely)
     return RemainingTime(

@@ -1,20 +1,16 @@
-"""The result of a scan: the immutable document, its view for a request, and whether a stored
-result satisfies a request.
+"""The view of a scan's result for a request, and whether a stored result satisfies a request.
 
-The document holds every confirmed video, unranked. `count`, `sort_by` and `viral_*` are applied
+The result holds every confirmed video, unranked. `count`, `sort_by` and `viral_*` are applied
 by `view_result` on each read, so they never force another scan.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import cast
 
 from pipelines.documents.result_types import (
-    AccountSummary,
-    Coverage,
     HotVideos,
     RelatedVideo,
-    ScanDiscovery,
     SearchRelated,
     Source,
     StoredResult,
@@ -25,15 +21,12 @@ from pipelines.documents.result_types import (
 from pipelines.documents.video_types import (
     LinkedVideo,
     RankedVideo,
-    ShiftedVideo,
-    TrackDocument,
     VariantVideo,
     VideoDocument,
 )
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
-from warehouse.records.evidence import ALGORITHM
 
 SOURCE_OF_DEPTH: dict[str, Source] = {
     "candidate_limit": "music",
@@ -45,96 +38,11 @@ SOURCE_OF_DEPTH: dict[str, Source] = {
 }
 
 
-def no_variants() -> StoredVariants:
-    """Return `variants` of a scan that found none."""
-    return {"count": 0, "aweme_list": [], "by_kind": {}}
-
-
-def no_search(*, request_budget: int = 0) -> StoredSearch:
-    """Return `search_related` of a scan without a search; the coverage report shows why."""
-    return {
-        "aweme_list": [],
-        "returned_count": 0,
-        "high_relevance_count": 0,
-        "conflicting_music_title_count": 0,
-        "expanded_candidate_count": 0,
-        "visible_ranking_overlap_count": 0,
-        "pagination": {
-            "pages_fetched": 0,
-            "terms_paginated": 0,
-            "terms": [],
-            "request_budget": request_budget,
-            "requests_used": 0,
-        },
-    }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResultDocument:
-    """The immutable result of a completed scan.
-
-    `ranked` are `to_ranked_document`s of all confirmed videos, in any order; `music` is a
-    `to_track_document`; `parameters` are the `ScanParameters.to_document()` of the job.
-    A search by name alone has `keyword` and neither `music` nor `music_id`: it confirms nothing.
-    `sources_ended_by_exhaustion` has one entry per source that the scan read: True if it had
-    nothing left to read, False if a limit, also one of 0, or an error ended it. A missing source
-    has nothing to read for this request, so a larger limit for it cannot change the result.
-    `coverage` is `{sources, decisions, not_reached, unseen_estimate, list_genuine_share}`.
-    `created_at` is ISO 8601.
-    """
-
-    music: TrackDocument | None
-    music_id: str | None
-    ranked: list[LinkedVideo]
-    candidate_pool_size: int
-    unique_account_count: int
-    account_summary: AccountSummary
-    discovery: ScanDiscovery
-    coverage: Coverage
-    parameters: Mapping[str, object]
-    sources_ended_by_exhaustion: Mapping[Source, bool]
-    is_demo_data: bool
-    data_provider: str
-    created_at: str
-    keyword: str | None = None
-    search_related: StoredSearch = field(default_factory=no_search)
-    variants: StoredVariants = field(default_factory=no_variants)
-    account_count_complete: bool = False
-    mobile_emulator_used: bool = False
-    algorithm: str = ALGORITHM
-
-    def to_document(self) -> StoredResult:
-        """Return plain JSON values; `confirmed_count` is always the length of `ranked`."""
-        return {
-            "music": self.music,
-            "music_id": self.music_id,
-            "ranked": self.ranked,
-            "candidate_pool_size": self.candidate_pool_size,
-            "unique_account_count": self.unique_account_count,
-            "account_summary": self.account_summary,
-            "discovery": self.discovery,
-            "coverage": self.coverage,
-            "parameters": dict(self.parameters),
-            "sources_ended_by_exhaustion": dict(self.sources_ended_by_exhaustion),
-            "is_demo_data": self.is_demo_data,
-            "data_provider": self.data_provider,
-            "created_at": self.created_at,
-            "keyword": self.keyword,
-            "search_related": self.search_related,
-            "variants": self.variants,
-            "account_count_complete": self.account_count_complete,
-            "mobile_emulator_used": self.mobile_emulator_used,
-            "algorithm": self.algorithm,
-            "confirmed_count": len(self.ranked),
-            "coverage_complete": False,
-        }
-
-
 def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos:
     """Return the view of a result for one request: the top N confirmed videos in its sort order.
 
     Args:
-        document: A `ResultDocument.to_document()`; it is not modified.
+        document: The result; it is not modified.
         parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are used.
     """
     top = rank_selected(document["ranked"], parameters)
@@ -167,7 +75,8 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
 
 def rank_selected(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
     """Return the top `count` videos that a request selects, with rank and hot score."""
-    return _ranked(_selected(documents, parameters)[: parameters.count], parameters)
+    top = _selected(documents, parameters)[: parameters.count]
+    return cast("list[RankedVideo]", _ranked(top, parameters))
 
 
 def satisfies_request(
@@ -215,22 +124,8 @@ def _selected[Video: VideoDocument](
     return rank_documents(kept, sort_by=parameters.sort_by)
 
 
-def _ranked(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
-    threshold = parameters.viral_threshold
-    return [
-        {
-            "rank": rank,
-            **document,
-            "hot_score": hot_score(to_statistics(document)),
-            "is_viral": is_viral(document, viral_threshold=threshold),
-        }
-        for rank, document in enumerate(documents, start=1)
-    ]
-
-
-def _ranked_variants(
-    documents: list[ShiftedVideo], parameters: ScanParameters
-) -> list[VariantVideo]:
+def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> list[object]:
+    """Return documents with their rank, hot score and whether they are viral."""
     threshold = parameters.viral_threshold
     return [
         {
@@ -248,7 +143,7 @@ def _view_variants(variants: StoredVariants, parameters: ScanParameters) -> Vari
     wanted = _selected(variants["aweme_list"], parameters)[: parameters.count]
     return {
         "count": variants["count"],
-        "aweme_list": _ranked_variants(wanted, parameters),
+        "aweme_list": cast("list[VariantVideo]", _ranked(wanted, parameters)),
         "by_kind": variants["by_kind"],
     }
 
@@ -260,15 +155,7 @@ def _view_search(related: StoredSearch, top: list[RankedVideo]) -> SearchRelated
         for video in related["aweme_list"]
     ]
     overlap = sum(video["duplicate_with_returned_ranking"] for video in videos)
-    return {
-        "aweme_list": videos,
-        "returned_count": related["returned_count"],
-        "high_relevance_count": related["high_relevance_count"],
-        "conflicting_music_title_count": related["conflicting_music_title_count"],
-        "expanded_candidate_count": related["expanded_candidate_count"],
-        "visible_ranking_overlap_count": overlap,
-        "pagination": related["pagination"],
-    }
+    return {**related, "aweme_list": videos, "visible_ranking_overlap_count": overlap}
 
 
 def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, returned: int) -> str:

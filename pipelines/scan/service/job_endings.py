@@ -1,26 +1,10 @@
 """What becomes of a job whose run was lost: killed, stopped, or without its process."""
 
 from datetime import datetime
-from typing import Protocol
 
+from warehouse.control import ControlStore
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import MAX_ATTEMPTS, Job, JobStatus
-
-
-class LostJobStore(Protocol):
-    """The methods of the control store that a lost run needs."""
-
-    def requeue(self, job_id: str, *, run_number: int, costs_attempt: bool) -> bool: ...
-    def finish(
-        self,
-        job_id: str,
-        status: JobStatus,
-        *,
-        error: dict[str, object] | None = None,
-        expires_at: datetime | None = None,
-        run_number: int | None = None,
-    ) -> bool: ...
-
 
 ASK_AGAIN = "Retry: the new scan reuses the observations stored so far"
 WORKER_GONE = "The worker that ran this scan stopped responding"
@@ -45,7 +29,7 @@ def lost_ending(
 
 
 def end_lost_run(
-    control: LostJobStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
+    control: ControlStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
 ) -> JobStatus | None:
     """Write what becomes of a job whose run was lost; None, without effect, if it was not."""
     status, error = lost_ending(job, why, has_result=has_result)

@@ -13,8 +13,8 @@ from pipelines.platform.providers import (
     reads_first_screens_alone,
     supported_music_providers,
 )
-from pipelines.scan.service.result_cache import ResultCache
 from pipelines.scan.service.service import ScanConfig, ScanService
+from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.home.disk_space import free_megabytes

@@ -1,17 +1,26 @@
 """Prepare a scan: resolve the track and decide whether a scan is needed at all.
 
-Local and remote runs share this step. A job that a stored result satisfies gets no run.
+Local and remote runs share this step. The track of a link is known only once a worker has resolved
+it; the worker then checks for a stored result or an equal running job, as the API does for a music
+id. A job that a stored result satisfies gets no run.
 """
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
 
-from pipelines.parameters.scan import fingerprint, scan_key, scan_parameters
-from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
+from pipelines.documents.result_types import JobResult
+from pipelines.parameters.scan import ScanParameters, fingerprint, scan_key, scan_parameters
+from pipelines.scan.rules.discovery import discovery_key, discovery_parameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.stored_results import acquire_scan_lease, serve_stored
+from pipelines.scan.service.stored_results import find_stored
+from warehouse.lake.packing import pack_document
+from warehouse.queries.results import read_result_document
 from warehouse.records.evidence import ALGORITHM
-from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, Job
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, KEYWORD_SEARCH, Job
+
+LEASE_S = 24 * 3600.0  # longer than any scan; a lease ends with its job
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,9 @@ class PreparedScan:
 def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -> PreparedScan:
     """Resolve the input, then look for a stored result and for an equal running job.
 
+    The target of a link is known only now, so stored results are checked here; for a music id the
+    API has checked them already.
+
     Raises:
         RunCancelledError: Cancellation was requested.
         SametrackError: The input cannot be resolved to a track.
@@ -37,34 +49,103 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
     if job.kind == KEYWORD_SEARCH:
         return PreparedScan("")
     music_id = job.music_id or _resolve(runtime, job)
-    twin_key = _set_target(runtime, job, music_id)
-    if twin_key is None:
-        return PreparedScan(music_id, is_served=True)
-    found = acquire_scan_lease(runtime, job, twin_key, waited_for=waited_for)
-    return PreparedScan(music_id, is_served=found.is_served, waits_for=found.waits_for)
-
-
-def _set_target(runtime: Runtime, job: Job, music_id: str) -> str | None:
-    """Record the job's target; return the key that equal jobs share, or None if it was served.
-
-    The target of a link is known only now, so stored results are checked here; for a music id the
-    API has checked them already.
-    """
-    provider = runtime.music_provider
-    if job.kind == DISCOVERY:
-        wanted = DiscoveryParameters(**job.parameters)  # type: ignore[arg-type]  # validated on input
-        key = discovery_key(music_id, runtime.world, provider, ALGORITHM, wanted)
-        runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-        return key
-    parameters = scan_parameters(job.parameters)
-    key = scan_key(music_id, runtime.world, provider, ALGORITHM, parameters)
+    key, twin_key = job_keys(runtime, job, music_id)
     runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
-    if job.music_id is None and serve_stored(runtime, job, key, parameters):
-        return None
-    return fingerprint(music_id, runtime.world, provider, parameters)
+    is_new_target = job.kind != DISCOVERY and job.music_id is None
+    if is_new_target and serve_stored(runtime, job, key, scan_parameters(job.parameters)):
+        return PreparedScan(music_id, is_served=True)
+    return acquire_scan_lease(runtime, job, music_id, twin_key, waited_for=waited_for)
+
+
+def job_keys(runtime: Runtime, job: Job, music_id: str) -> tuple[str, str]:
+    """Return the key of a job's result, and the key that jobs share of which one scans for all."""
+    world, provider = runtime.world, runtime.music_provider
+    if job.kind == DISCOVERY:
+        wanted = discovery_parameters(job.parameters)
+        key = discovery_key(music_id, world, provider, ALGORITHM, wanted)
+        return key, key
+    parameters = scan_parameters(job.parameters)
+    key = scan_key(music_id, world, provider, ALGORITHM, parameters)
+    return key, fingerprint(music_id, world, provider, parameters)
 
 
 def _resolve(runtime: Runtime, job: Job) -> str:
     """Resolve the job's input to a music id, before there is a run."""
     with ScanRun(runtime, job, music_id="") as session:
         return session.run(session.captures.resolve(job.input))
+
+
+def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
+    """Complete the job from a stored result; return False if none satisfies it."""
+    found = find_stored(
+        runtime.control,
+        lambda job_id: _result(runtime, job_id),
+        key,
+        parameters,
+        now=datetime.now(UTC),
+        ttl_s=runtime.settings.result_cache_ttl,
+    )
+    if found is None:
+        return False
+    done, document = found
+    _copy(runtime, job, document, scan_job_id=done.job_id)
+    return True
+
+
+def acquire_scan_lease(
+    runtime: Runtime, job: Job, music_id: str, twin_key: str, *, waited_for: str | None = None
+) -> PreparedScan:
+    """Acquire the lease of a scan, reuse its holder's result, or return the holder to wait for.
+
+    The lease decides which of two equal jobs scans: both may resolve their links at the same time.
+    A worker releases it when its job ends; a killed worker cannot, so the status of the holder
+    counts. This function never waits: a waiting job would block a scan process. `waited_for` is
+    the job that this one has waited for before.
+    """
+    control, lease = runtime.control, f"scan:{twin_key}"
+    if waited_for is not None and _take_result(runtime, job, control.job(waited_for)):
+        return PreparedScan(music_id, is_served=True)
+    while not control.acquire_lease(lease, job.job_id, LEASE_S):
+        holder = control.lease_holder(lease)
+        if holder is None:
+            continue
+        twin = control.job(holder)
+        if twin is not None and twin.status not in FINAL_STATUSES:
+            return PreparedScan(music_id, waits_for=holder)
+        if _take_result(runtime, job, twin):
+            return PreparedScan(music_id, is_served=True)
+        control.release_lease(lease, holder)
+    return PreparedScan(music_id)
+
+
+def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
+    """Copy the other job's result; False if it has none or ended before this job was created."""
+    if twin is None or twin.status != "completed" or twin.finished_at is None:
+        return False
+    if twin.finished_at < job.created_at:
+        return False
+    runtime.engine.refresh()
+    document = _result(runtime, twin.job_id)
+    if document is None:
+        return False
+    _copy(runtime, job, document, scan_job_id=twin.job_id)
+    return True
+
+
+def _result(runtime: Runtime, job_id: str) -> JobResult | None:
+    found = read_result_document(runtime.engine, job_id)
+    return cast("JobResult | None", found)  # a worker stored it as one of these
+
+
+def _copy(runtime: Runtime, job: Job, document: JobResult, *, scan_job_id: str) -> None:
+    row = {
+        "job_id": job.job_id,
+        "music_id": document["music_id"],
+        "document": pack_document({"scan_job_id": scan_job_id, **document}),  # may be a copy, too
+        "confirmed_count": document["confirmed_count"],
+        "algorithm": document["algorithm"],
+    }
+    runtime.lake.append("marts.job_results", [row], job_id=job.job_id)
+    # Without the key: the copy is as old as its original, but the job ends now.
+    target = document["music_id"] or job.target
+    runtime.control.set_target(job.job_id, music_id=target, scan_key=None)

@@ -7,16 +7,15 @@ Not here: HTTP, running scans.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol, cast
+from typing import cast
 
-from pipelines.captures.inputs import InputTarget, MusicInput, read_music_input
+from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.documents.result_types import JobResult, ScanPreview
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
-from pipelines.scan.rules.results import satisfies_request
-from pipelines.scan.service.job_endings import WORKER_GONE, LostJobStore, end_lost_run
-from pipelines.scan.service.result_cache import ResultCache
-from warehouse.control import CachedLink, NewJob, StoredPreview
+from pipelines.scan.service.job_endings import WORKER_GONE, end_lost_run
+from pipelines.scan.service.stored_results import ResultCache, find_stored
+from warehouse.control import ControlStore, NewJob
 from warehouse.lake.packing import unpack_document
 from warehouse.records.errors import (
     CapacityExhaustedError,
@@ -38,20 +37,6 @@ from warehouse.records.jobs import (
 )
 from warehouse.records.values import is_own_id
 from warehouse.records.worlds import is_demo_world
-
-
-class JobStore(LostJobStore, Protocol):
-    """The methods of the control store that the service uses."""
-
-    def create_or_join(self, new: NewJob) -> tuple[Job, bool]: ...
-    def job(self, job_id: str) -> Job | None: ...
-    def jobs(
-        self, *, limit: int, status: JobStatus | None = None, kept_at: datetime | None = None
-    ) -> list[Job]: ...
-    def request_cancel(self, job_id: str, *, expires_at: datetime) -> Job | None: ...
-    def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]: ...
-    def read_cached_link(self, key: str) -> CachedLink | None: ...
-    def read_preview(self, job_id: str) -> StoredPreview | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +86,7 @@ class ScanSubject:
     text: str
     asked: str
     known: str | None
-    music_id: str | None
+    music_id: str | None = None
 
 
 class ScanService:
@@ -118,7 +103,7 @@ class ScanService:
     def __init__(
         self,
         *,
-        control: JobStore,
+        control: ControlStore,
         results: ResultCache,
         world: ScanConfig,
         has_free_space: Callable[[], bool] = lambda: True,
@@ -148,12 +133,7 @@ class ScanService:
             ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
-        self._check_provider()
-        music = read_music_input(text, find_target=self.world.find_target)
-        music_id = self._known_music_id(music)
-        asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
-        subject = ScanSubject(SCAN, text.strip(), asked, music_id, music_id)
-        return self._stored_or_job(subject, parameters, origin, job_id)
+        return self._stored_or_job(self._track(SCAN, text), parameters, origin, job_id)
 
     def submit_keyword_search(
         self, keyword: str, parameters: ScanParameters, *, origin: Origin
@@ -166,7 +146,7 @@ class ScanService:
         """
         self._check_provider()
         about = keyword_subject(keyword)
-        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), about, about, None)
+        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), about, about)
         return self._stored_or_job(subject, parameters, origin)
 
     def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> ScanJob:
@@ -177,23 +157,21 @@ class ScanService:
             ProviderUnsupportedError: The configured source cannot run scans.
             CapacityExhaustedError: The disk is too full.
         """
+        subject = self._track(DISCOVERY, text)
+        world = self.world
+        key = discovery_key(subject.asked, world.name, world.provider, ALGORITHM, parameters)
+        return self._stored(key, None) or self._job(subject, parameters, key, key, origin)
+
+    def _track(self, kind: str, text: str) -> ScanSubject:
+        """Return the track that a text names, as the subject of a job of this kind."""
         self._check_provider()
         music = read_music_input(text, find_target=self.world.find_target)
-        music_id = self._known_music_id(music)
-        key = discovery_key(
-            music_id or f"{music.kind}:{music.value}", self.world.name, self.world.provider,
-            ALGORITHM, parameters,
-        )  # fmt: skip
-        stored = self._cached_result(key)
-        if stored is not None:
-            return stored
-        return self._job(
-            ScanSubject(DISCOVERY, text.strip(), "", music_id, music_id),
-            parameters,
-            key,
-            key,
-            origin,
-        )
+        music_id = music.value if music.kind == "music" else None
+        if music_id is None:
+            kind_of_link, target = self._control.read_cached_link(music.value) or ("", "")
+            music_id = target if kind_of_link == "music" else None
+        asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
+        return ScanSubject(kind, text.strip(), asked, music_id, music_id)
 
     def _stored_or_job(
         self,
@@ -202,11 +180,13 @@ class ScanService:
         origin: Origin,
         job_id: str | None = None,
     ) -> ScanJob:
-        key = self._scan_key(subject.known, parameters)
-        stored = self._stored(key, parameters)
-        if stored is not None:
-            return stored
-        world = self.world
+        world, key = self.world, None
+        if subject.known is not None:
+            key = scan_key(subject.known, world.name, world.provider, ALGORITHM, parameters)
+        if key is not None and not parameters.refresh:
+            stored = self._stored(key, parameters)
+            if stored is not None:
+                return stored
         twins = fingerprint(subject.asked, world.name, world.provider, parameters)
         return self._job(subject, parameters, twins, key, origin, job_id)
 
@@ -289,40 +269,16 @@ class ScanService:
                 hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
             )
 
-    def _known_music_id(self, music: MusicInput) -> str | None:
-        if music.kind == "music":
-            return music.value
-        kind, target = self._control.read_cached_link(music.value) or ("", "")
-        return target if kind == "music" else None
-
-    def _scan_key(self, subject: str | None, parameters: ScanParameters) -> str | None:
-        if subject is None:
-            return None
-        return scan_key(subject, self.world.name, self.world.provider, ALGORITHM, parameters)
-
-    def _stored(self, key: str | None, parameters: ScanParameters) -> ScanJob | None:
-        """Return the newest completed job of this scan key whose result satisfies the request."""
-        if key is None or parameters.refresh:
-            return None
-        now, ttl_s = self._clock(), self.world.result_cache_ttl_s
-        for job in self._control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
-            result = self._results.of(job.job_id)
-            if result is None or job.finished_at is None or "kind" in result:
-                continue  # a discovery has a key of its own and never comes here
-            if satisfies_request(
-                result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s
-            ):
-                return ScanJob(job, result)
-        return None
-
-    def _cached_result(self, key: str) -> ScanJob | None:
-        """Return the newest completed job of this key within the cache lifetime."""
-        since = self._clock() - timedelta(seconds=self.world.result_cache_ttl_s)
-        for job in self._control.completed_jobs(key, since=since):
-            result = self._results.of(job.job_id)
-            if result is not None:
-                return ScanJob(job, result)
-        return None
+    def _stored(self, key: str, wanted: ScanParameters | None) -> ScanJob | None:
+        found = find_stored(
+            self._control,
+            self._results.of,
+            key,
+            wanted,
+            now=self._clock(),
+            ttl_s=self.world.result_cache_ttl_s,
+        )
+        return None if found is None else ScanJob(*found)
 
     def _find(self, job_id: str) -> Job:
         job = self._control.job(job_id) if is_own_id(job_id) else None

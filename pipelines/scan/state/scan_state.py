@@ -44,11 +44,6 @@ class MeasuredVideo:
     video: Video
     sound: SoundMeasurement
 
-    @property
-    def source(self) -> ReferenceSource:
-        """Where the sound comes from."""
-        return source_of(self.video)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceSound:
@@ -56,11 +51,6 @@ class ReferenceSound:
 
     video: Video
     sha256: str
-
-    @property
-    def source(self) -> ReferenceSource:
-        """Where the sound comes from."""
-        return source_of(self.video)
 
 
 def source_of(video: Video) -> ReferenceSource:
@@ -136,6 +126,10 @@ class ScanState:
     def videos(self) -> list[Video]:
         """Return every video whose detail page was read, in the order of the pool."""
         return [detail.video for detail in self.details.values()]
+
+    def videos_of(self, music_id: str) -> list[Video]:
+        """Return those of them that use this music id."""
+        return [one for one in self.videos() if one.music and one.music.music_id == music_id]
 
     def read_candidates(self) -> set[str]:
         """Return the candidates whose detail page was read, or is no longer shown."""

@@ -22,8 +22,8 @@ from pipelines.audio.features.sounds import (
 from tests.bench.running import counted
 
 _MEASURED_BY = (
-    "decode/decoding.py", "features/filter_banks.py", "features/grid.py", "features/halving.py",
-    "features/measurement.py", "features/peak_picking.py", "features/spectra.py",
+    "decode/decoding.py", "features/filter_banks.py", "features/grid.py",
+    "features/measurement.py", "features/spectra.py",
 )  # fmt: skip
 
 

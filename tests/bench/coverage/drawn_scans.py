@@ -6,7 +6,7 @@ is never wrong: what is measured is what a scan does not see, not what it mishea
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -32,6 +32,7 @@ from pipelines.scan.rules.coverage.estimates import (
     listed_only,
     sample_of,
 )
+from pipelines.scan.rules.coverage.genuine_rows import is_row_of
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
     REPRESENTATIVES,
@@ -39,8 +40,7 @@ from pipelines.scan.rules.expansion import (
     hashtags_to_scan,
     videos_to_verify,
 )
-from pipelines.scan.rules.genuine_rows import is_row_of
-from pipelines.scan.rules.search_terms import search_terms
+from pipelines.scan.rules.search import search_terms
 from pipelines.scan.screens import CANDIDATES_PER_AUTHOR, CANDIDATES_PER_HASHTAG
 from pipelines.settings import Settings
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, RandomAudit
@@ -104,9 +104,9 @@ class DrawnScan:
 
     def to_sample(self) -> ConfirmedSample:
         """Return what the estimates of the scan are made from."""
-        return sample_of(
-            self.sightings,
-            music_of={name: _music_of(self.details[name]) for name in self.confirmed},
+        music_of = {name: _music_of(self.details[name]) for name in self.confirmed}
+        return replace(
+            sample_of(self.sightings, music_of=music_of),
             unread_lists=len(self.lists_left),
             listed_videos=len(self.listed),
             left_out=len(self.left_out - self.listed),

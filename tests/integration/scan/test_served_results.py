@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.runtime import Runtime
-from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease, serve_stored
+from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease, serve_stored
 from warehouse.control import ControlStore, NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
@@ -109,8 +109,8 @@ def test_an_equal_job_whose_result_is_lost_leaves_the_scan_to_the_next_one(store
     job = stores.running("job")
     twin = stores.completed("twin", None)
     assert stores.control.acquire_lease("scan:key", twin.job_id, 60)
-    found = acquire_scan_lease(stores.runtime, job, "key", waited_for=twin.job_id)
-    assert found == LeaseOutcome()
+    found = acquire_scan_lease(stores.runtime, job, "1", "key", waited_for=twin.job_id)
+    assert found == PreparedScan("1")
     assert stores.control.lease_holder("scan:key") == job.job_id
 
 
@@ -126,5 +126,5 @@ def test_a_lease_that_is_given_back_meanwhile_is_asked_for_again(
         return holder_of(name)
 
     monkeypatch.setattr(stores.control, "lease_holder", give_back)
-    assert acquire_scan_lease(stores.runtime, job, "key") == LeaseOutcome()
+    assert acquire_scan_lease(stores.runtime, job, "1", "key") == PreparedScan("1")
     assert holder_of("scan:key") == job.job_id

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.scan.service.stored_results import LeaseOutcome, acquire_scan_lease
+from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease
 from warehouse.control import ControlStore, NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
@@ -53,12 +53,12 @@ def stores(opened_stores: tuple[ControlStore, Lake, Engine]) -> Stores:
     return Stores(*opened_stores)
 
 
-def settle(stores: Any, job: Job) -> LeaseOutcome:
+def settle(stores: Any, job: Job) -> PreparedScan:
     """Ask until it is known whether this job scans or is served, as a worker does."""
-    held = acquire_scan_lease(stores, job, "twin")
+    held = acquire_scan_lease(stores, job, "1", "twin")
     while held.waits_for is not None:
         time.sleep(0.01)
-        held = acquire_scan_lease(stores, job, "twin", waited_for=held.waits_for)
+        held = acquire_scan_lease(stores, job, "1", "twin", waited_for=held.waits_for)
     return held
 
 
@@ -87,44 +87,46 @@ def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
 
 def test_whoever_comes_second_learns_whom_it_waits_for(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
-    assert acquire_scan_lease(stores, second, "twin") == LeaseOutcome(waits_for=first.job_id)
-    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
+    assert acquire_scan_lease(stores, second, "1", "twin") == PreparedScan(
+        "1", waits_for=first.job_id
+    )
+    assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
 
 
 def test_whoever_has_waited_takes_the_result_although_the_lease_is_given_back(
     stores: Any,
 ) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
-    waits_for = acquire_scan_lease(stores, second, "twin").waits_for
+    assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
+    waits_for = acquire_scan_lease(stores, second, "1", "twin").waits_for
     stores.complete(first)
     stores.control.release_leases(first.job_id)
-    assert acquire_scan_lease(stores, second, "twin", waited_for=waits_for) == LeaseOutcome(
-        is_served=True
+    assert acquire_scan_lease(stores, second, "1", "twin", waited_for=waits_for) == PreparedScan(
+        "1", is_served=True
     )
 
 
 def test_when_the_one_that_scans_fails_another_scans(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
-    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
     stores.end(first, "failed")
-    assert acquire_scan_lease(stores, second, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, second, "1", "twin") == PreparedScan("1")
     assert stores.control.lease_holder("scan:twin") == second.job_id
 
 
 def test_a_result_from_before_the_question_is_not_taken_as_a_twins(stores: Any) -> None:
     first = stores.running_job("a")
-    assert acquire_scan_lease(stores, first, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
     stores.complete(first)
     later = stores.running_job("b")
-    assert acquire_scan_lease(stores, later, "twin") == LeaseOutcome()
+    assert acquire_scan_lease(stores, later, "1", "twin") == PreparedScan("1")
 
 
 def test_scans_of_different_things_do_not_wait_for_each_other(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
     assert (
-        acquire_scan_lease(stores, first, "one")
-        == acquire_scan_lease(stores, second, "other")
-        == LeaseOutcome()
+        acquire_scan_lease(stores, first, "1", "one")
+        == acquire_scan_lease(stores, second, "1", "other")
+        == PreparedScan("1")
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.explanation import measures_of
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.peak_votes import common_stretches, is_reversed

@@ -20,12 +20,10 @@ import pytest
 from numpy.typing import NDArray
 
 from pipelines.audio.features import filter_banks, measurement, spectra
-from pipelines.audio.features import peak_picking as picking
 from pipelines.audio.features.filter_banks import FilterBanks
 from pipelines.audio.features.grid import FINE_HOP_S, HOP_S, geometry
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import FEATURE_VERSION, Features
+from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
 from pipelines.audio.features.sounds import pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from tests.bench.accuracy.versions import differences
@@ -233,7 +231,9 @@ def _set(module: object, name: str, value: object) -> Callable[[pytest.MonkeyPat
         pytest.param(_narrower_window, "chroma_distance", id="Hann window to the power of 1.05"),
         pytest.param(_mel_from(80.5), "mfcc_distance", id="mel bands from 80.5 Hz"),
         pytest.param(
-            _set(measurement, "_BACKGROUND_BINS", 53), "chroma_distance", id="whitening of 53 bins"
+            _set(measurement, "_CHROMA_BACKGROUND_BINS", 53),
+            "chroma_distance",
+            id="whitening of 53 bins",
         ),
         pytest.param(
             _set(measurement, "_COMPRESSION", np.float32(10.1)), "chroma_level", id="loudness +1 %"
@@ -244,8 +244,10 @@ def _set(module: object, name: str, value: object) -> Callable[[pytest.MonkeyPat
         pytest.param(
             _set(measurement, "_DYNAMIC_DB", np.float32(59.5)), "mel_level_db", id="floor 0.5 dB up"
         ),
-        pytest.param(_set(picking, "PEAKS_PER_S", 41), "peaks_moved", id="41 peaks a second"),
-        pytest.param(_set(picking, "_REACH_FRAMES", 3), "peaks_moved", id="peaks reach 3 frames"),
+        pytest.param(_set(measurement, "PEAKS_PER_S", 41), "peaks_moved", id="41 peaks a second"),
+        pytest.param(
+            _set(measurement, "_REACH_FRAMES", 3), "peaks_moved", id="peaks reach 3 frames"
+        ),
     ],
 )
 def test_a_small_change_of_the_measurement_is_seen(

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.audio.features.halving import halved
 from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.spectra import halved
 
 RATE = 44_100
 

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.index.identify import MOST_TRIED, Identification, identify
 from pipelines.audio.index.index_folder import INDEX_VERSION, IndexFolder
@@ -175,8 +176,15 @@ def test_a_kept_index_finds_the_same_and_lacks_new_references_alone(
     first.add(["c"], peaks[2:3])
     again = IndexFolder(tmp_path / "index")
     assert again.keys == ["a", "b", "c"]
-    assert again.missing(["d", "b", "d"]) == ["d"]
     assert again.index.search(peaks[2], most=3) == first.index.search(peaks[2], most=3)
+    read: list[str] = []
+
+    def read_sounds(keys: Sequence[str]) -> list[MeasuredSound]:
+        read.extend(keys)
+        return sounds[3:4]
+
+    again.add_missing(["d", "b", "d"], read_sounds, lambda *_: None, at_once=5)
+    assert read == ["d"]
 
 
 def test_small_batches_are_kept_as_one_so_that_a_search_stays_fast(

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from pipelines.audio.features.centring import Centred
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import Centred, Features
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.judging import judge_excerpt, judge_windows
 from pipelines.audio.matching.peak_votes import CommonStretch

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.audio.features.peaks import Peaks
+from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group

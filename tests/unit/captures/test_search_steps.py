@@ -14,7 +14,7 @@ from pipelines.captures.search_walk import (
     to_search_limits,
 )
 from pipelines.parameters.scan import scan_parameters
-from pipelines.scan.rules.related import to_pagination
+from pipelines.scan.rules.search import to_pagination
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
     SURFACE_OFF,

@@ -8,7 +8,7 @@ from pipelines.captures.songs import (
     most_used_music,
     song_terms,
 )
-from pipelines.scan.rules.search_terms import search_terms
+from pipelines.scan.rules.search import search_terms
 from warehouse.records.videos import Music, ServiceSong, Video
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

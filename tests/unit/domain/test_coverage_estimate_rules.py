@@ -259,25 +259,8 @@ def test_a_source_is_a_list_of_a_kind_and_of_a_thing() -> None:
             seen("v1", "search", "a"),
         ],
         music_of={"v1": "m1"},
-        unread_lists=0,
     )
     assert (found.source_count, found.sources_per_id) == (3, (3,))
-
-
-def test_what_is_known_besides_the_sightings_is_kept_with_the_sample() -> None:
-    rest = AuditedRest(comparable=9, compared=5, carrying=2)
-    found = sample_of(
-        [seen("v1", "search", "title")],
-        music_of={"v1": "m1"},
-        unread_lists=7,
-        is_compared=False,
-        listed_videos=3,
-        left_out=4,
-        unread=5,
-        rest=rest,
-    )
-    kept = (found.unread_lists, found.is_compared, found.listed_videos, found.left_out)
-    assert (*kept, found.unread, found.rest) == (7, False, 3, 4, 5, rest)
 
 
 # --- an error of arithmetic does not raise a limit by one ---

@@ -179,7 +179,6 @@ def test_lists_and_matches_of_other_scans_are_no_part_of_the_sample() -> None:
             seen("v2", "catalog_matches", "m1"),
         ],
         music_of={"v1": "m1", "v2": "m1", "v3": "m2"},
-        unread_lists=1,
     )
     assert found == ConfirmedSample(
         observed_ids=2,
@@ -187,7 +186,6 @@ def test_lists_and_matches_of_other_scans_are_no_part_of_the_sample() -> None:
         source_count=3,
         videos_per_id=(1, 1),
         sources_per_id=(2, 1),
-        unread_lists=1,
     )
     assert found.size == 2
 

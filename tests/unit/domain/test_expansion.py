@@ -9,7 +9,7 @@ from pipelines.scan.rules.expansion import (
     authors_to_scan,
     best_comparisons,
     group_by_music,
-    link_by_audio,
+    link_video,
     variant_comparison,
     verification_batches,
     verification_order,
@@ -146,7 +146,7 @@ def test_people_can_hear_each_match_and_each_close_rejection_once() -> None:
 
 def test_a_video_that_was_compared_itself_is_linked_by_its_own_audio() -> None:
     own = compared("confirmed", score=0.8)
-    link = link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1)
+    link = link_video(work("1"), verified={"m1": GROUP}, own=own, expansion_round=1)
     assert link is not None
     assert (link.link_type, link.comparison) == ("audio_fingerprint_match", own)
 
@@ -155,7 +155,7 @@ def test_a_video_that_was_compared_itself_is_linked_by_its_own_audio() -> None:
 def test_a_video_without_a_verdict_of_its_own_is_linked_by_its_music_id(
     own: Comparison | None,
 ) -> None:
-    link = link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1)
+    link = link_video(work("1"), verified={"m1": GROUP}, own=own, expansion_round=1)
     assert link is not None
     assert (link.link_type, link.comparison) == ("verified_music_id_graph", GROUP)
 
@@ -163,7 +163,7 @@ def test_a_video_without_a_verdict_of_its_own_is_linked_by_its_music_id(
 @pytest.mark.parametrize("verdict", ["rejected", "variant"])
 def test_a_video_whose_own_sound_differs_is_not_confirmed_by_its_music_id(verdict: Verdict) -> None:
     own = compared(verdict)
-    assert link_by_audio(work("1"), own=own, of_group=GROUP, expansion_round=1) is None
+    assert link_video(work("1"), verified={"m1": GROUP}, own=own, expansion_round=1) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.genuine_rows import genuine_shares, is_row_of
+from pipelines.scan.rules.coverage.genuine_rows import genuine_shares, is_row_of
 from warehouse.records.coverage import ListGenuineShare
 
 LIST = "7361234567890123456"

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import cast
 
 import pytest
 
 from pipelines.scan.service.job_endings import end_lost_run
 from tests.job_states import JOB as RUNNING
+from warehouse.control import ControlStore
 from warehouse.records.jobs import Job, JobStatus
 
 IN_THIRTY_DAYS = datetime(2026, 12, 22, tzinfo=UTC)
@@ -43,8 +45,8 @@ class OneJob:
         return True
 
     def lose(self, job: Job, *, has_result: bool = False) -> JobStatus | None:
-        why = "The worker is gone"
-        return end_lost_run(self, job, why, has_result=has_result, expires_at=IN_THIRTY_DAYS)
+        store, why = cast("ControlStore", self), "The worker is gone"
+        return end_lost_run(store, job, why, has_result=has_result, expires_at=IN_THIRTY_DAYS)
 
 
 def test_a_lost_run_costs_an_attempt_and_the_job_is_queued_again() -> None:

@@ -8,17 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents.result_types import Source
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
-from pipelines.scan.rules.results import (
-    ResultDocument,
-    no_search,
-    no_variants,
-    satisfies_request,
-    view_result,
-)
-from tests.account_oracle import to_account_summary
+from pipelines.scan.rules.results import satisfies_request, view_result
+from tests.documents import NO_SEARCH, NO_VARIANTS, stored_result
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -48,21 +41,16 @@ def work(number: int, *, likes: int | None = 100, comments: int | None = 1) -> A
 def result(
     works: list[Any], *, ended: bool = False, parameters: ScanParameters | None = None
 ) -> Any:
-    return ResultDocument(
+    return stored_result(
+        works,
         music=to_track_document(Track(music_id=MUSIC_ID, surface="music_info", observed_at=NOW)),
-        music_id=MUSIC_ID,
-        ranked=works,
         candidate_pool_size=len(works) + 5,
         unique_account_count=3,
-        account_summary=to_account_summary(works),
         discovery=DISCOVERY,
         coverage={"sources": [], "not_reached": [], "unseen_estimate": None},
         parameters=(parameters or ScanParameters()).to_document(),
         sources_ended_by_exhaustion={"music": ended},
-        is_demo_data=True,
-        data_provider="public-graph",
-        created_at="2026-01-31T12:00:00Z",
-    ).to_document()
+    )
 
 
 def is_served(document: Any, wanted: ScanParameters, *, age_s: float = 60) -> bool:
@@ -164,7 +152,7 @@ def test_viral_is_decided_by_likes_alone() -> None:
 
 def test_variants_are_ranked_and_never_counted() -> None:
     document = result([work(1)])
-    document["variants"] = {**no_variants(), "count": 2, "aweme_list": [work(8, likes=1), work(9)]}
+    document["variants"] = {**NO_VARIANTS, "count": 2, "aweme_list": [work(8, likes=1), work(9)]}
     view = view_result(document, ScanParameters())
     assert [video["aweme_id"] for video in view["variants"]["aweme_list"]] == ["7000009", "7000008"]
     assert view["confirmed_count"] == 1
@@ -172,7 +160,7 @@ def test_variants_are_ranked_and_never_counted() -> None:
 
 def test_search_related_works_are_marked_where_the_ranking_shows_them_too() -> None:
     document = result([work(1), work(2)])
-    document["search_related"] = {**no_search(), "aweme_list": [work(1), work(7)]}
+    document["search_related"] = {**NO_SEARCH, "aweme_list": [work(1), work(7)]}
     related = view_result(document, ScanParameters())["search_related"]
     assert [video["duplicate_with_returned_ranking"] for video in related["aweme_list"]] == [
         True,
@@ -263,50 +251,9 @@ def test_a_search_by_name_ranks_nothing_and_so_serves_any_count() -> None:
     assert not is_served(document, ScanParameters(search_page_limit=60))
 
 
-def test_a_document_says_that_it_is_no_full_enumeration_and_how_much_it_confirmed() -> None:
-    document = result(FORTY[:3])
-    assert document["confirmed_count"] == 3
-    assert document["coverage_complete"] is False
-    assert document["account_count_complete"] is False
-    assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-    assert document["keyword"] is None
-    assert document["variants"] == {"count": 0, "aweme_list": [], "by_kind": {}}
-
-
-@pytest.mark.parametrize("budget", [0, 180])
-def test_a_search_that_was_not_reached_shows_nothing_of_everything(budget: int) -> None:
-    assert no_search(request_budget=budget) == {
-        "aweme_list": [],
-        "returned_count": 0,
-        "high_relevance_count": 0,
-        "conflicting_music_title_count": 0,
-        "expanded_candidate_count": 0,
-        "visible_ranking_overlap_count": 0,
-        "pagination": {
-            "pages_fetched": 0,
-            "terms_paginated": 0,
-            "terms": [],
-            "request_budget": budget,
-            "requests_used": 0,
-        },
-    }
-    assert no_search() == no_search(request_budget=0)
-
-
-def test_a_document_keeps_values_of_its_own() -> None:
-    parameters: dict[str, object] = {"count": 30}
-    ended: dict[Source, bool] = {"search": False}
-    given = replace(RESULT, parameters=parameters, sources_ended_by_exhaustion=ended)
-    document = given.to_document()
-    document["parameters"]["count"] = 1
-    document["sources_ended_by_exhaustion"]["search"] = True
-    assert (parameters, ended) == ({"count": 30}, {"search": False})
-
-
-RESULT = ResultDocument(
+RESULT = stored_result(
+    FORTY[:2],
     music=TRACK,
-    music_id=MUSIC_ID,
-    ranked=FORTY[:2],
     candidate_pool_size=7,
     unique_account_count=2,
     account_summary=SUMMARY,
@@ -314,16 +261,13 @@ RESULT = ResultDocument(
     coverage=COVERAGE,
     parameters={},
     sources_ended_by_exhaustion={},
-    is_demo_data=True,
-    data_provider="public-graph",
-    created_at="2026-01-31T12:00:00Z",
     algorithm="algorithm of then",
     account_count_complete=True,
 )
 
 
 def test_a_view_has_the_fields_of_the_interface() -> None:
-    view: Any = view_result(RESULT.to_document(), ScanParameters(count=5))
+    view: Any = view_result(RESULT, ScanParameters(count=5))
     for shown_elsewhere in ("aweme_list", "count_note_zh", "search_related"):
         del view[shown_elsewhere]
     assert view == {
@@ -351,7 +295,7 @@ def test_a_view_has_the_fields_of_the_interface() -> None:
 
 
 def test_a_view_says_whether_a_device_was_read_also_of_results_from_before_that_was_kept() -> None:
-    document: Any = RESULT.to_document()
+    document: Any = RESULT
     told = [document | {"mobile_emulator_used": True}, {**document}]
     del told[1]["mobile_emulator_used"]
     views = [view_result(one, ScanParameters(count=5)) for one in told]
@@ -417,7 +361,7 @@ def test_a_variant_has_its_rank_score_and_whether_it_is_viral() -> None:
 def test_a_related_work_keeps_what_was_stored_of_it() -> None:
     document = result([])
     stored = {"aweme_id": "7000007", "desc": "rain", "search_relevance_level": "exact_title"}
-    document["search_related"] = {**no_search(), "aweme_list": [stored]}
+    document["search_related"] = {**NO_SEARCH, "aweme_list": [stored]}
     (video,) = view_result(document, ScanParameters())["search_related"]["aweme_list"]
     assert video == {
         "aweme_id": "7000007",
@@ -435,7 +379,7 @@ def test_the_counts_of_a_search_are_those_that_were_stored_but_the_overlap() -> 
         "conflicting_music_title_count": 2,
         "expanded_candidate_count": 5,
     }
-    document["search_related"] = {**no_search(), **counted, "visible_ranking_overlap_count": 7}
+    document["search_related"] = {**NO_SEARCH, **counted, "visible_ranking_overlap_count": 7}
     related: Any = view_result(document, ScanParameters())["search_related"]
     assert {name: related[name] for name in counted} == counted
     assert related["visible_ranking_overlap_count"] == 0
@@ -443,7 +387,7 @@ def test_the_counts_of_a_search_are_those_that_were_stored_but_the_overlap() -> 
 
 def test_related_works_below_the_cut_of_the_ranking_are_no_overlap() -> None:
     document = result([work(1, likes=1), work(2, likes=2), work(3, likes=3)])
-    document["search_related"] = {**no_search(), "aweme_list": [work(1), work(2), work(3)]}
+    document["search_related"] = {**NO_SEARCH, "aweme_list": [work(1), work(2), work(3)]}
     related = view_result(document, ScanParameters(count=2))["search_related"]
     assert [video["duplicate_with_returned_ranking"] for video in related["aweme_list"]] == [
         False,
@@ -451,4 +395,4 @@ def test_related_works_below_the_cut_of_the_ranking_are_no_overlap() -> None:
         True,
     ]
     assert related["visible_ranking_overlap_count"] == 2
-    assert related["pagination"] == no_search()["pagination"]
+    assert related["pagination"] == NO_SEARCH["pagination"]

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.relevance import relevance_of
-from pipelines.scan.rules.search_terms import scene_terms, search_terms
+from pipelines.scan.rules.search import relevance_of, scene_terms, search_terms
 from warehouse.records.videos import Hashtag, Music, Video
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

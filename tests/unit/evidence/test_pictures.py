@@ -17,8 +17,7 @@ from api.services.evidence.png import SCALE, to_png
 from api.services.evidence.scene import DARK, LIGHT, Scene
 from api.services.evidence.svg import to_svg
 from pipelines.audio.explanation import explain_pair
-from pipelines.audio.features.peaks import Peaks
-from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sound_features import Features, Peaks
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 SVG = "{http://www.w3.org/2000/svg}"

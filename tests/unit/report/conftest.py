@@ -13,8 +13,8 @@ from pipelines.documents.videos import (
     to_video_document,
 )
 from pipelines.parameters.scan import scan_parameters
-from pipelines.scan.rules.results import ResultDocument, view_result
-from tests.account_oracle import to_account_summary
+from pipelines.scan.rules.results import view_result
+from tests.documents import stored_result
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
 
@@ -96,10 +96,9 @@ def build_job(
             )
         )
     parameters = scan_parameters({"count": works})
-    document = ResultDocument(
-        music=to_track_document(TRACK), music_id=TRACK.music_id, ranked=ranked,
-        candidate_pool_size=150, unique_account_count=works // 2,
-        account_summary=to_account_summary(ranked), discovery=UNUSED,
+    document = stored_result(
+        ranked, music=to_track_document(TRACK), music_id=TRACK.music_id,
+        candidate_pool_size=150, unique_account_count=works // 2, discovery=UNUSED,
         coverage={
             "sources": [
                 {"surface": "music_info", "requests": 1, "pages": 1, "items": 1, "new_items": 1,
@@ -117,8 +116,8 @@ def build_job(
         },
         parameters=parameters.to_document(), sources_ended_by_exhaustion={"music": True},
         variants={"count": 1, "aweme_list": [_variant(desc)], "by_kind": {"speed": 1}},
-        is_demo_data=demo, data_provider="public-graph", created_at="2026-11-01T00:00:00Z",
-    ).to_document()  # fmt: skip
+        is_demo_data=demo, created_at="2026-11-01T00:00:00Z",
+    )  # fmt: skip
     return {
         "job_id": "0a3c2f5e-1111-4222-8333-444455556666", "poll_url": "/x",
         "scan_job_id": SCAN, "status": "completed",

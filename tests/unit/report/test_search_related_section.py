@@ -6,7 +6,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from api.services.report.render import render_report
-from pipelines.scan.rules.results import no_search
+from tests.documents import NO_SEARCH
 from warehouse.exports.error_sheet import is_scan_result
 
 TERM = {
@@ -24,7 +24,7 @@ def with_related(job: dict[str, Any], *, count: int) -> dict[str, Any]:
         }
         for number in range(count)
     ]  # fmt: skip
-    related: Any = {**no_search(), "aweme_list": videos, "returned_count": count}
+    related: Any = {**NO_SEARCH, "aweme_list": videos, "returned_count": count}
     related["pagination"] = related["pagination"] | {"terms": [TERM]}
     job["result"]["search_related"] = related
     return job

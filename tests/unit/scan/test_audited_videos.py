@@ -228,5 +228,5 @@ def test_an_audit_has_a_row_and_a_job_without_one_has_none() -> None:
     assert audit_rows(cast("ScanRun", session)) == []
     audited(session, [])
     [row] = audit_rows(cast("ScanRun", session))
-    assert (row["job_id"], row["population_count"], row["drawn_count"]) == ("job", 1, 0)
+    assert (row["population_count"], row["drawn_count"]) == (1, 0)
     assert (row["upper_count"], row["not_audited_reason"]) == (None, "no_reference")

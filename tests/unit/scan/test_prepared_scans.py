@@ -10,7 +10,6 @@ import pytest
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service import preparation
 from pipelines.scan.service.preparation import PreparedScan, prepare_scan
-from pipelines.scan.service.stored_results import LeaseOutcome
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, SCAN, Job, ProgressRecord
 
 MUSIC_ID = "7300000000000000001"
@@ -31,7 +30,7 @@ class Desk:
     """What is stored, and who holds the lease; `done` is what was asked for."""
 
     has_result: bool = False
-    lease: LeaseOutcome = field(default_factory=LeaseOutcome)
+    twin: str | None = None
     done: list[str] = field(default_factory=list)
     scan_keys: set[str] = field(default_factory=set)
 
@@ -52,10 +51,10 @@ class Desk:
         return self.has_result
 
     def acquire(
-        self, _runtime: Runtime, _job: Job, _key: str, *, waited_for: str | None
-    ) -> LeaseOutcome:
+        self, _runtime: Runtime, _job: Job, music_id: str, _key: str, *, waited_for: str | None
+    ) -> PreparedScan:
         self.done.append(f"lease after {waited_for}")
-        return self.lease
+        return PreparedScan(music_id, waits_for=self.twin)
 
     def prepare(self, job: Job, **named: str) -> PreparedScan:
         return prepare_scan(cast("Runtime", self), job, **named)
@@ -106,7 +105,7 @@ def test_a_link_whose_track_has_none_is_scanned_once_the_lease_is_held(desk: Des
 def test_for_a_music_id_the_stored_results_have_been_looked_at_before(
     kind: str, desk: Desk
 ) -> None:
-    desk.lease = LeaseOutcome(waits_for="twin")
+    desk.twin = "twin"
     prepared = desk.prepare(job_of(kind, "70001"), waited_for="another")
     assert prepared == PreparedScan("70001", waits_for="twin")
     assert desk.done == ["target of job: 70001", "lease after another"]

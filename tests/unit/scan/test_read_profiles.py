@@ -11,8 +11,7 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan import profiles
 from pipelines.scan.profiles import PROFILE_MAX_AGE, read_profiles
-from pipelines.scan.rules.account_summary import accounts_by_likes
-from pipelines.scan.rules.expansion import ConfirmedVideo
+from pipelines.scan.rules.expansion import ConfirmedVideo, accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan_fakes import FakeScan

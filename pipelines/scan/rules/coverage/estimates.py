@@ -13,14 +13,15 @@ Never mixed into a count: the coverage report shows estimates apart, with their 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, log, sqrt
+from math import ceil, exp, floor, log, sqrt
 
+from pipelines.documents.result_types import UnseenEstimate
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, Sighting
 from pipelines.scan.rules.coverage.audit import bound_carrying
-from pipelines.scan.rules.genuine_rows import MUSIC_LIST, is_row_of
+from pipelines.scan.rules.coverage.genuine_rows import MUSIC_LIST, is_row_of
 from warehouse.records.coverage import (
     CoverageEstimate,
     EstimateMethod,
@@ -31,6 +32,12 @@ from warehouse.records.coverage import (
 
 MIN_SAMPLE = 8  # videos; below, one video more or less changes the estimate several times over
 MIN_SOURCES = 2
+MIN_IDS_SEEN = 2  # music ids; fewer have no overlap to estimate from
+UNSEEN_NOTE = (
+    "An estimate, not a count: at least so many more music ids are likely to carry the recording. "
+    "It assumes that every such id could have been met on the author, hashtag and search screens "
+    "that were read; first screens favour popular works, so the true number is probably larger."
+)
 Z_95 = 1.96
 HALF_MISSED = Fraction(1, 40)
 """How often each of the two limits may be wrong that one interval is made of."""
@@ -99,30 +106,14 @@ class UnseenCount:
     upper: float
 
 
-def sample_of(
-    sightings: Iterable[Sighting],
-    *,
-    music_of: Mapping[str, str],
-    unread_lists: int,
-    is_compared: bool = True,
-    listed_videos: int = 0,
-    left_out: int = 0,
-    unread: int = 0,
-    rest: AuditedRest | None = None,
-) -> ConfirmedSample:
-    """Return what sources other than music lists showed of the confirmed videos.
+def sample_of(sightings: Iterable[Sighting], *, music_of: Mapping[str, str]) -> ConfirmedSample:
+    """Return what sources other than music lists showed of the confirmed videos, and no more.
 
     Videos that scans of other tracks have found are no sample either: their sounds chose them.
 
     Args:
         sightings: All sightings of a scan.
         music_of: Music id of each confirmed video.
-        unread_lists: As in `ConfirmedSample`.
-        is_compared: As in `ConfirmedSample`.
-        listed_videos: As in `ConfirmedSample`.
-        left_out: As in `ConfirmedSample`.
-        unread: As in `ConfirmedSample`.
-        rest: As in `ConfirmedSample`.
     """
     sources: set[tuple[str, str]] = set()
     videos: dict[str, set[str]] = {}
@@ -142,12 +133,6 @@ def sample_of(
         source_count=len(sources),
         videos_per_id=tuple(len(found) for found in videos.values()),
         sources_per_id=tuple(len(found) for found in shown_by.values()),
-        unread_lists=unread_lists,
-        is_compared=is_compared,
-        listed_videos=listed_videos,
-        left_out=left_out,
-        unread=unread,
-        rest=rest,
     )
 
 
@@ -382,3 +367,34 @@ def lowest_coverage(counts: Iterable[int]) -> float:
         return 1 - POISSON_UPPER[once] / size
     spread = sqrt(once * (1 - once / size) + 2 * twice) / size
     return sample_coverage(counts) - Z_95 * spread
+
+
+def unseen_music_ids(seen: Iterable[tuple[Hashable, str]]) -> UnseenEstimate | None:
+    """Return Chao's lower bound for the number of unseen music ids that carry the recording.
+
+    Bias-corrected Chao1, `f1 (f1 - 1) / (2 (f2 + 1))`: A. Chao, "Estimating the population size
+    for capture-recapture data with unequal catchability", Biometrics 43 (1987), and the form of
+    "Nonparametric estimation of the number of classes in a population" (1984) that needs no f2.
+
+    Args:
+        seen: One entry per confirmed video that appeared on a surface other than the list of its
+            own music id: the video (or video and surface), and its music id.
+
+    Returns:
+        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None if fewer than two
+        ids were seen, because then there is no overlap to estimate from.
+    """
+    times = Counter(music_id for _, music_id in set(seen))
+    if len(times) < MIN_IDS_SEEN:
+        return None
+    met = Counter(times.values())
+    once, twice = met[ONCE], met[TWICE]
+    return {
+        "method": "chao1",
+        "unit": "music_id",
+        "lower_bound": floor(once * (once - 1) / (2 * (twice + 1))),
+        "observed": len(times),
+        "met_once": once,
+        "met_twice": twice,
+        "note": UNSEEN_NOTE,
+    }

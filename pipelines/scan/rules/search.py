@@ -1,0 +1,168 @@
+"""The guest search of a song: its terms, the relevance of what it shows, and the list of a result.
+
+A term only decides where to look for videos. Public text relates what is found to the song; it
+confirms nothing: only audio or the music id does.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import cast
+
+from pipelines.captures.search_walk import FinishedSearch, distinct_terms
+from pipelines.documents.result_types import (
+    FoundVideo,
+    SearchPagination,
+    SearchRelevance,
+    SearchSummary,
+    SearchTerm,
+    StoredSearch,
+)
+from pipelines.documents.videos import to_statistics, to_video_document
+from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
+from pipelines.scan.rules.ranking import hot_score
+from pipelines.scan.rules.titles import names_song, song_names, video_mentions
+from warehouse.records.videos import Music, Video
+
+SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版")
+"""Typical uses of a song; each is appended to the full title."""
+_HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
+_ORDER: tuple[SearchRelevance, ...] = (
+    "music_id_corroborated",
+    "exact_title",
+    "expanded_candidate",
+    "conflicting_music_title",
+)
+"""Most relevant first. A conflicting title ranks behind the other candidates."""
+
+
+def search_terms(
+    title: str | None,
+    author: str | None,
+    keywords: Sequence[str],
+    *,
+    official: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Return the given keywords, else the track's title with and without its artist.
+
+    `official` are further names of the song, as the music service gives them. Without them, nothing
+    is returned if the title names no song: a user sound is named after its uploader, so a search
+    for it would find the uploader.
+    """
+    wanted = keywords or (*_own_terms(title, author), *official)
+    return distinct_terms(wanted)[:MAX_SEARCH_KEYWORDS]
+
+
+def _own_terms(title: str | None, author: str | None) -> tuple[str, ...]:
+    """Return the title alone and with its artist; of one letter only the latter, if it has one."""
+    if title is None or not names_song(title):
+        return ()
+    name = title.strip()
+    with_artist = f"{name} {(author or '').strip()}"
+    return (name, with_artist) if song_names(title) else (with_artist,)
+
+
+def scene_terms(keyword: str) -> tuple[str, ...]:
+    """Return the terms of a search by name: the name itself, and the name with each scene."""
+    name = keyword.strip()
+    return distinct_terms((name, *(f"{name} {scene}" for scene in SCENES_ZH)))
+
+
+def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) -> SearchRelevance:
+    """Return the relevance level of a video.
+
+    Args:
+        video: A search result.
+        title: The song's title, or the keyword of a search by name.
+        verified: Music ids that carry the track.
+    """
+    if video.music is not None and video.music.music_id in verified:
+        return "music_id_corroborated"
+    if not video_mentions(video, title):
+        return "expanded_candidate"
+    return "conflicting_music_title" if _conflicts(video.music, title) else "exact_title"
+
+
+def _conflicts(music: Music | None, title: str | None) -> bool:
+    """Whether the sound names another song; a user sound without a title does not."""
+    if music is None:
+        return False
+    named = [name for text in (music.mapped_title, music.title) for name in song_names(text)]
+    wanted = song_names(title)
+    return bool(named) and not any(
+        one in other or other in one for one in named for other in wanted
+    )
+
+
+def to_search_related(
+    videos: Iterable[Video],
+    *,
+    walk: FinishedSearch,
+    shown_by: Mapping[str, Sequence[str]],
+    title: str | None,
+    verified: Collection[str],
+) -> StoredSearch:
+    """Build `search_related` of a result, most relevant first, then by engagement.
+
+    Args:
+        videos: All videos found by searches for these terms, each in its best known state.
+        walk: The search of this job.
+        shown_by: The terms that found each video.
+        title: The song's title, or the keyword of a search by name.
+        verified: Music ids that carry the track.
+    """
+    entries = [_entry(video, shown_by, title, verified) for video in videos]
+    entries.sort(key=_place)
+    levels = Counter(entry["search_relevance_level"] for entry in entries)
+    high = sum(levels[level] for level in _HIGH_RELEVANCE)
+    return {
+        "aweme_list": entries,
+        "returned_count": len(entries),
+        "high_relevance_count": high,
+        "conflicting_music_title_count": levels["conflicting_music_title"],
+        "expanded_candidate_count": len(entries) - high,
+        "visible_ranking_overlap_count": 0,  # depends on the request: `view_result` counts it
+        "pagination": to_pagination(walk),
+    }
+
+
+def to_search_summary(walk: FinishedSearch, *, union: int) -> SearchSummary:
+    """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
+    return {
+        "terms": [term.term for term in walk.terms],
+        "cursor_pages": sum(term.pages for term in walk.terms),
+        "observed_union_count": union,
+    }
+
+
+def to_pagination(walk: FinishedSearch) -> SearchPagination:
+    """Build the `pagination` of a result: pages and stop reason of each term."""
+    return {
+        "pages_fetched": sum(term.pages for term in walk.terms),
+        "terms_paginated": sum(term.pages > 0 for term in walk.terms),
+        "terms": [
+            cast("SearchTerm", {name: getattr(term, name) for name in SearchTerm.__annotations__})
+            for term in walk.terms
+        ],
+        "request_budget": walk.request_budget,
+        "requests_used": walk.requests_used,
+    }
+
+
+def _entry(
+    video: Video,
+    shown_by: Mapping[str, Sequence[str]],
+    title: str | None,
+    verified: Collection[str],
+) -> FoundVideo:
+    document = to_video_document(video)
+    return {
+        **document,
+        "hot_score": hot_score(to_statistics(document)),
+        "search_relevance_level": relevance_of(video, title=title, verified=verified),
+        "search_terms": list(shown_by.get(video.aweme_id, ())),
+    }
+
+
+def _place(entry: FoundVideo) -> tuple[int, int, str]:
+    level = _ORDER.index(entry["search_relevance_level"])
+    return (level, -(entry["hot_score"] or 0), entry["aweme_id"])
