@@ -7,8 +7,7 @@ import hashlib
 
 from pipelines.sandbox.server.addresses import MEDIA, OTHER_MEDIA
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.content.sounds import SandboxSound
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
+from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec
 
 LIFETIME_S = 3 * 3600

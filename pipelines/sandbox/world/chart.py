@@ -14,7 +14,7 @@ import numpy as np
 from pipelines.sandbox.world.chart_issues import FIRST_DAY, LAST_YEAR, IssueCalendar, SandboxIssue
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content import vocabulary as words
-from pipelines.sandbox.world.content.sounds import Floats
+from pipelines.sandbox.world.content.tables import Floats
 from pipelines.sandbox.world.random_streams import Ints, stream
 from pipelines.sandbox.world.world import SandboxWorld
 
@@ -76,6 +76,11 @@ class SandboxChart:
         self.calendar = IssueCalendar(world.seed)
         self.songs = lru_cache(maxsize=64)(self._songs)
         self._places = lru_cache(maxsize=256)(self._ranks_of)
+        self._strengths = stream(world.seed, "chart strengths").normal(
+            0.0, 0.9, size=(SONGS, _STRENGTHS)
+        )
+        self._periods = stream(world.seed, "chart waves").uniform(9.0, 40.0, size=SONGS)
+        self._phases = stream(world.seed, "chart phases").random(SONGS)
 
     def _songs(self, place: int) -> tuple[ChartedSong, ...]:
         """Return the songs of the issue at a position, by rank."""
@@ -187,19 +192,6 @@ class SandboxChart:
         ends = np.cumsum(terms, axis=1)
         enough = int((ends.min(axis=0) < days).sum()) + 1
         return ends[:, : min(enough, ends.shape[1])].astype(np.int64)
-
-    @cached_property
-    def _strengths(self) -> Floats:
-        rng = stream(self.world.seed, "chart strengths")
-        return rng.normal(0.0, 0.9, size=(SONGS, _STRENGTHS))
-
-    @cached_property
-    def _periods(self) -> Floats:
-        return stream(self.world.seed, "chart waves").uniform(9.0, 40.0, size=SONGS)
-
-    @cached_property
-    def _phases(self) -> Floats:
-        return stream(self.world.seed, "chart phases").random(SONGS)
 
     @cached_property
     def _tracks(self) -> dict[tuple[int, int], int]:

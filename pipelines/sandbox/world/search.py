@@ -1,17 +1,16 @@
-"""Text search over a world: ranking of videos for a term, and videos by hashtag.
+"""Text index of a world: ranking of videos for a term, and videos by hashtag.
 
 What belongs here: the texts of all videos, read once, and the order of matches. How many a guest
 sees, and in which format, is decided by the server. No network.
 """
 
+import hashlib
 import unicodedata
-from collections.abc import Callable
 from functools import cached_property, lru_cache
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import Flags, Floats, SandboxSound
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import Flags, Floats, VideoState
 from pipelines.sandbox.world.random_streams import Ints
 from pipelines.sandbox.world.world import SandboxWorld
 
@@ -30,15 +29,16 @@ class VideoTextIndex:
 
     Args:
         world: The world.
-        music_words: Additional searchable text of a video's sound, besides its title.
+        has_mapped_titles: The songs that user sounds are mapped to can be searched for, too.
     """
 
-    def __init__(self, world: SandboxWorld, music_words: Callable[[SandboxSound], str]) -> None:
+    def __init__(self, world: SandboxWorld, *, has_mapped_titles: bool = True) -> None:
         self.world = world
         works = world.works
         self.captions = [world.caption(works.row(row)) for row in range(len(works))]
+        mapped = world.mapped_title if has_mapped_titles else lambda _: None
         sounds = [
-            f"{world.sound_title(sound)} {music_words(sound)}"
+            f"{world.sound_title(sound)} {mapped(sound) or ''}"
             for sound in map(world.sounds.row, range(len(world.sounds)))
         ]
         self._texts = [
@@ -55,6 +55,27 @@ class VideoTextIndex:
             for name in hashtags_in(caption):
                 found.setdefault(name, []).append(row)
         return {name: self._listed(rows) for name, rows in found.items()}
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Return the names of all hashtags, by id."""
+        return {str(hashtag_id(name)): name for name in self.hashtags}
+
+    def ch_ids(self) -> list[str]:
+        """Return the ids of all hashtags, those of most videos first."""
+        return sorted(self.names, key=lambda ch_id: (-self.members(ch_id).size, ch_id))
+
+    def members(self, ch_id: str) -> Ints:
+        """Return the rows of the listed videos of a hashtag, most liked first.
+
+        Raises:
+            KeyError: No video uses it.
+        """
+        return self.hashtags[self.names[ch_id]]
+
+    def listed(self, ch_id: str) -> list[int]:
+        """Return the rows that a guest can page through under a hashtag; none if nobody uses it."""
+        return self.members(ch_id)[:HASHTAG_DEPTH].tolist() if ch_id in self.names else []
 
     def _listed(self, rows: list[int]) -> Ints:
         works, kept = self.world.works, np.asarray(rows, dtype=np.int64)
@@ -97,3 +118,9 @@ def normalise_text(text: str) -> str:
 def hashtags_in(caption: str) -> list[str]:
     """Names of the hashtags of a caption, in order."""
     return [word[1:] for word in caption.split(" ") if word.startswith("#") and len(word) > 1]
+
+
+def hashtag_id(name: str) -> int:
+    """Id of a hashtag, up to 19 digits."""
+    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
+    return int.from_bytes(digest) % 10**18 + 10**18

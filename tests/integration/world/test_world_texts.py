@@ -2,7 +2,7 @@
 
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content import vocabulary as words
-from pipelines.sandbox.world.content.sounds import SoundKind
+from pipelines.sandbox.world.content.tables import SoundKind
 from pipelines.sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(6, 1.0)

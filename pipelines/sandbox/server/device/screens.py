@@ -1,16 +1,41 @@
-"""The screens of the scripted app, as views. Pure: what is shown, not how one comes there."""
+"""The screens of the scripted app, as views, and their accessibility tree as a device dumps it.
 
+Pure: what is shown, not how one comes there.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from xml.sax.saxutils import quoteattr
 
-from pipelines.sandbox.server.device.views import HEIGHT, WIDTH, View
+from pipelines.sandbox.server.documents.videos import to_shown_count
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.content.tables import SandboxVideo
 
+WIDTH, HEIGHT = 1080, 2400
+Box = tuple[int, int, int, int]
+
+_HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">"
 _TEXT = "android.widget.TextView"
 _BUTTON = "android.widget.LinearLayout"
 _COLUMNS, _TILE = 3, 360
-_TOO_MANY, _HUNDRED_MILLION = 10_000, 100_000_000
 _GRID_TOP, _ROWS = 700, 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One view. `action` is the word for what a tap on it does; empty for nothing."""
+
+    box: Box
+    id: str = ""
+    kind: str = "android.widget.FrameLayout"
+    text: str = ""
+    desc: str = ""
+    action: str = ""
+
+    def holds(self, x: int, y: int) -> bool:
+        """True when a point lies on it."""
+        left, top, right, bottom = self.box
+        return left <= x < right and top <= y < bottom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +65,7 @@ def facts_of(platform: SandboxPlatform, work: SandboxVideo) -> WorkFacts:
 
 def rounded(count: int) -> str:
     """A count as the app writes it; none at all where there is nothing to count."""
-    if not count:
-        return ""
-    if count >= _HUNDRED_MILLION:
-        return f"{count / _HUNDRED_MILLION:.1f}亿"
-    return f"{count / _TOO_MANY:.1f}万" if count >= _TOO_MANY else str(count)
+    return str(to_shown_count(count, ten_thousands="万")) if count else ""
 
 
 def home() -> list[View]:
@@ -155,3 +176,36 @@ def _tile(number: int) -> tuple[int, int, int, int]:
     row, column = divmod(number, _COLUMNS)
     left, top = column * _TILE, _GRID_TOP + row * _TILE
     return (left, top, left + _TILE, top + _TILE)
+
+
+def tapped(views: Sequence[View], x: int, y: int) -> str:
+    """The action of the topmost view under a point."""
+    under = [view.action for view in views if view.action and view.holds(x, y)]
+    return under[-1] if under else ""
+
+
+def to_dump(views: Sequence[View], *, package: str) -> str:
+    """The tree: the views inside the frames that every window has."""
+    whole = (0, 0, WIDTH, HEIGHT)
+    inner = "".join(
+        _node(view, number, package, is_open=False) for number, view in enumerate(views)
+    )
+    frame = View(box=whole)
+    content = View(box=whole, id="android:id/content")
+    return (
+        f"{_HEAD}{_node(frame, 0, package, is_open=True)}"
+        f"{_node(content, 0, package, is_open=True)}{inner}</node></node></hierarchy>"
+    )
+
+
+def _node(view: View, index: int, package: str, *, is_open: bool) -> str:
+    left, top, right, bottom = view.box
+    resource = view.id if not view.id or ":" in view.id else f"{package}:id/{view.id}"
+    yes = "true" if view.action else "false"
+    return (
+        f'<node index="{index}" text={quoteattr(view.text)} resource-id={quoteattr(resource)} '
+        f'class="{view.kind}" package="{package}" content-desc={quoteattr(view.desc)} '
+        f'checkable="false" checked="false" clickable="{yes}" enabled="true" focusable="{yes}" '
+        'focused="false" scrollable="false" long-clickable="false" password="false" '
+        f'selected="false" bounds="[{left},{top}][{right},{bottom}]"{"" if is_open else " /"}>'
+    )

@@ -7,18 +7,20 @@ envelopes are in `surfaces/`.
 import json
 
 from pipelines.sandbox.server.addresses import SHARE
-from pipelines.sandbox.server.documents.directory import hashtag_id, mapped_title
+from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.media_tickets import media_address, silent_address, video_address
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import LAST_VARIANT, SandboxSound
-from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.content.tables import (
+    LAST_VARIANT,
+    SandboxSound,
+    SandboxVideo,
+    VideoState,
+)
 from pipelines.sandbox.world.random_streams import share_of
-from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.search import hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import AccountFacts
-
-Document = dict[str, object]
 
 _NOTICE = "抱歉，作品不见了"
 _DETAIL = "因作品权限或已被删除，无法观看，去看看其他作品吧"
@@ -233,7 +235,7 @@ def names_song(sound: SandboxSound) -> bool:
 def _detail_music(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     extra: Document = {"extract_item_id": int(_first_video(platform, sound))}
     extra |= song_link(platform, sound)
-    mapped = mapped_title(platform.world, sound)
+    mapped = platform.world.mapped_title(sound)
     if mapped is not None:
         extra["music_display_mapping_title"] = mapped
     owner = platform.world.sec_uid(sound.owner) if sound.owner >= 0 else ""
@@ -348,3 +350,13 @@ def _first_video(platform: SandboxPlatform, sound: SandboxSound) -> str:
     if source is None and rows.size:
         source = int(rows.min())
     return "0" if source is None else str(platform.world.works.aweme_id[source])
+
+
+def to_shown_count(count: int, *, ten_thousands: str = "w") -> int | str:
+    """Return a count as displayed: exact below ten thousand, then rounded."""
+    if count < 10_000:  # noqa: PLR2004  # where pages begin to round
+        return count
+    hundred_millions = 100_000_000
+    if count >= hundred_millions:
+        return f"{count / hundred_millions:.1f}亿"
+    return f"{count / 10_000:.1f}{ten_thousands}"

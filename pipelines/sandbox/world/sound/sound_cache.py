@@ -7,12 +7,12 @@ served. Writes are atomic; two processes that render the same sound write the sa
 import io
 import os
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import SandboxSound
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
+from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
 from pipelines.sandbox.world.sound.encoding import Codec, encode
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base, render, render_video
@@ -22,6 +22,18 @@ SOUND_VERSION = 9
 """Increase it when a change affects the worlds, the samples or their encoding."""
 _SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSong:
+    """The first seconds of the clean recording of a track, by its number."""
+
+    track: int
+    length_s: float
+
+
+Piece = SandboxSound | SandboxVideo | SandboxSong
+"""What a file plays: the sound of a music id, a video with a sound of its own, or a song."""
 
 
 class SoundCache:
@@ -39,44 +51,43 @@ class SoundCache:
         self.folder = folder / name
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def path(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
-        """Return the path of a sound's file, rendered or not."""
-        return self.folder / f"{sound.music_id}.{_SUFFIX[codec]}"
+    def path(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return the path of a file, rendered or not."""
+        match piece:
+            case SandboxSound():
+                name = piece.music_id
+            case SandboxVideo():
+                name = f"{piece.aweme_id}-{piece.alteration.name.lower()}"
+            case SandboxSong():
+                name = f"song{piece.track}-{piece.length_s:g}"
+        return self.folder / f"{name}.{_SUFFIX[codec]}"
 
-    def file(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
-        """Return the file of a sound, and render it if needed."""
-        path = self.path(sound, codec=codec)
+    def file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return a file, and render it if needed."""
+        path = self.path(piece, codec=codec)
         if not path.exists():
-            data = encode(self.samples(sound), codec=codec, stereo=sound.stereo)
-            _write(path, data)
+            _write(path, self._rendered(piece, codec))
         return path
-
-    def video_path(self, work: SandboxVideo) -> Path:
-        """Return the path of the file of a video with its own sound, rendered or not."""
-        return self.folder / f"{work.aweme_id}-{work.alteration.name.lower()}.{_SUFFIX['aac']}"
 
     def video_file(self, work: SandboxVideo) -> Path:
         """Return the file that a video or a photo post plays, and render it if needed."""
-        sound = self.world.sounds.row(work.sound)
         if work.alteration is Alteration.NONE:
+            sound = self.world.sounds.row(work.sound)
             return self.file(sound, codec="mp3" if work.is_photo else "aac")
-        path = self.video_path(work)
-        if not path.exists():
-            samples = render_video(self.world.seed, work, sound, self.base)
-            _write(path, encode(samples, codec="aac", stereo=sound.stereo))
-        return path
+        return self.file(work)
 
-    def song_path(self, track: int, *, length_s: float) -> Path:
-        """Return the path of the file of a track's recording, rendered or not."""
-        return self.folder / f"song{track}-{length_s:g}.{_SUFFIX['aac']}"
-
-    def song_file(self, track: int, *, length_s: float) -> Path:
-        """Return the first seconds of a track's clean recording, and render them if needed."""
-        path = self.song_path(track, length_s=length_s)
-        if not path.exists():
-            samples = self.base(self.world.tracks[track].score)[: int(length_s * RATE)]
-            _write(path, encode(samples, codec="aac", stereo=False))
-        return path
+    def _rendered(self, piece: Piece, codec: Codec) -> bytes:
+        match piece:
+            case SandboxSound():
+                samples, stereo = self.samples(piece), piece.stereo
+            case SandboxVideo():
+                sound = self.world.sounds.row(piece.sound)
+                samples = render_video(self.world.seed, piece, sound, self.base)
+                stereo = sound.stereo
+            case SandboxSong():
+                recording = self.base(self.world.tracks[piece.track].score)
+                samples, stereo = recording[: int(piece.length_s * RATE)], False
+        return encode(samples, codec=codec, stereo=stereo)
 
     def placeholder(self) -> Path:
         """Return the silent file of photo posts without a sound."""
