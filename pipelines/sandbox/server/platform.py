@@ -18,11 +18,9 @@ from pipelines.sandbox.server.faults import ActiveFaults
 from pipelines.sandbox.server.switches import ActiveSwitches
 from pipelines.sandbox.world.chart import SandboxChart
 from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.search import VideoTextIndex
-from pipelines.sandbox.world.sound.encoding import Codec
+from pipelines.sandbox.world.guest_view import GuestView, VideoTextIndex
 from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache, warm_up
-from pipelines.sandbox.world.sound.sound_cache import Piece, SoundCache
+from pipelines.sandbox.world.sound.sound_cache import Codec, Piece, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
 
 _MAX_CACHED_TRUTHS = 2000

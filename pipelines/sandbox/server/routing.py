@@ -43,32 +43,19 @@ class Surface:
         self.hosts = hosts
         self.methods = methods
 
-    def routes(self, platform: SandboxPlatform) -> list[BaseRoute]:
-        """Return its routes, one per path."""
-        answer = partial(self.answer, platform)
-        return [
-            _HostRoute(path, answer, name=self.name, methods=self.methods, hosts=self.hosts)
-            for path in self.paths
-        ]
-
 
 def to_routes(surfaces: Iterable[Surface], platform: SandboxPlatform) -> list[BaseRoute]:
     """Return the routes of surfaces, in order."""
-    return [route for surface in surfaces for route in surface.routes(platform)]
+    return [
+        _SurfaceRoute(surface, path, platform) for surface in surfaces for path in surface.paths
+    ]
 
 
-class _HostRoute(Route):
-    def __init__(
-        self,
-        path: str,
-        answer: Callable[[Request], Awaitable[Response]],
-        *,
-        name: str,
-        methods: tuple[str, ...],
-        hosts: tuple[str, ...],
-    ) -> None:
-        super().__init__(path, answer, name=name, methods=methods)
-        self._hosts = hosts
+class _SurfaceRoute(Route):
+    def __init__(self, surface: Surface, path: str, platform: SandboxPlatform) -> None:
+        answer = partial(surface.answer, platform)
+        super().__init__(path, answer, name=surface.name, methods=surface.methods)
+        self._hosts = surface.hosts
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match as any route, on its own hosts."""

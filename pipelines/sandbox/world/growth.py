@@ -9,7 +9,6 @@ import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.random import Generator
 
 from pipelines.sandbox.world.content.population import Population
 from pipelines.sandbox.world.content.posting import other_counts
@@ -20,6 +19,7 @@ from pipelines.sandbox.world.content.tables import (
     SoundTable,
     VideoState,
     VideoTable,
+    column_of,
 )
 from pipelines.sandbox.world.content.tracks import PlannedSound, plan_carrier, to_sound_table
 from pipelines.sandbox.world.random_streams import Ints, chance, stream, timed_ids
@@ -150,18 +150,11 @@ def _posts_with(seed: int, population: Population, track: int) -> list[_FuturePo
         if drawn < _UNDER_OWN:
             sound = own
         elif drawn < _UNDER_OWN + _UNDER_NEW:
-            brings = _new_sound(rng, population.sounds, own)
+            brings = plan_carrier(rng, population.sounds.row(own))
         posts.append(_FuturePost(
             create_time=create_time, account=account, sound=sound, topic=track, brings=brings
         ))  # fmt: skip
     return posts
-
-
-def _new_sound(rng: Generator, sounds: SoundTable, own: int) -> PlannedSound:
-    main = sounds.row(own)
-    return plan_carrier(
-        rng, score=main.score, start_s=main.start_s, duration_s=main.duration_s
-    )  # fmt: skip
 
 
 def _other_posts(seed: int, population: Population) -> list[_FuturePost]:
@@ -187,7 +180,7 @@ def _added_videos(
 ) -> VideoTable:
     """Return all future videos as they are at a time; each gathers its likes within some days."""
     rng, every = stream(seed, "counts of coming works"), len(posts)
-    create_time = _column(posts, "create_time")
+    create_time = column_of(posts, "create_time")
     likes = np.exp(rng.normal(6.5, 1.5, size=every)).clip(0, 2e6)
     days = np.maximum(until - create_time, 0) / DAY_S
     gained = likes * (1 - np.exp(-days / _RISES_WITHIN_DAYS))
@@ -195,13 +188,14 @@ def _added_videos(
     is_silent = np.asarray([_is_silent(population, post) for post in posts], dtype=np.bool_)
     return VideoTable(
         aweme_id=timed_ids(create_time, salt=int(rng.integers(2**31))),
-        sound=_column(posts, "sound"), account=_column(posts, "account"), create_time=create_time,
+        sound=column_of(posts, "sound"), account=column_of(posts, "account"),
+        create_time=create_time,
         digg_count=_whole(gained), **counts,
         state=np.full(every, VideoState.PUBLIC, dtype=np.int64),
         is_listed=np.ones(every, dtype=np.bool_),
         is_pinned=np.zeros(every, dtype=np.bool_),
         is_photo=is_silent | (rng.random(every) < 0.1), is_silent=is_silent,  # noqa: PLR2004  # as before
-        named_score=np.where(rng.random(every) < 0.76, _column(posts, "topic"), -1),  # noqa: PLR2004  # as before
+        named_score=np.where(rng.random(every) < 0.76, column_of(posts, "topic"), -1),  # noqa: PLR2004  # as before
         is_tagged=rng.random(every) < 0.45,  # noqa: PLR2004  # as before
         alteration=np.zeros(every, dtype=np.int64),
         replacement=np.full(every, -1, dtype=np.int64),
@@ -217,10 +211,6 @@ def _added_sounds(population: Population, posts: list[_FuturePost]) -> SoundTabl
     bringing = [post for post in posts if post.brings is not None]
     return to_sound_table(
         [post.brings for post in bringing if post.brings is not None],
-        music_id=timed_ids(_column(bringing, "create_time") - 60, salt=population.now),
-        owner=_column(bringing, "account"), salt=population.now,
+        music_id=timed_ids(column_of(bringing, "create_time") - 60, salt=population.now),
+        owner=column_of(bringing, "account"), salt=population.now,
     )  # fmt: skip
-
-
-def _column(posts: list[_FuturePost], name: str) -> Ints:
-    return np.asarray([getattr(post, name) for post in posts], dtype=np.int64)

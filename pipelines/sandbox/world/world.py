@@ -11,7 +11,6 @@ import numpy as np
 from numpy.random import Generator
 
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content import vocabulary as words
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.content.population import Population, populate
 from pipelines.sandbox.world.content.tables import (
@@ -153,12 +152,12 @@ class SandboxWorld:
         facts = AccountFacts(
             index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
             short_id=str(10**9 + 104_729 * index),
-            unique_id=f"{texts.pick(rng, words.NICKS_EN)}{index:05d}",
+            unique_id=f"{texts.pick(rng, texts.NICKS_EN)}{index:05d}",
             nickname=texts.nickname(self.seed, index), signature=texts.signature(self.seed, index),
             follower_count=int(np.exp(rng.normal(7.5, 2.0))),
             following_count=int(rng.integers(0, 900)), total_favorited=likes,
             favoriting_count=int(rng.integers(0, 5000)),
-            ip_location=texts.pick(rng, words.CITIES),
+            ip_location=texts.pick(rng, texts.CITIES),
         )  # fmt: skip
         return replace(facts, follower_count=facts.follower_count + self._followed(rng))
 

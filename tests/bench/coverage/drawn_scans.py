@@ -14,8 +14,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH
 from pipelines.sandbox.world.content.tables import VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.search import VideoTextIndex, hashtag_id, hashtags_in
+from pipelines.sandbox.world.guest_view import GuestView, VideoTextIndex, hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from pipelines.scan.rules.candidate_pool import (
     Candidate,

@@ -5,7 +5,7 @@ import pytest
 
 from pipelines.sandbox.world.content.tables import VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.search import (
+from pipelines.sandbox.world.guest_view import (
     HASHTAG_DEPTH,
     VideoTextIndex,
     hashtag_id,

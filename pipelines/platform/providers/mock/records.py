@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pipelines.sandbox.world.content.tables import SandboxSound, SandboxVideo, VideoState
 from pipelines.sandbox.world.content.texts import nickname
-from pipelines.sandbox.world.search import hashtag_id, hashtags_in
+from pipelines.sandbox.world.guest_view import hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,

@@ -1,6 +1,6 @@
 """Search index of the demo world: videos by hashtag and by search term, as guests see them."""
 
-from pipelines.sandbox.world.search import VideoTextIndex
+from pipelines.sandbox.world.guest_view import VideoTextIndex
 from pipelines.sandbox.world.world import SandboxWorld
 
 SEARCH_DEPTH = 200

@@ -15,8 +15,6 @@ WIDTH, HEIGHT = 1080, 2400
 Box = tuple[int, int, int, int]
 
 _HEAD = "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?><hierarchy rotation=\"0\">"
-_TEXT = "android.widget.TextView"
-_BUTTON = "android.widget.LinearLayout"
 _COLUMNS, _TILE = 3, 360
 _GRID_TOP, _ROWS = 700, 4
 
@@ -72,22 +70,26 @@ def home() -> list[View]:
     """What the app shows when it starts."""
     return [
         View(id="main_bottom", box=(0, HEIGHT - 160, WIDTH, HEIGHT)),
-        View(id="tab_home", kind=_TEXT, text="首页", box=(0, HEIGHT - 160, 270, HEIGHT)),
-        View(id="tab_me", kind=_TEXT, text="我", box=(810, HEIGHT - 160, WIDTH, HEIGHT)),
+        _text("tab_home", "首页", (0, HEIGHT - 160, 270, HEIGHT)),
+        _text("tab_me", "我", (810, HEIGHT - 160, WIDTH, HEIGHT)),
     ]
 
 
 def loading() -> list[View]:
     """A screen that has not come yet."""
     return [
-        View(id="loading", kind="android.widget.ProgressBar", desc="加载中",
-             box=(490, 1150, 590, 1250)),
-    ]  # fmt: skip
+        View(
+            id="loading",
+            kind="android.widget.ProgressBar",
+            desc="加载中",
+            box=(490, 1150, 590, 1250),
+        ),
+    ]
 
 
 def missing() -> list[View]:
     """What stands for a track that is not there."""
-    return [View(id="empty_hint", kind=_TEXT, text="音乐不存在", box=(300, 1100, 780, 1200))]
+    return [_text("empty_hint", "音乐不存在", (300, 1100, 780, 1200))]
 
 
 def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]:
@@ -104,30 +106,27 @@ def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]
     ]
     return [
         View(id="music_detail", box=(0, 0, WIDTH, HEIGHT)),
-        View(id="music_title", kind=_TEXT, text=title, box=(40, 220, 1000, 300)),
-        View(id="music_owner", kind=_TEXT, text=author, box=(40, 310, 1000, 370)),
-        View(id="music_uses", kind=_TEXT, text=f"{rounded(uses) or '0'}人使用",
-             box=(40, 390, 600, 450)),
+        _text("music_title", title, (40, 220, 1000, 300)),
+        _text("music_owner", author, (40, 310, 1000, 370)),
+        _text("music_uses", f"{rounded(uses) or '0'}人使用", (40, 390, 600, 450)),
         *tiles,
-    ]  # fmt: skip
+    ]
 
 
 def work(shown: WorkFacts, *, is_last_again: bool) -> list[View]:
     """One video of a feed. `is_last_again`: a swipe led no further, and a toast says so."""
     digg, comment, collect, share = (rounded(count) for count in shown.counts)
-    toast = View(id="toast", kind=_TEXT, text="没有更多了", box=(340, 1900, 740, 1980))
+    toast = _text("toast", "没有更多了", (340, 1900, 740, 1980))
     return [
         View(id="feed_item", box=(0, 0, WIDTH, HEIGHT), action="pause"),
-        View(id="title", kind=_TEXT, text=f"@{shown.nickname}", box=(40, 1960, 700, 2020),
-             action="author"),
-        View(id="desc", kind=_TEXT, text=shown.caption, box=(40, 2030, 840, 2160)),
-        View(kind=_BUTTON, desc=f"未点赞，喜欢{digg}，按钮", box=(920, 1200, 1060, 1360)),
-        View(kind=_BUTTON, desc=f"评论{comment}，按钮", box=(920, 1380, 1060, 1540)),
-        View(kind=_BUTTON, desc=f"未选中，收藏{collect}，按钮", box=(920, 1560, 1060, 1720)),
-        View(kind=_BUTTON, desc=f"分享{share}，按钮", box=(920, 1740, 1060, 1900),
-             action="share"),
+        _text("title", f"@{shown.nickname}", (40, 1960, 700, 2020), action="author"),
+        _text("desc", shown.caption, (40, 2030, 840, 2160)),
+        _button(f"未点赞，喜欢{digg}，按钮", (920, 1200, 1060, 1360)),
+        _button(f"评论{comment}，按钮", (920, 1380, 1060, 1540)),
+        _button(f"未选中，收藏{collect}，按钮", (920, 1560, 1060, 1720)),
+        _button(f"分享{share}，按钮", (920, 1740, 1060, 1900), action="share"),
         *([toast] if is_last_again else []),
-    ]  # fmt: skip
+    ]
 
 
 def share(shown: WorkFacts) -> list[View]:
@@ -135,8 +134,8 @@ def share(shown: WorkFacts) -> list[View]:
     text = f"7.43 复制打开看看【{shown.nickname}的作品】{shown.caption[:16]} {shown.link} :/ w@f"
     return [
         View(id="share_panel", box=(0, 1500, WIDTH, HEIGHT)),
-        View(id="share_text", kind=_TEXT, text=text, box=(40, 1560, 1040, 1700)),
-        View(id="share_copy", kind=_BUTTON, desc="复制链接，按钮", box=(40, 1760, 240, 1960)),
+        _text("share_text", text, (40, 1560, 1040, 1700)),
+        _button("复制链接，按钮", (40, 1760, 240, 1960), name="share_copy"),
     ]
 
 
@@ -144,8 +143,8 @@ def account(shown: WorkFacts) -> list[View]:
     """The page of an account."""
     return [
         View(id="profile", box=(0, 0, WIDTH, HEIGHT)),
-        View(id="nickname", kind=_TEXT, text=shown.nickname, box=(40, 500, 1000, 580)),
-        View(id="unique_id", kind=_TEXT, text=f"账号：{shown.handle}", box=(40, 600, 1000, 660)),
+        _text("nickname", shown.nickname, (40, 500, 1000, 580)),
+        _text("unique_id", f"账号：{shown.handle}", (40, 600, 1000, 660)),
     ]
 
 
@@ -154,22 +153,26 @@ def prompt(kind: str) -> list[View]:
     if kind == "login":
         return [
             View(id="login_panel", box=(0, 900, WIDTH, HEIGHT)),
-            View(id="login_title", kind=_TEXT, text="登录后查看更多精彩内容",
-                 box=(100, 960, 980, 1060)),
-            View(id="login_submit", kind=_BUTTON, desc="一键登录，按钮",
-                 box=(100, 1400, 980, 1540)),
-        ]  # fmt: skip
+            _text("login_title", "登录后查看更多精彩内容", (100, 960, 980, 1060)),
+            _button("一键登录，按钮", (100, 1400, 980, 1540), name="login_submit"),
+        ]
     if kind == "verification":
         return [
             View(id="captcha_panel", box=(90, 700, 990, 1700)),
-            View(id="captcha_title", kind=_TEXT, text="请完成下列验证后继续",
-                 box=(120, 730, 960, 800)),
-        ]  # fmt: skip
+            _text("captcha_title", "请完成下列验证后继续", (120, 730, 960, 800)),
+        ]
     return [
-        View(id="dialog_title", kind=_TEXT, text="青少年模式", box=(200, 900, 880, 980)),
-        View(id="dialog_close", kind=_TEXT, text="我知道了", box=(200, 1300, 880, 1400),
-             action="close_dialog"),
-    ]  # fmt: skip
+        _text("dialog_title", "青少年模式", (200, 900, 880, 980)),
+        _text("dialog_close", "我知道了", (200, 1300, 880, 1400), action="close_dialog"),
+    ]
+
+
+def _text(name: str, text: str, box: Box, *, action: str = "") -> View:
+    return View(id=name, kind="android.widget.TextView", text=text, box=box, action=action)
+
+
+def _button(desc: str, box: Box, *, name: str = "", action: str = "") -> View:
+    return View(id=name, kind="android.widget.LinearLayout", desc=desc, box=box, action=action)
 
 
 def _tile(number: int) -> tuple[int, int, int, int]:

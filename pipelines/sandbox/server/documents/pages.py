@@ -7,6 +7,7 @@ by 0.
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -119,24 +120,37 @@ def to_call(url: str, *, cursor: str, more: str | None = None) -> Document:
     return {"url": url, "cursor": cursor, "more": more}
 
 
-def screen_calls(
-    info: str, listed: str, key: str, value: str, *, cursor: str = "cursor", extra: str = ""
-) -> list[Document]:
-    """Describe the requests of a page about something that has a list.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedEntity:
+    """A kind of thing that has an info and a list, which the script of its pages loads.
 
-    Args:
-        info: Path of its info.
-        listed: Path of its list.
-        key: Name of its id in the query.
-        value: Its id.
+    Attributes:
+        info: Path of the info.
+        listed: Path of the list.
+        key: Name of the id in queries and in the path of the desktop page.
         cursor: Name of the cursor in the query and in the responses.
         extra: Further parameters of the list.
     """
-    given = f"?{key}={quote(value, safe='')}"
-    more = f"{listed}{given}&count={MAX_PAGE_SIZE}{extra}&{cursor}="
-    return [
-        to_call(f"{info}{given}", cursor=cursor), to_call(f"{more}0", cursor=cursor, more=more),
-    ]  # fmt: skip
+
+    info: str
+    listed: str
+    key: str
+    cursor: str = "cursor"
+    extra: str = ""
+
+    def calls(self, value: str) -> list[Document]:
+        """Describe the requests of the page about an id."""
+        given = f"?{self.key}={quote(value, safe='')}"
+        more = f"{self.listed}{given}&count={MAX_PAGE_SIZE}{self.extra}&{self.cursor}="
+        return [
+            to_call(f"{self.info}{given}", cursor=self.cursor),
+            to_call(f"{more}0", cursor=self.cursor, more=more),
+        ]
+
+    async def desktop_page(self, _: object, request: Request) -> Response:
+        """Return a desktop page, which has no data of its own."""
+        value = request.path_params[self.key]
+        return desktop_page(request, self.calls(value), entity=value)
 
 
 def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Response:

@@ -31,8 +31,9 @@ from pipelines.sandbox.server.routing import (
     read_non_negative,
     to_etag,
 )
-from pipelines.sandbox.world.chart import SONGS, ChartedSong
-from pipelines.sandbox.world.chart_issues import (
+from pipelines.sandbox.world.chart import (
+    SONGS,
+    ChartedSong,
     SandboxIssue,
     issue_publication_time,
     issue_release_time,

@@ -21,15 +21,14 @@ from pipelines.sandbox.server.surfaces.lists import repeats_cursor
 from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH, demands_verification_first
 from pipelines.sandbox.server.surfaces.users import LIST_FORMS, has_list
 from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.chart import ChartCareer
-from pipelines.sandbox.world.chart_issues import SandboxIssue
+from pipelines.sandbox.world.chart import ChartCareer, SandboxIssue
 from pipelines.sandbox.world.content.tables import (
     Alteration,
     SandboxSound,
     SandboxVideo,
     VideoState,
 )
-from pipelines.sandbox.world.search import VideoTextIndex
+from pipelines.sandbox.world.guest_view import VideoTextIndex
 
 _SHOWN = 50
 """Default of `limit`."""

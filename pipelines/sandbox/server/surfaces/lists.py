@@ -15,8 +15,7 @@ from pipelines.sandbox.server.addresses import WEB
 from pipelines.sandbox.server.documents.pages import (
     MAX_PAGE_SIZE,
     Document,
-    desktop_page,
-    screen_calls,
+    PagedEntity,
     share_page,
     to_call,
 )
@@ -40,9 +39,13 @@ from pipelines.sandbox.world.random_streams import share_of
 
 _TREND = 0x35353535
 _REPEATS_CURSOR = 0.2
-_MUSIC_LIST = "/web/api/v2/music/list/aweme/"
 _TREND_LIST = "/aweme/v1/trends/aweme/"
-_HASHTAG_LIST = "/web/api/v2/challenge/aweme/"
+_MUSIC = PagedEntity(
+    info="/web/api/v2/music/info/", listed="/web/api/v2/music/list/aweme/", key="music_id"
+)
+_HASHTAG = PagedEntity(
+    info="/web/api/v2/challenge/info/", listed="/web/api/v2/challenge/aweme/", key="ch_id"
+)
 
 
 async def _music_info(platform: SandboxPlatform, request: Request) -> Response:
@@ -72,13 +75,8 @@ async def _music_page(platform: SandboxPlatform, request: Request) -> Response:
     info = None if sound is None else music_info(platform, sound)
     data = {"lastPath": music_id, "musicInfoRes": with_status(music_info=info)}
     return share_page(
-        request, {"music_(id)/page": data}, calls=_music_calls(music_id), entity=music_id
+        request, {"music_(id)/page": data}, calls=_MUSIC.calls(music_id), entity=music_id
     )
-
-
-async def _music_desktop(_: SandboxPlatform, request: Request) -> Response:
-    music_id = request.path_params["music_id"]
-    return desktop_page(request, _music_calls(music_id), entity=music_id)
 
 
 async def _trend_page(platform: SandboxPlatform, request: Request) -> Response:
@@ -111,34 +109,29 @@ async def _hashtag_page(platform: SandboxPlatform, request: Request) -> Response
     info = await _info_of(platform, ch_id)
     data = {"lastPath": ch_id, "challengeInfoRes": with_status(ch_info=info)}
     return share_page(
-        request, {"challenge_(id)/page": data}, calls=_hashtag_calls(ch_id), entity=ch_id
+        request, {"challenge_(id)/page": data}, calls=_HASHTAG.calls(ch_id), entity=ch_id
     )
 
 
-async def _hashtag_desktop(_: SandboxPlatform, request: Request) -> Response:
-    ch_id = request.path_params["ch_id"]
-    return desktop_page(request, _hashtag_calls(ch_id), entity=ch_id)
-
-
 SURFACES = (
-    Surface("music_info", _music_info, "/web/api/v2/music/info/"),
-    Surface("music_list", _music_list, _MUSIC_LIST),
+    Surface("music_info", _music_info, _MUSIC.info),
+    Surface("music_list", _music_list, _MUSIC.listed),
     Surface("trends_list", _trend_list, _TREND_LIST),
     Surface("trends_page", _trend_page, "/share/trends/"),
     Surface(
         "music_page", _music_page,
         "/share/music/", "/share/music/{music_id}/", "/share/music/{music_id}",
     ),
-    Surface("web_music_page", _music_desktop, "/music/{music_id}", hosts=(WEB,)),
-    Surface("hashtag_info", _hashtag_info, "/web/api/v2/challenge/info/"),
-    Surface("hashtag_list", _hashtag_list, _HASHTAG_LIST),
+    Surface("web_music_page", _MUSIC.desktop_page, "/music/{music_id}", hosts=(WEB,)),
+    Surface("hashtag_info", _hashtag_info, _HASHTAG.info),
+    Surface("hashtag_list", _hashtag_list, _HASHTAG.listed),
     Surface(
         "hashtag_page", _hashtag_page,
         "/share/challenge/detail/{ch_id}", "/share/challenge/detail/{ch_id}/",
         "/share/challenge/{ch_id}/", "/share/challenge/{ch_id}",
     ),
     Surface(
-        "web_hashtag_page", _hashtag_desktop,
+        "web_hashtag_page", _HASHTAG.desktop_page,
         "/challenge/detail/{ch_id}", "/challenge/{ch_id}", "/hashtag/{ch_id}", hosts=(WEB,),
     ),
 )  # fmt: skip
@@ -157,14 +150,6 @@ def trends_path(music_id: str) -> str:
 def repeats_cursor(ch_id: str) -> bool:
     """Return True for a hashtag whose list repeats the cursor of the current page."""
     return share_of(ch_id, "cursor") < _REPEATS_CURSOR
-
-
-def _music_calls(music_id: str) -> list[Document]:
-    return screen_calls("/web/api/v2/music/info/", _MUSIC_LIST, "music_id", music_id)
-
-
-def _hashtag_calls(ch_id: str) -> list[Document]:
-    return screen_calls("/web/api/v2/challenge/info/", _HASHTAG_LIST, "ch_id", ch_id)
 
 
 def _listed(

@@ -24,8 +24,7 @@ from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import Surface, conditional, host_of
 from pipelines.sandbox.world.content.tables import Alteration
 from pipelines.sandbox.world.random_streams import share_of
-from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.sound_cache import SandboxSong
+from pipelines.sandbox.world.sound.sound_cache import Codec, SandboxSong
 
 _ALTERED = b"\x7b"
 """What some media hosts put in place of the first byte, which belongs to the file type box."""

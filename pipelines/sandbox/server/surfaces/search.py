@@ -2,7 +2,7 @@
 
 Surfaces: `search_stream`, `search_single`, `search_page`. Only a request with the unchanged search
 id (and backtrace, if sent) gets the next page; any other gets an empty result without a reason.
-Results and their order come from `pipelines/sandbox/world/search.py`.
+Results and their order come from `pipelines/sandbox/world/guest_view.py`.
 """
 
 import hashlib

@@ -16,8 +16,7 @@ from pipelines.sandbox.server.addresses import WEB
 from pipelines.sandbox.server.documents.pages import (
     MAX_PAGE_SIZE,
     Document,
-    desktop_page,
-    screen_calls,
+    PagedEntity,
     share_page,
 )
 from pipelines.sandbox.server.documents.videos import post_video, to_shown_count, user_info
@@ -34,7 +33,10 @@ from pipelines.sandbox.world.random_streams import Ints
 
 _OLD_BROWSER = re.compile(r"Android [1-6][.;]|iPhone OS [1-9]_")
 _ROW = re.compile(r"[0-9]{5,9}$")
-_INFO, _POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"
+_ACCOUNT = PagedEntity(
+    info="/web/api/v2/user/info/", listed="/web/api/v2/aweme/post/", key="sec_uid",
+    cursor="max_cursor", extra="&aid=1128",
+)  # fmt: skip
 
 
 async def _info(platform: SandboxPlatform, request: Request) -> Response:
@@ -66,19 +68,14 @@ async def _page(platform: SandboxPlatform, request: Request) -> Response:
     shared = query.get("sec_uid") or query.get("amp;sec_uid")
     sec_uid = shared or request.path_params["account"]
     loader = user_page(platform, platform.world.account_of(sec_uid))
-    return share_page(request, loader, calls=_calls(sec_uid), entity=sec_uid)
-
-
-async def _desktop(_: SandboxPlatform, request: Request) -> Response:
-    sec_uid = request.path_params["sec_uid"]
-    return desktop_page(request, _calls(sec_uid), entity=sec_uid)
+    return share_page(request, loader, calls=_ACCOUNT.calls(sec_uid), entity=sec_uid)
 
 
 SURFACES = (
-    Surface("user_info", _info, _INFO),
-    Surface("user_posts", _posts, _POSTS),
+    Surface("user_info", _info, _ACCOUNT.info),
+    Surface("user_posts", _posts, _ACCOUNT.listed),
     Surface("user_page", _page, "/share/user/{account}/", "/share/user/{account}"),
-    Surface("web_user_page", _desktop, "/user/{sec_uid}", hosts=(WEB,)),
+    Surface("web_user_page", _ACCOUNT.desktop_page, "/user/{sec_uid}", hosts=(WEB,)),
 )
 
 
@@ -153,10 +150,6 @@ _WITHOUT_LIST = 7
 def has_list(index: int) -> bool:
     """Return True if the page of an account has its first screen, while any page has one."""
     return index % _WITHOUT_LIST != _WITHOUT_LIST - 1
-
-
-def _calls(sec_uid: str) -> list[Document]:
-    return screen_calls(_INFO, _POSTS, "sec_uid", sec_uid, cursor="max_cursor", extra="&aid=1128")
 
 
 def user_page(platform: SandboxPlatform, index: int | None) -> Document:

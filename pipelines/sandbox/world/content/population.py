@@ -10,7 +10,7 @@ import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
 from pipelines.sandbox.world.content.posting import post_videos
-from pipelines.sandbox.world.content.tables import SoundTable, VideoTable
+from pipelines.sandbox.world.content.tables import SoundTable, VideoTable, column_of
 from pipelines.sandbox.world.content.tracks import (
     NAMESAKE,
     PlannedTrack,
@@ -128,7 +128,7 @@ def _sound_table(
 ) -> SoundTable:
     sounds = [sound for plan in plans for sound in plan.sounds]
     rng = stream(seed, "sounds")
-    titled = np.asarray([sound.is_titled for sound in sounds], dtype=np.bool_)
+    titled = column_of(sounds, "is_titled", np.bool_)
     first_posts = np.full(len(sounds), now, dtype=np.int64)
     np.minimum.at(first_posts, works.sound, works.create_time)
     return to_sound_table(

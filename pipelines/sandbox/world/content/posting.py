@@ -4,7 +4,6 @@ Accounts post in bundles: a few videos with the same track, then others. So ever
 of authors whose first screens show much of it, as on the platform.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from pipelines.sandbox.world.content.tables import (
     Table,
     VideoState,
     VideoTable,
+    column_of,
 )
 from pipelines.sandbox.world.content.tracks import PlannedTrack
 from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
@@ -97,21 +97,16 @@ class _Flat(Table):
     @classmethod
     def of(cls, plans: list[PlannedTrack]) -> "_Flat":
         rows = [(number, plan, sound) for number, plan in enumerate(plans) for sound in plan.sounds]
-        works = np.asarray([sound.works for _, _, sound in rows], dtype=np.int64)
-
-        def spread(values: Sequence[float], kind: type) -> np.ndarray:
-            return np.repeat(np.asarray(values, dtype=kind), works)
-
-        return cls(
-            sound=np.repeat(np.arange(len(rows)), works).astype(np.int64),
-            kind=spread([sound.kind for _, _, sound in rows], np.int64),
-            score=spread([sound.score for _, _, sound in rows], np.int64),
-            plan=spread([number for number, _, _ in rows], np.int64),
-            topic=spread([plan.score for _, plan, _ in rows], np.int64),
-            group=np.repeat(works, works),
-            age_days=spread([plan.released_days_ago for _, plan, _ in rows], np.float64),
-            popularity=spread([plan.popularity for _, plan, _ in rows], np.float64),
-        )
+        numbers, owners, sounds = zip(*rows, strict=True)
+        works = column_of(sounds, "works")
+        columns = {
+            "sound": np.arange(len(rows)), "kind": column_of(sounds, "kind"),
+            "score": column_of(sounds, "score"), "plan": np.asarray(numbers, dtype=np.int64),
+            "topic": column_of(owners, "score"), "group": works,
+            "age_days": column_of(owners, "released_days_ago", np.float64),
+            "popularity": column_of(owners, "popularity", np.float64),
+        }  # fmt: skip
+        return cls(**{name: np.repeat(values, works) for name, values in columns.items()})
 
 
 def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:

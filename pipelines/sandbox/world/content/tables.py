@@ -5,6 +5,7 @@ is one row of it. Fields that differ by nothing but that stand once, in `_SoundF
 `_VideoFields`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from math import isnan
@@ -85,6 +86,11 @@ class Table:
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in self.__dataclass_fields__
         })  # fmt: skip
+
+
+def column_of(records: Iterable[object], name: str, kind: type = np.int64) -> np.ndarray:
+    """Return a field of records as a column."""
+    return np.asarray([getattr(record, name) for record in records], dtype=kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.random import Generator
 
-from pipelines.sandbox.world.content.tables import SoundKind, SoundTable
+from pipelines.sandbox.world.content.tables import SandboxSound, SoundKind, SoundTable, column_of
 from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream
 
 BASE_S = 34.0
@@ -71,18 +71,11 @@ def to_sound_table(
 ) -> SoundTable:
     """Give planned sounds their ids and owners; `salt` decides which fifth of them is in stereo."""
     names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")
-    numbers = {
-        name: np.asarray([getattr(sound, name) for sound in sounds], dtype=np.float64)
-        for name in names
-    }
     return SoundTable(
-        music_id=music_id,
-        kind=np.asarray([sound.kind for sound in sounds], dtype=np.int64),
-        score=np.asarray([sound.score for sound in sounds], dtype=np.int64),
-        stereo=scattered(len(sounds), salt=salt) % 5 == 0,
-        owner=owner,
-        **numbers,
-    )
+        music_id=music_id, kind=column_of(sounds, "kind"), score=column_of(sounds, "score"),
+        stereo=scattered(len(sounds), salt=salt) % 5 == 0, owner=owner,
+        **{name: column_of(sounds, name, np.float64) for name in names},
+    )  # fmt: skip
 
 
 def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
@@ -117,18 +110,12 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     )  # fmt: skip
 
 
-def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
-    """Plan another sound of a track that is uploaded later: at normal speed, for one video.
-
-    Args:
-        rng: Where the choice is drawn from.
-        score: Composition of the track.
-        start_s: Where in the composition the track's own sound begins.
-        duration_s: Its length.
-    """
+def plan_carrier(rng: Generator, own: SandboxSound) -> PlannedSound:
+    """Plan a later sound of a track: at normal speed, for one video. `own` is the track's own."""
     main = PlannedSound(
-        kind=SoundKind.MAIN, score=score, works=1, start_s=start_s, duration_s=duration_s
-    )
+        kind=SoundKind.MAIN, score=own.score, works=1, start_s=own.start_s,
+        duration_s=own.duration_s,
+    )  # fmt: skip
     kind = _LATER_KINDS[int(rng.integers(len(_LATER_KINDS)))]
     return replace(_planned(rng, main, kind, 1), is_titled=False)
 

@@ -12,8 +12,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.sound_cache import Piece, SoundCache
+from pipelines.sandbox.world.sound.sound_cache import Codec, Piece, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
 
 _opened: dict[str, SoundCache] = {}
