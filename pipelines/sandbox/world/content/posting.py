@@ -10,10 +10,10 @@ import numpy as np
 from numpy.random import Generator
 
 from pipelines.sandbox.world.content.tables import (
+    ArrayTable,
     Flags,
     Floats,
     SoundKind,
-    Table,
     VideoState,
     VideoTable,
     column_of,
@@ -82,7 +82,7 @@ def post_videos(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Flat(Table):
+class _Flat(ArrayTable):
     """One row per video still to be posted, plan after plan."""
 
     sound: Ints

@@ -64,7 +64,7 @@ class Alteration(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class ArrayTable:
     """Arrays of equal length, one per field."""
 
     def __len__(self) -> int:
@@ -135,7 +135,7 @@ class SandboxSound(_SoundFields[str, SoundKind, int, float, float | None, bool])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoundTable(_SoundFields[Ints, Ints, Ints, Floats, Floats, Flags], Table):
+class SoundTable(_SoundFields[Ints, Ints, Ints, Floats, Floats, Flags], ArrayTable):
     """All sounds of a world; names and units as in `SandboxSound`."""
 
     def row(self, index: int) -> SandboxSound:
@@ -199,7 +199,7 @@ class SandboxVideo(_VideoFields[str, VideoState, Alteration, int, bool]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VideoTable(_VideoFields[Ints, Ints, Ints, Ints, Flags], Table):
+class VideoTable(_VideoFields[Ints, Ints, Ints, Ints, Flags], ArrayTable):
     """All videos of a world; names as in `SandboxVideo`."""
 
     def row(self, index: int) -> SandboxVideo:
