@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-from pipelines.sandbox.server.app import SandboxOptions, serve
-from pipelines.sandbox.server.calendar import CALENDARS
+from pipelines.sandbox.server.app import CALENDARS, SandboxOptions, serve
 from pipelines.sandbox.server.switches import MODES, switch_help, switches_of
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 
@@ -26,17 +25,12 @@ def _options() -> SandboxOptions:
     reader.add_argument("--mode", choices=tuple(MODES), default="generous")
     reader.add_argument("--switch", action="append", default=[], metavar="NAME[=VALUE]")
     reader.add_argument("--calendar", choices=CALENDARS, default="fixed")
-    given = reader.parse_args()
+    given = vars(reader.parse_args())
     try:
-        switches = switches_of(given.mode, given.switch)
+        switches = switches_of(given.pop("mode"), given.pop("switch"))
     except ValueError as exc:
         reader.error(str(exc))
-    return SandboxOptions(
-        seed=given.seed, size=given.size, port=given.port, cache_dir=given.cache,
-        latency_ms=given.latency_ms, tracks=given.tracks, renderers=given.renderers,
-        altered_share=given.altered_share, adb_port=given.adb_port,
-        switches=switches, calendar=given.calendar,
-    )  # fmt: skip
+    return SandboxOptions(switches=switches, cache_dir=given.pop("cache"), **given)
 
 
 if __name__ == "__main__":

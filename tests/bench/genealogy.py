@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipelines.platform.providers.mock.records import WorldSnapshot, to_detail, to_track
-from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.tables import SandboxSound
 from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth, relation_of
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse import open_warehouse

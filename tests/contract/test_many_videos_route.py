@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope
 from api.schemas.many_videos import ManyVideos
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import VideoState
 from tests.reads import Desk
 from warehouse.records.errors import PageWithoutDataError
 

@@ -54,6 +54,11 @@ class LoggedRequest:
     fault: str | None = None
     retry_after: float | None = None
 
+    @property
+    def answered_at(self) -> float:
+        """Time of the response; that of the request while it is in flight."""
+        return self.at if self.ended_at is None else self.ended_at
+
 
 class AccessLog:
     """Counts per surface and host, and the individual requests."""
@@ -66,14 +71,9 @@ class AccessLog:
         self._entries: deque[LoggedRequest] = deque(maxlen=MAX_LOGGED)
 
     def begin(
-        self,
-        surface: str,
-        host: str,
-        *,
-        target: str = "",
-        referer: str = "",
+        self, surface: str, host: str, *, target: str = "", referer: str = "",
         at: float | None = None,
-    ) -> LoggedRequest:
+    ) -> LoggedRequest:  # fmt: skip
         """Record a request."""
         now = time.monotonic() if at is None else at
         self._surfaces[surface] += 1
@@ -152,10 +152,9 @@ class AccessLog:
         return [self._since(entry) for entry in first.values()]
 
     def _since(self, challenge: LoggedRequest) -> dict[str, object]:
-        given = challenge.at if challenge.ended_at is None else challenge.ended_at
         later = Counter(
             entry.surface for entry in self._entries
-            if entry.host == challenge.host and entry.at > given
+            if entry.host == challenge.host and entry.at > challenge.answered_at
         )  # fmt: skip
         return {
             "host": challenge.host, "surface": challenge.surface, "kind": challenge.fault,
@@ -172,14 +171,16 @@ class AccessLog:
         hosts: dict[str, list[LoggedRequest]] = {}
         for entry in self._entries:
             hosts.setdefault(entry.host, []).append(entry)
-        return {
-            name: {
-                "requests": len(entries),
-                "max_in_window": _most_in_window([entry.at for entry in entries], window_s),
-                "refusals": _refusals(entries),
-            }
-            for name, entries in sorted(hosts.items())
-        }
+        return {name: _rates_of(entries, window_s) for name, entries in sorted(hosts.items())}
+
+
+def _rates_of(entries: list[LoggedRequest], window_s: float) -> dict[str, object]:
+    """Return the rates of a host; entries are in order of arrival."""
+    times = [entry.at for entry in entries]
+    return {
+        "requests": len(entries), "max_in_window": _most_in_window(times, window_s),
+        "refusals": [_after(entry, times) for entry in entries if entry.status == _TOO_MANY],
+    }  # fmt: skip
 
 
 def _most_in_window(times: list[float], window_s: float) -> int:
@@ -192,14 +193,8 @@ def _most_in_window(times: list[float], window_s: float) -> int:
     return most
 
 
-def _refusals(entries: list[LoggedRequest]) -> list[dict[str, object]]:
-    """Return what followed each 429 of a host; entries are in order of arrival."""
-    times = [entry.at for entry in entries]
-    return [_after(entry, times) for entry in entries if entry.status == _TOO_MANY]
-
-
 def _after(refusal: LoggedRequest, times: list[float]) -> dict[str, object]:
-    given = refusal.at if refusal.ended_at is None else refusal.ended_at
+    given = refusal.answered_at
     first = bisect_right(times, given)
     waited = bisect_left(times, given + (refusal.retry_after or 0.0))
     return {

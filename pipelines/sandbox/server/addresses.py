@@ -33,6 +33,8 @@ CHART_OLD = f"old.{CHART_DOMAIN}"
 FOREIGN = "elsewhere.example"
 """Target of the short link that leaves the platform; never contacted."""
 
+GONE_MARK = "web_video_404_link"
+"""What the page for deleted videos names as the page before it."""
 PAGE_HOSTS = (WEB, SHARE, MOBILE, FEATURED, MUSIC)
 """Hosts with pages that show media."""
 
@@ -66,6 +68,10 @@ class SandboxUrls:
     def play(self, video_id: str) -> str:
         """Return the play URL of a video, which redirects to the media host."""
         return self.on(PLAY, f"/aweme/v1/playwm/?video_id={video_id}&ratio=720p&line=0")
+
+    def gone(self, aweme_id: str) -> str:
+        """Return the page for deleted videos, which shows an unrelated one."""
+        return self.on(WEB, f"/jingxuan?previous_page={GONE_MARK}&modal_id={aweme_id}")
 
     def image(self, name: str) -> str:
         """A cover or an avatar."""

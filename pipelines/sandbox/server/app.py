@@ -9,47 +9,52 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal, get_args
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.calendar import Calendar, span_of
 from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.gateway import SandboxGateway
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import to_routes
 from pipelines.sandbox.server.surfaces import (
     charts,
     control,
     control_facts,
-    hashtags,
+    lists,
     media,
-    music,
     music_service,
     search,
-    share_pages,
     short_links,
     users,
-    web_pages,
+    video_pages,
 )
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
+from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.hardness import check_hardness
 from pipelines.sandbox.world.world import SandboxWorld
 
-SURFACES: tuple[Callable[[SandboxPlatform], list[BaseRoute]], ...] = (
-    control.routes, control_facts.routes, share_pages.routes, music.routes, hashtags.routes,
-    music_service.routes, users.routes, web_pages.routes, search.routes, charts.routes,
-    media.routes, short_links.routes,
+SURFACES = (
+    *control.SURFACES, *control_facts.SURFACES, *video_pages.SURFACES, *lists.SURFACES,
+    *music_service.SURFACES, *users.SURFACES, *search.SURFACES, *charts.SURFACES, *media.SURFACES,
+    *short_links.SURFACES,
 )  # fmt: skip
-"""Each surface is a module with `routes(platform)`. Short links come last: they match any path."""
+"""All surfaces. Short links come last: they match any path."""
 LOOPBACK = "127.0.0.1"
+Calendar = Literal["fixed", "today"]
+CALENDARS: tuple[str, ...] = get_args(Calendar)
+PERIOD_DAYS = 30
+"""A calendar that ends today starts anew after this many days. Within them, ids stay the same."""
+_GROWN_DAYS = HORIZON_DAYS - PERIOD_DAYS
+_HOUR_S = 3600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,7 @@ class SandboxOptions:
             music id that they name.
         adb_port: Port of the adb server with the simulated device; None for no device.
         switches: The switches that are on at first, see `switches.py`.
-        calendar: When its world starts, see `calendar.py`.
+        calendar: When its world starts, see `span_of`.
     """
 
     seed: int = 1
@@ -84,12 +89,8 @@ class SandboxOptions:
     calendar: Calendar = "fixed"
 
 
-def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIApp:
-    """Build the application over a new world.
-
-    Args:
-        options: The options.
-        port: The port in its URLs, if it differs from the options'.
+def create_sandbox(options: SandboxOptions) -> ASGIApp:
+    """Build the application over a new world; its URLs have the port of the options.
 
     Raises:
         WorldTooEasyError: The world is too easy to be a meaningful test.
@@ -103,17 +104,20 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     platform = SandboxPlatform(
         world.at(passed_s) if passed_s else world,
         cache_dir=options.cache_dir, renderers=options.renderers, switches=options.switches,
-        addresses=SandboxUrls(options.port if port is None else port),
+        addresses=SandboxUrls(options.port),
     )  # fmt: skip
     phone = SimulatedPhone(platform)
-    routes = control.device_routes(phone) + [
-        one for surface in SURFACES for one in surface(platform)
-    ]
+    routes = control.device_routes(phone) + to_routes(SURFACES, platform)
 
     @asynccontextmanager
     async def running(_: Starlette) -> AsyncIterator[None]:
-        async with _connected(phone, options.adb_port):
+        device = AdbServer(phone)
+        if options.adb_port is not None:
+            await device.start(options.adb_port)
+        try:
             yield
+        finally:
+            await device.close()
         platform.close()
 
     surfaces = Starlette(routes=routes, lifespan=running)
@@ -121,18 +125,27 @@ def create_sandbox(options: SandboxOptions, *, port: int | None = None) -> ASGIA
     return SandboxGateway(surfaces, routes, platform, latency_s=options.latency_ms / 1000)
 
 
-@asynccontextmanager
-async def _connected(phone: SimulatedPhone, adb_port: int | None) -> AsyncIterator[None]:
-    """The simulated device behind its adb server, where one is wanted."""
-    if adb_port is None:
-        yield
-        return
-    server = AdbServer(phone)
-    await server.start(adb_port)
-    try:
-        yield
-    finally:
-        await server.close()
+def span_of(calendar: str, *, now: float) -> tuple[int | None, int]:
+    """Return the start of a world in unix seconds, and the seconds that have passed since.
+
+    `fixed` depends on the seed alone, so that equal seeds give equal worlds on every day; `today`
+    ends now, so that posts, digests and the chart show life.
+
+    Args:
+        calendar: One of `CALENDARS`.
+        now: The machine's time in unix seconds.
+
+    Raises:
+        ValueError: There is no such calendar.
+    """
+    if calendar not in CALENDARS:
+        raise ValueError(f"unknown calendar {calendar!r}; known are {', '.join(CALENDARS)}")
+    if calendar == "fixed":
+        return None, 0
+    full_hour = int(now) // _HOUR_S * _HOUR_S
+    period = full_hour // (PERIOD_DAYS * DAY_S)
+    start = (period * PERIOD_DAYS - _GROWN_DAYS) * DAY_S
+    return start, full_hour - start
 
 
 def serve(options: SandboxOptions) -> None:
@@ -145,26 +158,20 @@ def serve(options: SandboxOptions) -> None:
     # asyncio does not set TCP_NODELAY on such a socket: each short response would take 40 ms more
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = int(listener.getsockname()[1])
-    application = create_sandbox(options, port=port)
+    application = create_sandbox(replace(options, port=port))
     config = uvicorn.Config(
         application, log_level="warning", access_log=False, server_header=False,
         timeout_graceful_shutdown=1,
     )  # fmt: skip
-    ready: dict[str, object] = {
-        "port": port,
-        "seed": options.seed,
-        "size": options.size,
-        "ready": True,
-    }
-    if options.adb_port is not None:
-        ready["adb_port"] = options.adb_port
+    device = {} if options.adb_port is None else {"adb_port": options.adb_port}
+    ready = {"port": port, "seed": options.seed, "size": options.size, "ready": True, **device}
     asyncio.run(_run(_Server(config, ready), listener))
 
 
 class _Server(uvicorn.Server):
     """Reports when it listens, and leaves signals to us: uvicorn re-raises them after its stop."""
 
-    def __init__(self, config: uvicorn.Config, ready: dict[str, object]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Mapping[str, float]) -> None:
         super().__init__(config)
         self._ready = ready
 
@@ -183,9 +190,5 @@ class _Server(uvicorn.Server):
 async def _run(server: uvicorn.Server, listener: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, server)
+        loop.add_signal_handler(number, setattr, server, "should_exit", True)
     await server.serve(sockets=[listener])
-
-
-def _stop(server: uvicorn.Server) -> None:
-    server.should_exit = True

@@ -4,7 +4,7 @@ What belongs here: the list of active faults and the bodies of their responses. 
 `gateway.py`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 FaultKind = Literal[
@@ -103,7 +103,7 @@ class Fault:
     times: int = 1
     retry_after: float = 1.0
     seconds: float = 60.0
-    seen: int = field(default=0)
+    seen: int = 0
 
     def matches(self, surface: str, host: str, target: str) -> bool:
         """Return True if the fault applies to a request."""

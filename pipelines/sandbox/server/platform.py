@@ -4,31 +4,26 @@ Every surface receives this object. Responses are not built here.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
 from pipelines.sandbox.server.access_log import AccessLog
 from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.documents.directory import Directory
 from pipelines.sandbox.server.faults import ActiveFaults
 from pipelines.sandbox.server.switches import ActiveSwitches
 from pipelines.sandbox.world.chart import SandboxChart
-from pipelines.sandbox.world.content.sounds import SandboxSound
-from pipelines.sandbox.world.content.videos import SandboxVideo
-from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.render_process import (
-    make_file,
-    make_song_file,
-    make_video_file,
-    open_sound_cache,
-)
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.ground_truth import GroundTruth
+from pipelines.sandbox.world.guest_view import GuestView, VideoTextIndex
+from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache
+from pipelines.sandbox.world.sound.sound_cache import Codec, Piece, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
+
+_MAX_CACHED_TRUTHS = 2000
 
 
 class SandboxPlatform:
@@ -62,7 +57,10 @@ class SandboxPlatform:
         self._renderers = renderers
         self._pool = self._new_pool()
         self._rendering: dict[Path, asyncio.Task[None]] = {}
-        self._directory: asyncio.Task[Directory] | None = None
+        self._text_index: asyncio.Task[VideoTextIndex] | None = None
+        self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(
+            lambda view, music_id: GroundTruth(view.world, music_id, view=view)
+        )
 
     @property
     def now(self) -> int:
@@ -87,11 +85,26 @@ class SandboxPlatform:
         if seconds:
             offset_s = self.clock_offset_s + seconds
             self.world = await asyncio.to_thread(self.world_at, offset_s)
-            self._directory = None
+            self._text_index = None
 
     def world_at(self, offset_s: int) -> SandboxWorld:
         """Return the world so many seconds after the server's start."""
         return self.first.at(self.first.passed_s + offset_s) if offset_s else self.first
+
+    def ground_truth(self, music_id: str, offset_s: int | None = None) -> GroundTruth:
+        """Return the ground truth now (cached, counting takes time), or at another time.
+
+        Args:
+            music_id: The music id.
+            offset_s: Seconds after the server's start; None for now.
+
+        Raises:
+            KeyError: No sound has this id.
+        """
+        if offset_s in (None, self.clock_offset_s):
+            return self._truths(self.view, music_id)
+        world = self.world_at(offset_s)
+        return GroundTruth(world, music_id, view=replace(self.view, world=world))
 
     @cached_property
     def chart(self) -> SandboxChart:
@@ -105,66 +118,39 @@ class SandboxPlatform:
         is_late = self.switches.is_on("chart_late")
         return (calendar.released_count_at if is_late else calendar.count_at)(self.now)
 
-    async def directory(self) -> Directory:
-        """Return hashtags and search; built once for concurrent callers."""
-        if self._directory is None:
-            self._directory = asyncio.create_task(asyncio.to_thread(Directory, self.world))
-        return await asyncio.shield(self._directory)
+    async def text_index(self) -> VideoTextIndex:
+        """Return hashtags and search; built once for concurrent callers, as it takes time."""
+        if self._text_index is None:
+            self._text_index = asyncio.create_task(asyncio.to_thread(VideoTextIndex, self.world))
+        return await asyncio.shield(self._text_index)
 
-    async def sound_file(self, sound: SandboxSound, *, codec: Codec) -> Path:
-        """Return the file of a sound; rendered once for concurrent callers."""
-        path = self.sound_cache.path(sound, codec=codec)
+    async def sound_file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return the file of a piece; rendered once for concurrent callers."""
+        path = self.sound_cache.path(piece, codec=codec)
         if not path.exists():
-            await self._made(path, partial(make_file, sound.index, codec))
+            task = self._rendering.get(path)
+            if task is None:
+                task = asyncio.create_task(self._render(piece, codec))
+                self._rendering[path] = task
+                task.add_done_callback(lambda _: self._rendering.pop(path, None))
+            await asyncio.shield(task)
         return path
 
-    async def video_file(self, work: SandboxVideo) -> Path:
-        """Return the file of a video that has its own sound; rendered once as above."""
-        path = self.sound_cache.video_path(work)
-        if not path.exists():
-            await self._made(path, partial(make_video_file, work.index))
-        return path
-
-    async def song_file(self, track: int, *, length_s: float) -> Path:
-        """Return the file of a track's recording, or of its first seconds; rendered as above."""
-        path = self.sound_cache.song_path(track, length_s=length_s)
-        if not path.exists():
-            await self._made(path, partial(make_song_file, track, length_s))
-        return path
-
-    async def _made(self, path: Path, make: Callable[[], bool]) -> None:
-        task = self._rendering.get(path)
-        if task is None:
-            task = asyncio.create_task(self._render(make))
-            self._rendering[path] = task
-            task.add_done_callback(lambda _: self._rendering.pop(path, None))
-        await asyncio.shield(task)
-
-    async def _render(self, make: Callable[[], bool]) -> None:
+    async def _render(self, piece: Piece, codec: Codec) -> None:
         loop = asyncio.get_running_loop()
         pool = self._pool
         try:
-            await loop.run_in_executor(pool, make)
+            await loop.run_in_executor(pool, make_file, piece, codec)
         except BrokenProcessPool:  # a rendering process was killed, and pools do not recover
             if self._pool is pool:
                 self._pool = self._new_pool()
-            await loop.run_in_executor(self._pool, make)
+            await loop.run_in_executor(self._pool, make_file, piece, codec)
 
     def _new_pool(self) -> ProcessPoolExecutor:
-        world = self.world
         return ProcessPoolExecutor(
-            self._renderers,
-            mp_context=get_context("spawn"),
-            initializer=open_sound_cache,
-            initargs=(
-                world.seed,
-                world.size,
-                world.track_count,
-                world.altered_share,
-                world.start,
-                self._cache_dir,
-            ),
-        )
+            self._renderers, mp_context=get_context("spawn"), initializer=open_sound_cache,
+            initargs=(self.world.again, self._cache_dir),
+        )  # fmt: skip
 
     def close(self) -> None:
         """Stop the rendering processes."""

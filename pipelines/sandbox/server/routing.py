@@ -1,34 +1,65 @@
-"""Routes, and what all surfaces do with a request: its host, its page, its validators.
+"""Surfaces, and what all of them do with a request: its host, its page, its validators.
 
-A `HostRoute` answers on some hosts only, any other route on every host. Paging is as lenient as on
-the platform. A conditional request gets 304 if the client has the same version.
+Paging is as lenient as on the platform. A conditional request gets 304 if the client has the same
+version.
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
 from email.utils import formatdate, parsedate_to_datetime
+from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Match, Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
-from pipelines.sandbox.server.documents.pages import Document
+from pipelines.sandbox.server.documents.pages import MAX_PAGE_SIZE, Document
+from pipelines.sandbox.server.platform import SandboxPlatform
 
-Endpoint = Callable[[Request], Awaitable[Response]]
+CHART_PLACE = "sandbox_chart_place"
+"""Key in the scope with the position of the issue that a chart surface shows instead."""
+Endpoint = Callable[[SandboxPlatform, Request], Awaitable[Response]]
 
 
-class HostRoute(Route):
-    """A route of some hosts."""
+class Surface:
+    """One surface of the platform.
 
-    def __init__(self, path: str, endpoint: Endpoint, *, name: str, hosts: tuple[str, ...]) -> None:
-        super().__init__(path, endpoint, name=name)
+    Args:
+        name: Its name, which the access log, faults and switches use.
+        answer: Answers a request.
+        paths: All its paths.
+        hosts: The hosts that have it; every host if there is none.
+        methods: Its methods.
+    """
+
+    def __init__(
+        self, name: str, answer: Endpoint, *paths: str, hosts: tuple[str, ...] = (),
+        methods: tuple[str, ...] = ("GET",),
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.answer = answer
+        self.paths = paths
         self.hosts = hosts
+        self.methods = methods
+
+
+def to_routes(surfaces: Iterable[Surface], platform: SandboxPlatform) -> list[BaseRoute]:
+    """Return the routes of surfaces, in order."""
+    return [
+        _SurfaceRoute(surface, path, platform) for surface in surfaces for path in surface.paths
+    ]
+
+
+class _SurfaceRoute(Route):
+    def __init__(self, surface: Surface, path: str, platform: SandboxPlatform) -> None:
+        answer = partial(surface.answer, platform)
+        super().__init__(path, answer, name=surface.name, methods=surface.methods)
+        self._hosts = surface.hosts
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Match as any route, on its own hosts."""
-        if host_of(scope) not in self.hosts:
+        if self._hosts and host_of(scope) not in self._hosts:
             return Match.NONE, {}
         return super().matches(scope)
 
@@ -39,9 +70,6 @@ def host_of(scope: Scope) -> str:
         if name == b"host":
             return str(value.decode("latin-1")).rsplit(":", 1)[0].lower()
     return ""
-
-
-MAX_PAGE_SIZE = 20
 
 
 def read_non_negative(request: Request, name: str, default: int) -> int:
@@ -60,32 +88,37 @@ def with_status(**fields: object) -> Document:
     return {"status_code": 0, **fields}
 
 
+UNKNOWN = 5
+"""`status_code` for an id that the platform does not know."""
+
+
+def unknown(key: str) -> Response:
+    """Return the response about an id that the platform does not know."""
+    return JSONResponse({"status_code": UNKNOWN, "status_msg": "", key: None})
+
+
 _UNCHANGED = 304
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseVersion:
-    """Validators of a response.
+def conditional(
+    request: Request, make: Callable[[], Response], *, mark: str | None = None,
+    modified: int | None = None,
+) -> Response:  # fmt: skip
+    """Return a response with its validators, or 304 without making it. An `ETag` wins.
 
-    Attributes:
+    Args:
+        request: The request.
+        make: Makes the response.
         mark: Sent as `ETag`; None for none.
         modified: Unix seconds, sent as `Last-Modified`; None for none.
     """
-
-    mark: str | None = None
-    modified: int | None = None
-
-
-def conditional(
-    request: Request, version: ResponseVersion, make: Callable[[], Response]
-) -> Response:
-    """Return the response with its validators, or 304 without building it. An `ETag` wins."""
-    headers = _headers(version)
-    if _is_known(request, version):
+    headers = {} if mark is None else {"etag": mark}
+    if modified is not None:
+        headers["last-modified"] = formatdate(modified, usegmt=True)
+    if _is_known(request, mark, modified):
         return Response(status_code=_UNCHANGED, headers=headers)
     answer = make()
-    for name, value in headers.items():
-        answer.headers[name] = value
+    answer.headers.update(headers)
     return answer
 
 
@@ -95,22 +128,14 @@ def to_etag(*parts: object) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=8).hexdigest()}"'
 
 
-def _headers(version: ResponseVersion) -> dict[str, str]:
-    headers = {} if version.mark is None else {"etag": version.mark}
-    if version.modified is not None:
-        headers["last-modified"] = formatdate(version.modified, usegmt=True)
-    return headers
-
-
-def _is_known(request: Request, version: ResponseVersion) -> bool:
+def _is_known(request: Request, mark: str | None, modified: int | None) -> bool:
     asked = request.headers.get("if-none-match")
     if asked is not None:
-        marks = {mark.strip().removeprefix("W/") for mark in asked.split(",")}
-        return version.mark is not None and version.mark in marks
+        return mark in {known.strip().removeprefix("W/") for known in asked.split(",")}
     since = request.headers.get("if-modified-since")
-    if since is None or version.modified is None:
+    if since is None or modified is None:
         return False
     try:
-        return version.modified <= parsedate_to_datetime(since).timestamp()
+        return modified <= parsedate_to_datetime(since).timestamp()
     except ValueError:
         return False

@@ -1,18 +1,23 @@
-"""Rewrites of a good response: faulty states that look healthy at first sight, and other forms.
+"""Rewrites of good requests and responses: states that look healthy at first sight, and forms.
 
-What belongs here: one function per state, from the documents of a good response to those of the
-faulty one, and one per form of a switch. Faults that replace the response are in `faults.py`; all
-are applied in `gateway.py`.
+What belongs here: what the documents of a good response become in each state, one function per
+form of a switch, and how a request comes to name another entity of the same kind. Faults that
+replace the response are in `faults.py`; all are applied in `gateway.py`.
 """
 
 import json
 import re
 from collections.abc import Callable, Mapping
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, unquote, urlencode
+
+from starlette.types import Scope
 
 from pipelines.sandbox.server.addresses import PAGE_SCRIPTS, PAGE_STYLES, SandboxUrls
-from pipelines.sandbox.server.documents.pages import Document, read_frames, to_frames
-from pipelines.sandbox.server.documents.search import login_wall, nil_info
+from pipelines.sandbox.server.documents.pages import Document, read_frames, to_frames, to_json
+from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import CHART_PLACE
+from pipelines.sandbox.server.surfaces.search import nil_info
+from pipelines.sandbox.world.world import SandboxWorld
 
 Documents = list[Document]
 Query = Mapping[str, str]
@@ -31,6 +36,8 @@ _ON_SURFACE = {
     "search_stream": ((b'"data"', b'"results"'),), "search_single": ((b'"data"', b'"results"'),),
     "chart_songs": ((b'"info"', b'"songs"'),), "chart_latest": ((b'"list"', b'"songlist"'),),
 }  # fmt: skip
+_NUMBER = re.compile(r"[0-9]{19}")
+_OTHER_WORDS = "今天的晚霞"
 
 
 class StateNotApplicableError(Exception):
@@ -54,8 +61,8 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
         raise StateNotApplicableError(f"{kind} does not apply to {surface}") from exc
     if kind == "verify_then_healthy" and not is_framed:
         raise StateNotApplicableError(f"{kind} does not apply to {surface}")
-    changed = _ON_DOCUMENTS[kind](documents, query)
-    return to_frames(changed) if is_framed else _dumped(changed[-1])
+    changed = _changed(kind, documents, query)
+    return to_frames(changed) if is_framed else to_json(changed[-1]).encode()
 
 
 def reform(form: str, body: bytes, addresses: SandboxUrls) -> bytes:
@@ -63,8 +70,46 @@ def reform(form: str, body: bytes, addresses: SandboxUrls) -> bytes:
     return _FORMS[form](body, addresses)
 
 
-def _with_token(body: bytes, _: SandboxUrls) -> bytes:
-    return body.replace(b"<head>", b'<head><meta name="argus-csp-token" content="dG9rZW4">', 1)
+async def substitute(scope: Scope, surface: str, platform: SandboxPlatform) -> None:
+    """Change a request in place so that it names another entity of the same kind."""
+    if surface.startswith("chart"):
+        scope[CHART_PLACE] = max(0, _asked_place(scope, platform) - 1)
+        return
+    others = (await platform.text_index()).ch_ids() if surface.startswith("hashtag") else []
+    query = unquote(scope["query_string"].decode("latin-1"))
+    scope["path"] = _other_ids(scope["path"], platform.world, others)
+    scope["query_string"] = quote(_other_ids(query, platform.world, others), safe="=&").encode()
+    if surface.startswith("search"):
+        scope["query_string"] = urlencode({"keyword": _OTHER_WORDS}).encode()
+
+
+def _asked_place(scope: Scope, platform: SandboxPlatform) -> int:
+    """Return the position of the requested issue, or of the latest one."""
+    calendar = platform.chart.calendar
+    fields = parse_qs(scope["query_string"].decode("latin-1"))
+    in_path = re.search(r"-([0-9]+)\.html", scope["path"])
+    volid = fields.get("volid", [in_path[1] if in_path else ""])[0]
+    issue = calendar.find(volid)
+    return platform.issue_count - 1 if issue is None else issue.place
+
+
+def _other_ids(text: str, world: SandboxWorld, hashtags: list[str]) -> str:
+    def other(found: re.Match[str]) -> str:
+        work, sound = world.video_of_id(found[0]), world.sound_of(found[0])
+        if work is not None:
+            return str(world.works.aweme_id[(work.index + 1) % len(world.works)])
+        if sound is not None:
+            return str(world.sounds.music_id[(sound.index + 1) % len(world.sounds)])
+        if found[0] in hashtags:
+            return hashtags[(hashtags.index(found[0]) + 1) % len(hashtags)]
+        return found[0]
+
+    text = _NUMBER.sub(other, text)
+    for index in range(world.account_count):
+        if world.sec_uid(index) in text:
+            following = world.sec_uid((index + 1) % world.account_count)
+            return text.replace(world.sec_uid(index), following)
+    return text
 
 
 def _with_scripts_elsewhere(body: bytes, addresses: SandboxUrls) -> bytes:
@@ -74,34 +119,26 @@ def _with_scripts_elsewhere(body: bytes, addresses: SandboxUrls) -> bytes:
     return body.replace(b'src="/', b'src="' + scripts).replace(b"<head>", linked, 1)
 
 
-def _unended(body: bytes, _: SandboxUrls) -> bytes:
-    return body.removesuffix(b"0\r\n\r\n")
+def _texts(body: bytes) -> list[bytes]:
+    return [to_json(document).encode() for document in read_frames(body)]
 
 
-def _cut(body: bytes, addresses: SandboxUrls) -> bytes:
-    return _unended(body, addresses)[:-40]
-
-
-def _glued(body: bytes, _: SandboxUrls) -> bytes:
-    return b"".join(map(_dumped, read_frames(body)))
-
-
-def _in_lines(body: bytes, _: SandboxUrls) -> bytes:
-    return b"".join(_dumped(document) + b"\n" for document in read_frames(body))
-
-
+_END = b"0\r\n\r\n"
+_TOKEN = b'<head><meta name="argus-csp-token" content="dG9rZW4">'
 _FORMS: dict[str, Callable[[bytes, SandboxUrls], bytes]] = {
-    "argus_csp_token": _with_token, "page_scripts_elsewhere": _with_scripts_elsewhere,
-    "search_stream_unended": _unended, "search_stream_cut": _cut, "search_stream_glued": _glued,
-    "search_stream_lines": _in_lines,
-}  # fmt: skip
+    "argus_csp_token": lambda body, _: body.replace(b"<head>", _TOKEN, 1),
+    "page_scripts_elsewhere": _with_scripts_elsewhere,
+    "search_stream_unended": lambda body, _: body.removesuffix(_END),
+    "search_stream_cut": lambda body, _: body.removesuffix(_END)[:-40],
+    "search_stream_glued": lambda body, _: b"".join(_texts(body)),
+    "search_stream_lines": lambda body, _: b"".join(text + b"\n" for text in _texts(body)),
+}
 
 
 def _restructured(surface: str, body: bytes) -> bytes:
     """Rename keys."""
     if surface == "search_stream":
-        texts = [_renamed(surface, _dumped(one)) for one in read_frames(body)]
-        return to_frames(json.loads(text) for text in texts)
+        return to_frames(json.loads(_renamed(surface, text)) for text in _texts(body))
     return _renamed(surface, body)
 
 
@@ -112,143 +149,92 @@ def _renamed(surface: str, body: bytes) -> bytes:
     return body
 
 
-def _tagged(surface: str, body: bytes) -> bytes:
-    del surface
-    return b"<!--KG_TAG_RES_START-->" + body + b"<!--KG_TAG_RES_END-->"
-
-
-def _overseas(surface: str, body: bytes) -> bytes:
-    del surface
+def _overseas(_: str, body: bytes) -> bytes:
     return body.replace(b'"is_oversea":0', b'"is_oversea":1').replace(
         b"%22is_oversea%22%3A0", b"%22is_oversea%22%3A1"
     )
 
 
 _ON_BODIES: dict[str, Callable[[str, bytes], bytes]] = {
-    "structure": _restructured, "res_tag": _tagged, "overseas": _overseas,
+    "structure": _restructured,
+    "res_tag": lambda _, body: b"<!--KG_TAG_RES_START-->" + body + b"<!--KG_TAG_RES_END-->",
+    "overseas": _overseas,
+}
+_REPLACED: dict[str, Document] = {
+    "login_2483": {"status_code": 2483, "status_msg": "请先登录", "data": None},
+    "status_code_8": {"status_code": 8, "status_msg": "用户未登录"},
+    "captcha_json": {
+        "code": "10000", "from": "", "type": "verify", "version": "2", "subtype": "slide",
+        "verify_event": "", "fp": "verify_0",
+    },
+    "code_10001010A": {"code": "10001010A", "msg": "访问过于频繁，请稍后重试"},
+    "chart_1002": {"status": 0, "errcode": 1002, "error": "操作太频繁", "data": {}},
 }  # fmt: skip
+"""What stands in place of the response."""
+_CHANGED: dict[str, Document] = {
+    "timestamp_only": {"data": {"timestamp": 1_759_300_000}},
+    "chart_status": {"status": 0, "errcode": 20028, "error": "busy", "data": {}},
+    "chart_errcode": {"errcode": 30001, "error": "param"},
+}
+"""Fields of the last document that have another value."""
+_EMPTIED: dict[str, Document] = {
+    "empty_ambiguous": {"has_more": 0},
+    "empty_but_more": {"has_more": 1},
+    **{
+        kind: {"has_more": 0, "search_nil_info": nil_info(reason, is_first=True)}
+        for kind, reason in (
+            ("nil", "no_result"), ("verify_check", "verify_check"),
+            ("verify_then_healthy", "verify_check"), ("hit_shark", "hit_shark"),
+            ("antispam_check", "antispam_check"), ("params_check", "params_check"),
+            ("invalid_app", "invalid_app"),
+        )
+    },
+}  # fmt: skip
+"""The same where its lists are empty, too."""
+_FOLLOWING = {"stalled_cursor": 0, "no_new_items": 10}
+"""By how much the cursor goes on while more pages are announced. For `no_new_items` the gateway
+requests the first page again."""
 
 
-def _emptied(documents: Documents, **fields: object) -> Documents:
-    """Return the last document with empty lists."""
-    last = {key: [] if isinstance(value, list) else value for key, value in documents[-1].items()}
-    return [{**last, **fields}]
+def _changed(kind: str, documents: Documents, query: Query) -> Documents:
+    """Return the documents of a response in a state."""
+    last = documents[-1]
+    if kind in _REPLACED:
+        return [_REPLACED[kind]]
+    if kind in _CHANGED:
+        return [{**last, **_CHANGED[kind]}]
+    if kind in _EMPTIED:
+        emptied = {key: [] if isinstance(value, list) else value for key, value in last.items()}
+        healthy = documents if kind == "verify_then_healthy" else []
+        return [{**emptied, **_EMPTIED[kind]}, *healthy]
+    if kind in _FOLLOWING:
+        following = _asked_cursor(query) + _FOLLOWING[kind]
+        return [
+            {**one, **{key: following for key in CURSORS if key in one}, "has_more": 1}
+            for one in documents
+        ]
+    return [_cold_edge(last) if kind == "cold_edge" else _empty_detail(last)]
 
 
-def _verify_check(documents: Documents, _: Query) -> Documents:
-    return _emptied(documents, has_more=0, search_nil_info=nil_info("verify_check", is_first=True))
-
-
-def _verify_then_healthy(documents: Documents, query: Query) -> Documents:
-    return [*_verify_check(documents, query), *documents]
-
-
-def _login(_: Documents, __: Query) -> Documents:
-    return [login_wall()]
-
-
-def _status_code_8(_: Documents, __: Query) -> Documents:
-    return [{"status_code": 8, "status_msg": "用户未登录"}]
-
-
-def _captcha_json(_: Documents, __: Query) -> Documents:
-    demand = {"subtype": "slide", "verify_event": "", "fp": "verify_0"}
-    return [{"code": "10000", "from": "", "type": "verify", "version": "2", **demand}]
-
-
-def _too_often(_: Documents, __: Query) -> Documents:
-    return [{"code": "10001010A", "msg": "访问过于频繁，请稍后重试"}]
-
-
-def _nil_of(kind: str) -> Callable[[Documents, Query], Documents]:
-    """Return the state of a search that is empty for a reason of its own."""
-    return lambda documents, _: _emptied(
-        documents, has_more=0, search_nil_info=nil_info(kind, is_first=True)
-    )
-
-
-def _nil(documents: Documents, _: Query) -> Documents:
-    return _emptied(documents, has_more=0, search_nil_info=nil_info("no_result", is_first=True))
-
-
-def _empty_ambiguous(documents: Documents, _: Query) -> Documents:
-    return _emptied(documents, has_more=0)
-
-
-def _empty_but_more(documents: Documents, _: Query) -> Documents:
-    return _emptied(documents, has_more=1)
-
-
-def _stalled(documents: Documents, query: Query) -> Documents:
-    """Announce more pages under the requested cursor."""
-    asked = _asked_cursor(query)
-    return [
-        {**one, **{key: asked for key in CURSORS if key in one}, "has_more": 1} for one in documents
-    ]
-
-
-def _nothing_new(documents: Documents, query: Query) -> Documents:
-    """Repeat the first page (requested by the gateway) under an advancing cursor."""
-    following = _asked_cursor(query) + 10
-    return [
-        {**one, **{key: following for key in CURSORS if key in one}, "has_more": 1}
-        for one in documents
-    ]
-
-
-def _cold_edge(documents: Documents, _: Query) -> Documents:
-    document = documents[-1]
+def _cold_edge(document: Document) -> Document:
     for outer, inner in (("data", "info"), ("songs", "list")):
         held = document.get(outer)
         if isinstance(held, dict):
-            return [{**document, outer: {**held, inner: []}}]
+            return {**document, outer: {**held, inner: []}}
     raise StateNotApplicableError("only the chart has cold edges")
 
 
-def _timestamp_only(documents: Documents, _: Query) -> Documents:
-    return [{**documents[-1], "data": {"timestamp": 1_759_300_000}}]
-
-
-def _chart_status(documents: Documents, _: Query) -> Documents:
-    return [{**documents[-1], "status": 0, "errcode": 20028, "error": "busy", "data": {}}]
-
-
-def _chart_errcode(documents: Documents, _: Query) -> Documents:
-    return [{**documents[-1], "errcode": 30001, "error": "param"}]
-
-
-def _chart_1002(documents: Documents, _: Query) -> Documents:
-    del documents
-    return [{"status": 0, "errcode": 1002, "error": "操作太频繁", "data": {}}]
-
-
-def _empty_detail(documents: Documents, _: Query) -> Documents:
+def _empty_detail(document: Document) -> Document:
     """Return neither the video nor a reason."""
-    last = dict(documents[-1])
-    held = [key for key in ("aweme_detail", "aweme_details") if key in last]
+    held = [key for key in ("aweme_detail", "aweme_details") if key in document]
     if not held:
         raise StateNotApplicableError("empty_detail applies to details only")
-    last.update(dict.fromkeys(held), filter_list=[])
-    last.pop("filter_detail", None)
-    return [last]
-
-
-_ON_DOCUMENTS: dict[str, Callable[[Documents, Query], Documents]] = {
-    "verify_check": _verify_check, "verify_then_healthy": _verify_then_healthy,
-    "login_2483": _login, "nil": _nil, "empty_ambiguous": _empty_ambiguous,
-    "empty_but_more": _empty_but_more, "stalled_cursor": _stalled, "no_new_items": _nothing_new,
-    "cold_edge": _cold_edge, "timestamp_only": _timestamp_only, "chart_status": _chart_status,
-    "chart_errcode": _chart_errcode, "chart_1002": _chart_1002, "empty_detail": _empty_detail,
-    "status_code_8": _status_code_8, "captcha_json": _captcha_json, "code_10001010A": _too_often,
-    **{kind: _nil_of(kind)
-       for kind in ("hit_shark", "antispam_check", "params_check", "invalid_app")},
-}  # fmt: skip
+    emptied = {**document, "filter_list": []}
+    emptied.update(dict.fromkeys(held))
+    emptied.pop("filter_detail", None)
+    return emptied
 
 
 def _asked_cursor(query: Query) -> int:
     text = next((query[key] for key in CURSORS if query.get(key, "").isdigit()), "0")
     return int(text)
-
-
-def _dumped(document: Document) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

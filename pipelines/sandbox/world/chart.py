@@ -1,23 +1,36 @@
-"""Music chart of a world: which 500 songs an issue lists, and how they move.
+"""Music chart of a world: its issues, which 500 songs each lists, and how they move.
 
-The chart has 500 slots, each held by one song after another, so that any issue can be computed
-without its predecessors. Some songs are tracks of the world. The calendar is in `chart_issues.py`,
-wire formats are in `server/documents/charts.py`.
+Issues begin on 2021-01-01 and are published daily at 08:30 in Shanghai, with gaps. The chart has
+500 slots, each held by one song after another, so that any issue can be computed without its
+predecessors. Some songs are tracks of the world. Hosts and wire formats are in
+`server/surfaces/charts.py`.
 """
 
 import hashlib
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 
-from pipelines.sandbox.world.chart_issues import FIRST_DAY, LAST_YEAR, IssueCalendar, SandboxIssue
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content import vocabulary as words
-from pipelines.sandbox.world.content.sounds import Floats
-from pipelines.sandbox.world.random_streams import Ints, stream
+from pipelines.sandbox.world.content.tables import Floats
+from pipelines.sandbox.world.random_streams import Ints, share_of, stream
 from pipelines.sandbox.world.world import SandboxWorld
 
+FIRST_DAY = date(2021, 1, 1)
+LAST_YEAR = 2045
+"""Last year of the calendar; the clock of a world is never moved this far."""
+LONG_GAP_DAYS = 24
+_FIRST_ID = 44_400
+_ID_STEPS = (11, 54)  # one counter serves all charts, so ids move on by some thirty a day
+_GAP = 0.025
+_GAP_GOES_ON = 0.35
+_SHANGHAI_S = 8 * 3600
+_APPEARS_S = 8 * 3600 + 30 * 60
+_LATEST_BY_S = 90 * 60
+_DAY_S = 86_400
 SONGS = 500
 _TERM_DAYS = 75.0
 _TERM_SPREAD = 0.9
@@ -30,6 +43,102 @@ _STRENGTHS = 64
 _WAVES = 0.22
 _EPOCH_DAY = (FIRST_DAY - FIRST_DAY.replace(year=1970)).days
 """Days from the unix epoch to the first issue."""
+
+DateForm = Literal["both", "text", "none"]
+"""Where an issue shows its date: in a time and in a text, in the text only, nowhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxIssue:
+    """One issue.
+
+    Attributes:
+        place: Its position among all issues; the oldest is 0.
+        volid: Its id; ids grow with the date in irregular steps.
+        day: Its date.
+        number: Its number within the year, from 1.
+        date_form: Where guests can see the date.
+    """
+
+    place: int
+    volid: int
+    day: date
+    number: int
+    date_form: DateForm
+
+    @property
+    def name(self) -> str:
+        """Name of the issue."""
+        return f"{self.number}期"
+
+
+class IssueCalendar:
+    """All issues of a world's chart, equal for equal seeds."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        days = (date(LAST_YEAR, 12, 31) - FIRST_DAY).days + 1
+        rng = stream(seed, "chart calendar")
+        appears = rng.random(days) >= _GAP
+        goes_on = rng.random(days) < _GAP_GOES_ON
+        appears[1:] &= ~(~appears[:-1] & goes_on[1:])
+        start = (date(2023, 1, 1) - FIRST_DAY).days + int(rng.integers(40, 200))
+        appears[start : start + LONG_GAP_DAYS] = False
+        appears[0] = True
+        ids = _FIRST_ID + np.cumsum(rng.integers(*_ID_STEPS, size=days))
+        self.days: Ints = np.flatnonzero(appears).astype(np.int64)
+        self.volids: Ints = ids[self.days].astype(np.int64)
+        forms = rng.random(self.days.size)
+        self._forms = np.where(forms < 0.01, 2, np.where(forms < 0.03, 1, 0))  # noqa: PLR2004  # one and two in a hundred
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """Number within its year of each issue."""
+        dates = np.datetime64(FIRST_DAY) + self.days
+        years = dates.astype("datetime64[Y]")
+        first = np.searchsorted(years, years, side="left")
+        return np.arange(years.size, dtype=np.int64) - first + 1
+
+    def count_at(self, now: int) -> int:
+        """Return the number of issues published by a unix time."""
+        passed = (now + _SHANGHAI_S - _APPEARS_S) // _DAY_S
+        return int(np.searchsorted(self.days, passed - _EPOCH_DAY, side="right"))
+
+    def released_count_at(self, now: int) -> int:
+        """Return the number of issues that have appeared by a unix time if issues come late."""
+        count = self.count_at(now)
+        is_awaited = count > 0 and issue_release_time(self.at(count - 1)) > now
+        return count - is_awaited
+
+    def at(self, place: int) -> SandboxIssue:
+        """Return the issue at a position."""
+        forms: tuple[DateForm, ...] = ("both", "text", "none")
+        return SandboxIssue(
+            place=place, volid=int(self.volids[place]),
+            day=FIRST_DAY + timedelta(days=int(self.days[place])),
+            number=int(self.numbers[place]), date_form=forms[int(self._forms[place])],
+        )  # fmt: skip
+
+    def find(self, volid: str) -> SandboxIssue | None:
+        """Return the issue of an id, published or not; None for an id of another chart."""
+        if not (volid.isascii() and volid.isdigit() and len(volid) <= 9):  # noqa: PLR2004  # digits of an id
+            return None
+        place = int(np.searchsorted(self.volids, int(volid)))
+        if place >= self.volids.size or int(self.volids[place]) != int(volid):
+            return None
+        return self.at(place)
+
+
+def issue_publication_time(day: date) -> int:
+    """Return the unix seconds at which the issue of a day is published."""
+    midnight = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    return int(midnight.timestamp()) - _SHANGHAI_S + _APPEARS_S
+
+
+def issue_release_time(issue: SandboxIssue) -> int:
+    """Return the unix seconds at which a late issue appears: up to 10:00, though dated 08:30."""
+    share = share_of(str(issue.volid), "late")
+    return issue_publication_time(issue.day) + int(share * _LATEST_BY_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +185,11 @@ class SandboxChart:
         self.calendar = IssueCalendar(world.seed)
         self.songs = lru_cache(maxsize=64)(self._songs)
         self._places = lru_cache(maxsize=256)(self._ranks_of)
+        self._strengths = stream(world.seed, "chart strengths").normal(
+            0.0, 0.9, size=(SONGS, _STRENGTHS)
+        )
+        self._periods = stream(world.seed, "chart waves").uniform(9.0, 40.0, size=SONGS)
+        self._phases = stream(world.seed, "chart phases").random(SONGS)
 
     def _songs(self, place: int) -> tuple[ChartedSong, ...]:
         """Return the songs of the issue at a position, by rank."""
@@ -166,14 +280,14 @@ class SandboxChart:
         """Return title and artists of a song outside of the world; some titles contain " - "."""
         digest = hashlib.blake2b(f"{self.world.seed}:{number}".encode(), digest_size=8).digest()
         mood, thing, place, first, second, third, form, more = digest
-        title = _of(words.MOODS_ZH, mood) + _of(words.THINGS_ZH, thing)
-        english = f"{_of(words.MOODS_EN, mood)} {_of(words.THINGS_EN, place)}"
+        title = _of(texts.MOODS_ZH, mood) + _of(texts.THINGS_ZH, thing)
+        english = f"{_of(texts.MOODS_EN, mood)} {_of(texts.THINGS_EN, place)}"
         forms = (
-            title, f"{title}的{_of(words.PLACES_ZH, place)}", english, f"{title} ({english})",
-            f"{title} - Live", f"{english} - {_of(words.PLACES_ZH, place)}", title, english,
+            title, f"{title}的{_of(texts.PLACES_ZH, place)}", english, f"{title} ({english})",
+            f"{title} - Live", f"{english} - {_of(texts.PLACES_ZH, place)}", title, english,
         )  # fmt: skip
-        latin = (_of(words.SYLLABLES, first) + _of(words.SYLLABLES, second)).title()
-        artists = (f"{latin}{_of(words.MOODS_ZH, third)}", f"{_of(words.THINGS_ZH, first)}乐队")
+        latin = (_of(texts.SYLLABLES, first) + _of(texts.SYLLABLES, second)).title()
+        artists = (f"{latin}{_of(texts.MOODS_ZH, third)}", f"{_of(texts.THINGS_ZH, first)}乐队")
         return forms[form % len(forms)], artists if more % 5 == 0 else artists[more % 2 :][:1]
 
     @cached_property
@@ -189,19 +303,6 @@ class SandboxChart:
         return ends[:, : min(enough, ends.shape[1])].astype(np.int64)
 
     @cached_property
-    def _strengths(self) -> Floats:
-        rng = stream(self.world.seed, "chart strengths")
-        return rng.normal(0.0, 0.9, size=(SONGS, _STRENGTHS))
-
-    @cached_property
-    def _periods(self) -> Floats:
-        return stream(self.world.seed, "chart waves").uniform(9.0, 40.0, size=SONGS)
-
-    @cached_property
-    def _phases(self) -> Floats:
-        return stream(self.world.seed, "chart phases").random(SONGS)
-
-    @cached_property
     def _tracks(self) -> dict[tuple[int, int], int]:
         """Map songs that enter the chart around a track's release date to that track."""
         taken: dict[tuple[int, int], int] = {}
@@ -210,7 +311,7 @@ class SandboxChart:
         for track, sound in enumerate(self.world.tracks):
             if track % _CHARTED_OF == _CHARTED_OF - 1:
                 continue
-            came_out = (int(sound.music_id) >> 32) // 86_400 - _EPOCH_DAY
+            came_out = (int(sound.music_id) >> 32) // _DAY_S - _EPOCH_DAY
             distance = np.abs(starts - came_out - 3) + usual
             seat, term = divmod(int(np.argmin(distance)), distance.shape[1])
             usual[seat, term] = 1_000_000

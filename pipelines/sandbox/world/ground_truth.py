@@ -13,17 +13,17 @@ from typing import Literal
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import played_sound
-from pipelines.sandbox.world.content.sounds import (
+from pipelines.sandbox.world.content.tables import (
     LAST_CARRYING,
     LAST_VARIANT,
-    Relation,
+    Alteration,
     SandboxSound,
+    VideoState,
 )
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
 from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.random_streams import Ints
 from pipelines.sandbox.world.world import SandboxWorld
 
+Relation = Literal["same", "variant", "cover", "other_same_title", "none"]
 _RELATED: tuple[Relation, ...] = ("same", "variant", "cover", "other_same_title")
 PlayedSound = Literal["as_named", "muted", "replaced", "live", "voiced_over", "silent"]
 """What a video plays against what its music id names; `silent` is the placeholder of photo posts.
@@ -107,13 +107,6 @@ class VideoTruth:
         return asdict(self)
 
 
-def sound_of(work: SandboxVideo) -> PlayedSound:
-    """Return what a video plays compared to the sound of its music id, as a word."""
-    if work.is_silent:
-        return "silent"
-    return _SOUNDS[work.alteration]
-
-
 _SOUNDS: dict[Alteration, PlayedSound] = {
     Alteration.NONE: "as_named",
     Alteration.MUTED: "muted",
@@ -121,6 +114,7 @@ _SOUNDS: dict[Alteration, PlayedSound] = {
     Alteration.LIVE: "live",
     Alteration.VOICED_OVER: "voiced_over",
 }
+"""What a video plays, as a word, unless it is silent."""
 
 
 def relation_of(world: SandboxWorld, sound: SandboxSound, asked: SandboxSound) -> Relation:
@@ -224,7 +218,8 @@ class GroundTruth:
         """Return the relation of what each related video plays, by row."""
         table, score = self.world.works, self.asked.score
         heard: dict[int, Relation] = {}
-        related = np.isin(table.sound, self._sounds(*_RELATED))
+        sounds = [row for row, relation in self.relations.items() if relation != "none"]
+        related = np.isin(table.sound, np.asarray(sounds, dtype=np.int64))
         laid_over = (table.replacement == score) & (score >= 0)
         differs = (table.alteration != Alteration.NONE) | table.is_silent
         for row in map(int, np.flatnonzero(related | laid_over)):
@@ -235,10 +230,6 @@ class GroundTruth:
         work = self.world.works.row(row)
         sound = self.world.sounds.row(work.sound)
         return relation_of(self.world, played_sound(work, sound), self.asked)
-
-    def _sounds(self, *relations: Relation) -> Ints:
-        rows = [index for index, relation in self.relations.items() if relation in relations]
-        return np.asarray(rows, dtype=np.int64)
 
     def _relations(self) -> dict[int, Relation]:
         """Return the relation per row of the table of sounds, without unrelated rows."""
@@ -309,7 +300,8 @@ class GroundTruth:
         source = world.source_video(sound.index)
         return VideoTruth(
             aweme_id=work.aweme_id, music_id=sound.music_id, sec_uid=world.sec_uid(work.account),
-            relation=self.relations.get(sound.index, "none"), sound=sound_of(work),
+            relation=self.relations.get(sound.index, "none"),
+            sound="silent" if work.is_silent else _SOUNDS[work.alteration],
             heard=self.heard.get(row, "none"), carries_recording=self.heard.get(row) == "same",
             kind=sound.kind.name.lower(),
             speed=sound.speed, semitones=sound.semitones, mix=sound.voice_db,

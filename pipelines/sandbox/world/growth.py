@@ -5,16 +5,24 @@ appended, so that rows keep their numbers. New videos appear for `HORIZON_DAYS`,
 growing. Not here: the initial videos (`posting.py`).
 """
 
+import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.random import Generator
 
 from pipelines.sandbox.world.content.population import Population
-from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Floats, SoundKind, SoundTable
-from pipelines.sandbox.world.content.tracks import PlannedSound, plan_carrier
-from pipelines.sandbox.world.content.videos import VideoState, VideoTable
-from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream, timed_ids
+from pipelines.sandbox.world.content.posting import other_counts
+from pipelines.sandbox.world.content.tables import (
+    LAST_CARRYING,
+    Floats,
+    SoundKind,
+    SoundTable,
+    VideoState,
+    VideoTable,
+    column_of,
+)
+from pipelines.sandbox.world.content.tracks import PlannedSound, plan_carrier, to_sound_table
+from pipelines.sandbox.world.random_streams import Ints, chance, stream, timed_ids
 
 HORIZON_DAYS = 60
 """New videos appear for this long."""
@@ -33,9 +41,6 @@ _FADES_AFTER_DAYS = 30.0
 _RISES_WITHIN_DAYS = 3.0
 _BURSTS, _LOSES = 0.04, 0.03
 """Shares of videos that surge at some time, and that slowly lose likes."""
-_COUNTS = {
-    "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
-}  # fmt: skip
 
 
 def grow(seed: int, population: Population, *, passed_s: int) -> Population:
@@ -50,24 +55,20 @@ def grow(seed: int, population: Population, *, passed_s: int) -> Population:
         return population
     posts = _posts(seed, population)
     until = population.now + passed_s
-    count = int(np.searchsorted(posts.create_time, until, side="right"))
+    count = sum(post.create_time <= until for post in posts)
     works = _vanished(seed, population, _counted(seed, population.works, passed_s / DAY_S), until)
-    added = _added_videos(seed, population, posts, count=count, until=until)
-    return replace(
-        population, works=_joined(works, added), sounds=_with_sounds(population, posts, count)
-    )
+    added = _added_videos(seed, population, posts, until=until).rows(slice(count))
+    sounds = population.sounds.joined(_added_sounds(population, posts[:count]))
+    return replace(population, works=works.joined(added), sounds=sounds)
 
 
 def _counted(seed: int, works: VideoTable, days: float) -> VideoTable:
     """Return the initial videos with later counts."""
     gained = _gains(seed, works, days)
     rng = stream(seed, "growing counts")
-    more = {
-        name: getattr(works, name) + _whole(gained * rng.uniform(low, high, size=gained.size))
-        for name, (low, high) in _COUNTS.items()
-    }
-    more["digg_count"] = works.digg_count + _whole(gained)
-    return replace(works, **{name: np.maximum(values, 0) for name, values in more.items()})
+    more = {**other_counts(rng, gained), "digg_count": _whole(gained)}
+    counts = {name: np.maximum(getattr(works, name) + plus, 0) for name, plus in more.items()}
+    return replace(works, **counts)
 
 
 def _gains(seed: int, works: VideoTable, days: float) -> Floats:
@@ -110,47 +111,25 @@ def _carrying_videos(population: Population, track: int) -> Ints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _FuturePost:
-    """One future video. `brings` is its new sound, if it has one."""
+    """One future video; names as in `VideoTable`. `brings` is its new sound, if it has one."""
 
-    at: int
+    create_time: int
     account: int
     sound: int
     topic: int
     brings: PlannedSound | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FuturePosts:
-    """All future videos in order of time, and the new sounds of some of them."""
-
-    create_time: Ints
-    account: Ints
-    sound: Ints
-    topic: Ints
-    brings: tuple[_FuturePost, ...]
-
-
-def _posts(seed: int, population: Population) -> _FuturePosts:
+def _posts(seed: int, population: Population) -> list[_FuturePost]:
+    """Return all future videos in order of time; new sounds follow those that are there."""
     planned = [
         *(post for track in range(population.own_sounds.size)
           for post in _posts_with(seed, population, track)),
         *_other_posts(seed, population),
     ]  # fmt: skip
-    planned.sort(key=lambda post: (post.at, post.account, post.sound))
-    bringing = tuple(post for post in planned if post.brings is not None)
-    first = len(population.sounds)
-    rows = {id(post): first + place for place, post in enumerate(bringing)}
-
-    def column(values: list[int]) -> Ints:
-        return np.asarray(values, dtype=np.int64)
-
-    return _FuturePosts(
-        create_time=column([post.at for post in planned]),
-        account=column([post.account for post in planned]),
-        sound=column([rows.get(id(post), post.sound) for post in planned]),
-        topic=column([post.topic for post in planned]),
-        brings=bringing,
-    )
+    planned.sort(key=lambda post: (post.create_time, post.account, post.sound))
+    rows = itertools.count(len(population.sounds))
+    return [post if post.brings is None else replace(post, sound=next(rows)) for post in planned]
 
 
 def _posts_with(seed: int, population: Population, track: int) -> list[_FuturePost]:
@@ -162,7 +141,7 @@ def _posts_with(seed: int, population: Population, track: int) -> list[_FuturePo
     for day in range(HORIZON_DAYS):
         if not chance(rng, _TRACK_POSTS):
             continue
-        at = population.now + int((day + rng.random()) * DAY_S)
+        create_time = population.now + int((day + rng.random()) * DAY_S)
         known = int(works.account[int(rng.choice(rows))])
         anyone = int(rng.integers(population.accounts))
         account = known if chance(rng, _BY_KNOWN_AUTHOR) else anyone
@@ -171,16 +150,11 @@ def _posts_with(seed: int, population: Population, track: int) -> list[_FuturePo
         if drawn < _UNDER_OWN:
             sound = own
         elif drawn < _UNDER_OWN + _UNDER_NEW:
-            brings = _new_sound(rng, population.sounds, own)
-        posts.append(_FuturePost(at=at, account=account, sound=sound, topic=track, brings=brings))
+            brings = plan_carrier(rng, population.sounds.row(own))
+        posts.append(_FuturePost(
+            create_time=create_time, account=account, sound=sound, topic=track, brings=brings
+        ))  # fmt: skip
     return posts
-
-
-def _new_sound(rng: Generator, sounds: SoundTable, own: int) -> PlannedSound:
-    main = sounds.row(own)
-    return plan_carrier(
-        rng, score=main.score, start_s=main.start_s, duration_s=main.duration_s
-    )  # fmt: skip
 
 
 def _other_posts(seed: int, population: Population) -> list[_FuturePost]:
@@ -194,7 +168,7 @@ def _other_posts(seed: int, population: Population) -> list[_FuturePost]:
     )
     return [
         _FuturePost(
-            at=population.now + int(rng.integers(HORIZON_DAYS * DAY_S)),
+            create_time=population.now + int(rng.integers(HORIZON_DAYS * DAY_S)),
             account=int(rng.integers(population.accounts)), sound=int(rng.choice(others)), topic=-1,
         )
         for _ in range(count)
@@ -202,71 +176,41 @@ def _other_posts(seed: int, population: Population) -> list[_FuturePost]:
 
 
 def _added_videos(
-    seed: int, population: Population, posts: _FuturePosts, *, count: int, until: int
+    seed: int, population: Population, posts: list[_FuturePost], *, until: int
 ) -> VideoTable:
-    """Return the videos added by a time; each gathers its likes within some days."""
-    rng, every = stream(seed, "counts of coming works"), posts.create_time.size
+    """Return all future videos as they are at a time; each gathers its likes within some days."""
+    rng, every = stream(seed, "counts of coming works"), len(posts)
+    create_time = column_of(posts, "create_time")
     likes = np.exp(rng.normal(6.5, 1.5, size=every)).clip(0, 2e6)
-    days = np.maximum(until - posts.create_time, 0) / DAY_S
+    days = np.maximum(until - create_time, 0) / DAY_S
     gained = likes * (1 - np.exp(-days / _RISES_WITHIN_DAYS))
-    counts = {
-        name: _whole(gained * rng.uniform(low, high, size=every))
-        for name, (low, high) in _COUNTS.items()
-    }
-    is_silent = _kinds(population, posts) == SoundKind.SILENT
-    table = VideoTable(
-        aweme_id=timed_ids(posts.create_time, salt=int(rng.integers(2**31))),
-        sound=posts.sound, account=posts.account, create_time=posts.create_time,
+    counts = other_counts(rng, gained)
+    is_silent = np.asarray([_is_silent(population, post) for post in posts], dtype=np.bool_)
+    return VideoTable(
+        aweme_id=timed_ids(create_time, salt=int(rng.integers(2**31))),
+        sound=column_of(posts, "sound"), account=column_of(posts, "account"),
+        create_time=create_time,
         digg_count=_whole(gained), **counts,
         state=np.full(every, VideoState.PUBLIC, dtype=np.int64),
         is_listed=np.ones(every, dtype=np.bool_),
         is_pinned=np.zeros(every, dtype=np.bool_),
         is_photo=is_silent | (rng.random(every) < 0.1), is_silent=is_silent,  # noqa: PLR2004  # as before
-        named_score=np.where(rng.random(every) < 0.76, posts.topic, -1),  # noqa: PLR2004  # as before
+        named_score=np.where(rng.random(every) < 0.76, column_of(posts, "topic"), -1),  # noqa: PLR2004  # as before
         is_tagged=rng.random(every) < 0.45,  # noqa: PLR2004  # as before
         alteration=np.zeros(every, dtype=np.int64),
         replacement=np.full(every, -1, dtype=np.int64),
     )  # fmt: skip
-    return _sliced(table, count)
 
 
-def _kinds(population: Population, posts: _FuturePosts) -> Ints:
-    brought = [int(post.brings.kind) for post in posts.brings if post.brings is not None]
-    return np.concatenate([population.sounds.kind, brought]).astype(np.int64)[posts.sound]
+def _is_silent(population: Population, post: _FuturePost) -> bool:
+    return post.brings is None and population.sounds.kind[post.sound] == SoundKind.SILENT
 
 
-def _with_sounds(population: Population, posts: _FuturePosts, count: int) -> SoundTable:
-    """Return the sounds, including the new ones of the first `count` future videos."""
-    table, brings = population.sounds, posts.brings
-    times = np.asarray([post.at for post in brings], dtype=np.int64)
-    sounds = [post.brings for post in brings if post.brings is not None]
-    shown = int(np.searchsorted(times, posts.create_time[:count].max(initial=0), side="right"))
-    names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")
-    columns: dict[str, np.ndarray] = {
-        name: np.asarray([getattr(sound, name) for sound in sounds], dtype=np.float64)
-        for name in names
-    }
-    columns |= {
-        "music_id": timed_ids(times - 60, salt=population.now),
-        "kind": np.asarray([sound.kind for sound in sounds], dtype=np.int64),
-        "score": np.asarray([sound.score for sound in sounds], dtype=np.int64),
-        "stereo": scattered(len(sounds), salt=population.now) % 5 == 0,
-        "owner": np.asarray([post.account for post in brings], dtype=np.int64),
-    }
-    return SoundTable(**{
-        name: np.concatenate([getattr(table, name), values[:shown]])
-        for name, values in columns.items()
-    })  # fmt: skip
-
-
-def _joined(works: VideoTable, added: VideoTable) -> VideoTable:
-    return VideoTable(**{
-        name: np.concatenate([getattr(works, name), getattr(added, name)])
-        for name in VideoTable.__dataclass_fields__
-    })  # fmt: skip
-
-
-def _sliced(table: VideoTable, count: int) -> VideoTable:
-    return VideoTable(**{
-        name: getattr(table, name)[:count] for name in VideoTable.__dataclass_fields__
-    })  # fmt: skip
+def _added_sounds(population: Population, posts: list[_FuturePost]) -> SoundTable:
+    """Return the new sounds of future videos."""
+    bringing = [post for post in posts if post.brings is not None]
+    return to_sound_table(
+        [post.brings for post in bringing if post.brings is not None],
+        music_id=timed_ids(column_of(bringing, "create_time") - 60, salt=population.now),
+        owner=column_of(bringing, "account"), salt=population.now,
+    )  # fmt: skip

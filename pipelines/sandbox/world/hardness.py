@@ -10,15 +10,17 @@ import numpy as np
 import scipy.fft
 from numpy.typing import NDArray
 
-from pipelines.sandbox.world.content.sounds import (
+from pipelines.sandbox.world.content.tables import (
     LAST_CARRYING,
     LAST_COVER,
     LAST_VARIANT,
+    Alteration,
     Flags,
     SandboxSound,
     SoundKind,
+    VideoState,
+    VideoTable,
 )
-from pipelines.sandbox.world.content.videos import Alteration, VideoState, VideoTable
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.random_streams import Ints, stream
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
@@ -127,25 +129,28 @@ def measure_hardness(world: SandboxWorld) -> Hardness:
     is_track = (score >= 0) & (score < world.track_count)
     normal = public & is_track & (kind <= LAST_CARRYING)
     namesake = public & (score >= world.track_count) & (titled < world.track_count)
-    count = max(1, int(normal.sum()))
+    count = int(normal.sum())
     detour, unreachable = _reach(world)
     covers, strangers = _similarities(world)
+
+    def share(flags: Flags) -> float:
+        """Return the number of such videos against those at normal speed."""
+        return float(flags.sum()) / max(1, count)
+
     return Hardness(
-        normal_speed_works=int(normal.sum()),
+        normal_speed_works=count,
         median_per_track=float(np.median(np.bincount(score[normal], minlength=world.track_count))),
-        other_id_share=float((normal & (kind != SoundKind.MAIN)).sum()) / count,
-        voice_over_share=float((normal & (kind == SoundKind.VOICE_OVER)).sum()) / count,
-        unhinted_share=float((normal & (works.named_score != score)).sum()) / count,
+        other_id_share=share(normal & (kind != SoundKind.MAIN)),
+        voice_over_share=share(normal & (kind == SoundKind.VOICE_OVER)),
+        unhinted_share=share(normal & (works.named_score != score)),
         detour_share=detour,
         unreachable_share=unreachable,
-        variant_ratio=_ratio(
-            public & is_track, (kind > LAST_CARRYING) & (kind <= LAST_VARIANT), count
-        ),
-        cover_ratio=_ratio(public & is_track, (kind > LAST_VARIANT) & (kind <= LAST_COVER), count),
-        same_title_ratio=float(namesake.sum()) / count,
+        variant_ratio=share(public & is_track & (kind > LAST_CARRYING) & (kind <= LAST_VARIANT)),
+        cover_ratio=share(public & is_track & (kind > LAST_VARIANT) & (kind <= LAST_COVER)),
+        same_title_ratio=share(namesake),
         wrong_hint_share=_wrong_hints(world, kind, score),
         hidden_share=float((~public).mean()),
-        misnamed_share=float((normal & _misnamed(works)).sum()) / count,
+        misnamed_share=share(normal & _misnamed(works)),
         nearest_cover=max(covers, default=0.0),
         typical_cover=float(np.median(covers)) if covers else 0.0,
         nearest_stranger=max(strangers, default=0.0),
@@ -155,10 +160,6 @@ def measure_hardness(world: SandboxWorld) -> Hardness:
 def _misnamed(works: VideoTable) -> Flags:
     altered = (works.alteration != Alteration.NONE) & (works.alteration != Alteration.VOICED_OVER)
     return np.asarray(altered | works.is_silent, dtype=np.bool_)
-
-
-def _ratio(among: Flags, is_such: Flags, count: int) -> float:
-    return float((among & is_such).sum()) / count
 
 
 def _wrong_hints(world: SandboxWorld, kind: Ints, score: Ints) -> float:

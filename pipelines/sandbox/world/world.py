@@ -5,19 +5,23 @@ What belongs here: lookups by public id and in list order. Labels of videos are 
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.random import Generator
 
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content import vocabulary as words
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.content.population import Population, populate
-from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
-from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.content.tables import (
+    LAST_VARIANT,
+    SandboxSound,
+    SandboxVideo,
+    SoundKind,
+    VideoState,
+)
 from pipelines.sandbox.world.growth import DAY_S, grow
-from pipelines.sandbox.world.random_streams import Ints, stream, to_token
+from pipelines.sandbox.world.random_streams import Ints, share_of, stream, to_token
 
 ACCOUNTS_AT_ONE = 300
 TRACKS_AT_ONE = 24
@@ -25,6 +29,8 @@ MUSIC_LIST_DEPTH = 60
 """Videos that a guest can page through under one music id."""
 FIRST_SCREEN_SIZE = 20
 """Videos on an author's first screen."""
+_MAPPED = 0.3
+"""Share of user sounds that the platform maps to a song."""
 SEC_PREFIX = "MS4wLjABAAAA"
 
 
@@ -60,6 +66,9 @@ class SandboxWorld:
         start: Unix seconds of its start time, which all ids depend on; None for the fixed day of
             the seed.
 
+    Attributes:
+        again: Makes the same world, at another time by `passed_s`; it can be sent to a process.
+
     Raises:
         ValueError: The seed is negative, the size too small for the tracks, or the share not
             within 0 to 1.
@@ -88,8 +97,9 @@ class SandboxWorld:
         self.size = size
         self.is_crowded = count < usual
         self.passed_s = passed_s
-        self.altered_share = altered_share
-        self.start = start
+        self.again = partial(
+            SandboxWorld, seed, size, tracks=count, altered_share=altered_share, start=start
+        )
         first = populate(
             seed, accounts=accounts, tracks=count, altered_share=altered_share, start=start
         )
@@ -99,10 +109,7 @@ class SandboxWorld:
 
     def at(self, passed_s: int) -> "SandboxWorld":
         """Return the same world at another time."""
-        return SandboxWorld(
-            self.seed, self.size, tracks=self.track_count, passed_s=passed_s,
-            altered_share=self.altered_share, start=self.start,
-        )  # fmt: skip
+        return self.again(passed_s=passed_s)
 
     @property
     def now(self) -> int:
@@ -126,12 +133,12 @@ class SandboxWorld:
 
     def sound_of(self, music_id: str) -> SandboxSound | None:
         """Return the sound of a music id."""
-        index = _found(self._by_music_id, self.sounds.music_id, music_id)
+        index = self._sound_rows.get(_number(music_id))
         return None if index is None else self.sounds.row(index)
 
     def video_of_id(self, aweme_id: str) -> SandboxVideo | None:
         """Return the video of an id, including hidden ones."""
-        index = _found(self._by_aweme_id, self.works.aweme_id, aweme_id)
+        index = self._video_rows.get(_number(aweme_id))
         return None if index is None else self.works.row(index)
 
     def account_of(self, sec_uid: str) -> int | None:
@@ -145,12 +152,12 @@ class SandboxWorld:
         facts = AccountFacts(
             index=index, sec_uid=self.sec_uid(index), uid=str(10**15 + 7919 * index),
             short_id=str(10**9 + 104_729 * index),
-            unique_id=f"{texts.pick(rng, words.NICKS_EN)}{index:05d}",
+            unique_id=f"{texts.pick(rng, texts.NICKS_EN)}{index:05d}",
             nickname=texts.nickname(self.seed, index), signature=texts.signature(self.seed, index),
             follower_count=int(np.exp(rng.normal(7.5, 2.0))),
             following_count=int(rng.integers(0, 900)), total_favorited=likes,
             favoriting_count=int(rng.integers(0, 5000)),
-            ip_location=texts.pick(rng, words.CITIES),
+            ip_location=texts.pick(rng, texts.CITIES),
         )  # fmt: skip
         return replace(facts, follower_count=facts.follower_count + self._followed(rng))
 
@@ -165,14 +172,14 @@ class SandboxWorld:
 
     def videos_by_account(self, index: int) -> Ints:
         """Return the rows of an account's listed videos: pinned first, then newest first."""
-        rows = self._slice(self._account_order, self._account_starts, index)[::-1]
+        rows = self._rows_by_account[index][::-1]
         rows = rows[self.works.is_listed[rows]]
         pinned = self.works.is_pinned[rows]
         return np.concatenate([rows[pinned], rows[~pinned]])
 
     def videos_by_sound(self, index: int) -> Ints:
         """Return the rows of a sound's listed videos, most liked first, without depth limit."""
-        rows = self._slice(self._sound_order, self._sound_starts, index)
+        rows = self._rows_by_sound[index]
         rows = rows[self.works.is_listed[rows]]
         return rows[np.argsort(-self.works.digg_count[rows], kind="stable")]
 
@@ -189,7 +196,7 @@ class SandboxWorld:
 
         None for a published song.
         """
-        rows = self._slice(self._sound_order, self._sound_starts, index)
+        rows = self._rows_by_sound[index]
         if self.sounds.owner[index] < 0 or not rows.size:
             return None
         return int(rows[np.argmin(self.works.create_time[rows])])
@@ -207,6 +214,13 @@ class SandboxWorld:
             return title
         return texts.release_title(stream(self.seed, "release", sound.index), title)
 
+    def mapped_title(self, sound: SandboxSound) -> str | None:
+        """Return the song that a user sound is mapped to, as "title（artist）"; mostly None."""
+        is_mapped = share_of(sound.music_id, "mapped") < _MAPPED and sound.kind <= LAST_VARIANT
+        if sound.owner < 0 or not is_mapped:
+            return None
+        return f"{self.title_of(sound.score)}（{texts.artist_name(self.seed, sound.score)}）"
+
     def sound_author(self, sound: SandboxSound) -> str:
         """Author that a music id names."""
         if sound.owner >= 0:
@@ -223,48 +237,32 @@ class SandboxWorld:
         return work.state is VideoState.PUBLIC
 
     @cached_property
-    def _by_music_id(self) -> Ints:
-        return np.argsort(self.sounds.music_id, kind="stable").astype(np.int64)
+    def _sound_rows(self) -> dict[int, int]:
+        return {music_id: row for row, music_id in enumerate(self.sounds.music_id.tolist())}
 
     @cached_property
-    def _by_aweme_id(self) -> Ints:
-        return np.argsort(self.works.aweme_id, kind="stable").astype(np.int64)
+    def _video_rows(self) -> dict[int, int]:
+        return {aweme_id: row for row, aweme_id in enumerate(self.works.aweme_id.tolist())}
 
     @cached_property
     def _by_sec_uid(self) -> dict[str, int]:
         return {self.sec_uid(index): index for index in range(self.account_count)}
 
     @cached_property
-    def _account_order(self) -> Ints:
-        return np.argsort(self.works.account, kind="stable").astype(np.int64)
+    def _rows_by_account(self) -> list[Ints]:
+        return _grouped(self.works.account, self.account_count)
 
     @cached_property
-    def _account_starts(self) -> Ints:
-        return _starts(self.works.account, self.account_count)
-
-    @cached_property
-    def _sound_order(self) -> Ints:
-        return np.argsort(self.works.sound, kind="stable").astype(np.int64)
-
-    @cached_property
-    def _sound_starts(self) -> Ints:
-        return _starts(self.works.sound, len(self.sounds))
-
-    @staticmethod
-    def _slice(order: Ints, starts: Ints, index: int) -> Ints:
-        return order[int(starts[index]) : int(starts[index + 1])]
+    def _rows_by_sound(self) -> list[Ints]:
+        return _grouped(self.works.sound, len(self.sounds))
 
 
-def _starts(values: Ints, count: int) -> Ints:
-    sizes = np.bincount(values, minlength=count)
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+def _grouped(values: Ints, count: int) -> list[Ints]:
+    """Return the rows that have each value from 0 to `count`, in order."""
+    ends = np.cumsum(np.bincount(values, minlength=count))
+    return np.split(np.argsort(values, kind="stable").astype(np.int64), ends[:-1])
 
 
-def _found(order: Ints, ids: Ints, wanted: str) -> int | None:
-    if not (wanted.isascii() and wanted.isdigit() and len(wanted) <= 19):  # noqa: PLR2004  # digits of an id
-        return None
-    number = int(wanted)
-    place = int(np.searchsorted(ids, number, sorter=order)) if number < 2**63 else ids.size
-    if place >= ids.size or int(ids[order[place]]) != number:
-        return None
-    return int(order[place])
+def _number(text: str) -> int:
+    """Return the number in an id; for any other text one that is no id."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 19 else -1  # noqa: PLR2004  # digits of an id

@@ -11,12 +11,10 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from pipelines.parameters.scan import ScanParameters
-from pipelines.sandbox.server.documents.directory import Directory, hashtag_id
 from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.guest_view import GuestView, VideoTextIndex, hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from pipelines.scan.rules.candidate_pool import (
     Candidate,
@@ -132,7 +130,7 @@ class ScanSimulator:
         self.music_id, self.title = track.music_id, self.world.sound_title(track)
         self.artist = self.world.sound_author(track)
         self.truth = GroundTruth(self.world, self.music_id, view=self.view)
-        self.directory = Directory(self.world)
+        self.texts = VideoTextIndex(self.world)
         self.scan = DrawnScan(drawn=drawn)
 
     def run(self) -> DrawnScan:
@@ -266,13 +264,13 @@ class ScanSimulator:
         tags = hashtags_to_scan(videos, title=self.title, scanned=scan.hashtags)
         for ch_id in tags[: max(0, room)]:
             scan.hashtags.add(ch_id)
-            self._see(self.directory.listed(ch_id)[:20], "hashtag_list", ch_id)
+            self._see(self.texts.listed(ch_id)[:20], "hashtag_list", ch_id)
 
     def _search(self) -> None:
         if not self.is_generous:
             return
         for term in search_terms(self.title, self.artist, ()):
-            rows = self.directory.finding.ranked(term)[:SEARCH_DEPTH]
+            rows = self.texts.ranked(term)[:SEARCH_DEPTH]
             left = self.drawn.candidate_limit - len(
                 {one.aweme_id for one in self.scan.sightings if one.surface == "search"}
             )
@@ -309,7 +307,7 @@ class ScanSimulator:
 
     def _video(self, row: int) -> Video:
         works = self.world.works
-        caption = self.directory.finding.captions[row]
+        caption = self.texts.captions[row]
         return Video(
             aweme_id=str(works.aweme_id[row]), surface="video_detail", observed_at=SHOWN_AT,
             desc=caption, media_type="photo" if works.is_photo[row] else "video",

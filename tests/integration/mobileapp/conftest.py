@@ -18,7 +18,7 @@ from pipelines.sandbox.server.addresses import SandboxUrls, read_code
 from pipelines.sandbox.server.device.phone import SimulatedPhone
 from pipelines.sandbox.server.device.server import AdbServer
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.content.tables import SandboxVideo
 from pipelines.sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.town import SEED, SIZE

@@ -8,7 +8,7 @@ import pytest
 
 from api.services.reads.videos import read_videos
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.content.tables import SandboxVideo, VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
 from warehouse.records.errors import (
     PageWithoutDataError,

@@ -16,7 +16,7 @@ from api.services.reads.users import read_user
 from pipelines.platform.providers.mock.provider import MockProvider, open_world
 from pipelines.platform.providers.mock.records import to_post
 from pipelines.platform.reading import Reading
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import VideoState
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.errors import (
     ForbiddenError,

@@ -11,10 +11,9 @@ import pytest
 
 from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.documents.videos import to_video_id
-from pipelines.sandbox.server.surfaces.share_pages import is_withheld
 from pipelines.sandbox.server.surfaces.short_links import CIRCLES, LEAVES
-from pipelines.sandbox.world.content.sounds import SoundKind
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
+from pipelines.sandbox.server.surfaces.video_pages import is_withheld
+from pipelines.sandbox.world.content.tables import Alteration, SandboxVideo, SoundKind, VideoState
 from pipelines.sandbox.world.hardness import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import Samples
 

@@ -8,8 +8,8 @@ import pytest
 
 from pipelines.sandbox.server.access_log import AccessLog
 from pipelines.sandbox.server.documents.pages import read_frames
-from pipelines.sandbox.server.surfaces.share_pages import is_withheld
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.server.surfaces.video_pages import is_withheld
+from pipelines.sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox
 

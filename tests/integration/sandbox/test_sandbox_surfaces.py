@@ -6,8 +6,8 @@ import json
 import av
 import pytest
 
-from pipelines.sandbox.server.surfaces.share_pages import is_withheld
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.server.surfaces.video_pages import is_withheld
+from pipelines.sandbox.world.content.tables import VideoState
 
 from .conftest import Sandbox, page_data
 

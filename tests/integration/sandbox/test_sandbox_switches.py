@@ -10,7 +10,7 @@ import pytest
 from pipelines.sandbox.server.addresses import to_code
 from pipelines.sandbox.server.documents.pages import read_frames
 from pipelines.sandbox.server.switches import MODES, SWITCHES
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox, page_data
 

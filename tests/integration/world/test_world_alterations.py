@@ -10,8 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, played_sound
-from pipelines.sandbox.world.content.sounds import LAST_CARRYING, Flags, SoundKind
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoState
+from pipelines.sandbox.world.content.tables import (
+    LAST_CARRYING,
+    Alteration,
+    Flags,
+    SandboxVideo,
+    SoundKind,
+    VideoState,
+)
 from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
 from pipelines.sandbox.world.hardness import chroma_correlation
 from pipelines.sandbox.world.sound.instruments import RATE
@@ -92,7 +98,7 @@ def test_nothing_else_of_a_world_depends_on_the_share() -> None:
 def test_a_later_moment_keeps_the_share_and_what_was_altered() -> None:
     first = SandboxWorld(5, 0.1, altered_share=0.4)
     later = first.at(7 * 86_400)
-    assert later.altered_share == 0.4
+    assert later.again.keywords["altered_share"] == 0.4
     count = len(first.works)
     np.testing.assert_array_equal(later.works.alteration[:count], first.works.alteration)
     assert not later.works.alteration[count:].any()

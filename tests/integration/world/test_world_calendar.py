@@ -8,8 +8,7 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from pipelines.sandbox.server.app import SandboxOptions, create_sandbox
-from pipelines.sandbox.server.calendar import PERIOD_DAYS, span_of
+from pipelines.sandbox.server.app import PERIOD_DAYS, SandboxOptions, create_sandbox, span_of
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.world import SandboxWorld

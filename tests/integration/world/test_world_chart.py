@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.chart import SONGS, SandboxChart
-from pipelines.sandbox.world.chart_issues import (
+from pipelines.sandbox.world.chart import (
     FIRST_DAY,
     LONG_GAP_DAYS,
+    SONGS,
     IssueCalendar,
+    SandboxChart,
     issue_publication_time,
 )
 from pipelines.sandbox.world.world import SandboxWorld

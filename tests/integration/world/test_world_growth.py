@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.content.sounds import SoundTable
-from pipelines.sandbox.world.content.videos import VideoState, VideoTable
+from pipelines.sandbox.world.content.tables import SoundTable, VideoState, VideoTable
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.world import SandboxWorld

@@ -5,8 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.sounds import LAST_CARRYING, SoundKind
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import LAST_CARRYING, SoundKind, VideoState
 from pipelines.sandbox.world.world import (
     FIRST_SCREEN_SIZE,
     MUSIC_LIST_DEPTH,

@@ -1,8 +1,7 @@
 """What people write: hints, hostile text, titles that break careless code."""
 
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content import vocabulary as words
-from pipelines.sandbox.world.content.sounds import SoundKind
+from pipelines.sandbox.world.content.tables import SoundKind
 from pipelines.sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(6, 1.0)
@@ -34,10 +33,10 @@ def test_titles_of_tracks_differ_and_some_are_odd() -> None:
 
 def test_hostile_strings_occur_in_captions_and_names() -> None:
     captions = [WORLD.caption(WORLD.works.row(row)) for row in range(len(WORLD.works))]
-    seen = {text for text in words.HOSTILE for caption in captions if text in caption}
+    seen = {text for text in texts.HOSTILE for caption in captions if text in caption}
     names = [WORLD.account(index).nickname for index in range(WORLD.account_count)]
     assert len(seen) >= 9
-    assert any(name in text for name in names for text in words.HOSTILE)
+    assert any(name in text for name in names for text in texts.HOSTILE)
 
 
 def test_a_user_sound_names_its_person_and_a_song_its_title() -> None:

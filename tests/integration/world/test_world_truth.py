@@ -2,8 +2,7 @@
 
 import pytest
 
-from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
-from pipelines.sandbox.world.content.videos import VideoState
+from pipelines.sandbox.world.content.tables import SandboxSound, SoundKind, VideoState
 from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
 from pipelines.sandbox.world.hardness import Hardness, check_hardness, measure_hardness
 from pipelines.sandbox.world.world import SandboxWorld

@@ -9,8 +9,7 @@ from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.reader import AppReader
 from pipelines.sandbox.server.device import screens
-from pipelines.sandbox.server.device.screens import WorkFacts
-from pipelines.sandbox.server.device.views import View, to_dump
+from pipelines.sandbox.server.device.screens import View, WorkFacts, to_dump
 from tests.fake_clock import FakeClock
 from tests.unit.doctor.conftest import GenerousStore
 

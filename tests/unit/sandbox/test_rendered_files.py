@@ -10,10 +10,10 @@ import pytest
 
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.sandbox.world.content.videos import Alteration
+from pipelines.sandbox.world.content.tables import Alteration
 from pipelines.sandbox.world.sound import render_process
 from pipelines.sandbox.world.sound.instruments import RATE
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.sound.sound_cache import SandboxSong, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
 
 KEPT = b"rendered before"
@@ -32,12 +32,12 @@ def of_a_sound(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
 
 def of_a_video(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
     work = replace(cache.world.works.row(0), alteration=Alteration.MUTED)
-    return cache.video_path(work), lambda: cache.video_file(work)
+    return cache.path(work), lambda: cache.video_file(work)
 
 
 def of_a_song(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
-    path = cache.song_path(0, length_s=FIRST_S)
-    return path, lambda: cache.song_file(0, length_s=FIRST_S)
+    song = SandboxSong(0, FIRST_S)
+    return cache.path(song), lambda: cache.file(song)
 
 
 def of_silence(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
@@ -75,8 +75,8 @@ def test_a_song_is_the_first_seconds_of_the_recording_of_its_track(
     low, high = (np.sin(2 * np.pi * hz * moments) for hz in (440, 1760))
     recording = np.round(np.concatenate([low, high]) * 16_000).astype(np.int16)
     np.save(sound_cache.folder / "base0.npy", recording)
-    song = sound_cache.song_file(0, length_s=4.0)
-    assert song == sound_cache.song_path(0, length_s=4.0)
+    song = sound_cache.file(SandboxSong(0, 4.0))
+    assert song == sound_cache.path(SandboxSong(0, 4.0))
     heard = decode_sound(song, DecodeLimits())
     assert heard.samples.size / heard.rate == pytest.approx(4.0, abs=0.1)
     spectrum = np.abs(np.fft.rfft(heard.samples))

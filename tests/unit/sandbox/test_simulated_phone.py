@@ -5,9 +5,8 @@ import re
 import pytest
 
 from pipelines.sandbox.server.device import screens
-from pipelines.sandbox.server.device.app import PACKAGE, ScriptedApp
+from pipelines.sandbox.server.device.app import PACKAGE, Log, Script, ScriptedApp
 from pipelines.sandbox.server.device.phone import SimulatedPhone
-from pipelines.sandbox.server.device.script import Log, Script
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.world import SandboxWorld
 

@@ -8,14 +8,15 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.surfaces import music
-from pipelines.sandbox.server.surfaces.music import trends_id_of
+from pipelines.sandbox.server.routing import to_routes
+from pipelines.sandbox.server.surfaces import lists
+from pipelines.sandbox.server.surfaces.lists import trends_id_of
 from pipelines.sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture
 def guest(platform: SandboxPlatform) -> Iterator[TestClient]:
-    with TestClient(Starlette(routes=music.routes(platform))) as client:
+    with TestClient(Starlette(routes=to_routes(lists.SURFACES, platform))) as client:
         yield client
 
 

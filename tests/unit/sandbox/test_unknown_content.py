@@ -10,9 +10,11 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from pipelines.sandbox.server.addresses import LinkKind, to_code
+from pipelines.sandbox.server.documents.videos import to_shown_count
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import to_routes
 from pipelines.sandbox.server.surfaces import control_facts, short_links, users
-from pipelines.sandbox.server.surfaces.users import to_shown_count, user_page
+from pipelines.sandbox.server.surfaces.users import user_page
 from pipelines.sandbox.world.world import SandboxWorld
 
 NOBODY = 7_000_000_000_000_000_001
@@ -20,8 +22,8 @@ NOBODY = 7_000_000_000_000_000_001
 
 @pytest.fixture
 def guest(platform: SandboxPlatform) -> Iterator[TestClient]:
-    surfaces = (control_facts, users, short_links)
-    table = [route for surface in surfaces for route in surface.routes(platform)]
+    surfaces = (*control_facts.SURFACES, *users.SURFACES, *short_links.SURFACES)
+    table = to_routes(surfaces, platform)
     with TestClient(Starlette(routes=table), follow_redirects=False) as client:
         yield client
 
@@ -124,7 +126,7 @@ def test_an_unknown_account_has_no_posts_no_info_and_a_page_without_data(
     info = guest.get("/web/api/v2/user/info/", params={"sec_uid": "nobody"})
     assert (info.json()["status_code"], info.json()["user_info"]) == (5, None)
     shown: Any = user_page(platform, None)
-    assert shown["loaderData"]["user_(id)/page"]["userInfoRes"]["user_info"] is None
+    assert shown["user_(id)/page"]["userInfoRes"]["user_info"] is None
     page = guest.get("/share/user/nobody")
     assert (page.status_code, '"postListData":null' in page.text) == (200, True)
 

@@ -9,8 +9,9 @@ from starlette.testclient import TestClient
 from pipelines.sandbox.server.addresses import MUSIC, MUSIC_SHORT, LinkKind, to_code
 from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.server.routing import to_routes
 from pipelines.sandbox.server.surfaces import music_service
-from pipelines.sandbox.world.content.videos import SandboxVideo
+from pipelines.sandbox.world.content.tables import SandboxVideo
 from pipelines.sandbox.world.world import SandboxWorld
 
 NOBODY = 7_000_000_000_000_000_001
@@ -18,7 +19,7 @@ NOBODY = 7_000_000_000_000_000_001
 
 @pytest.fixture
 def guest(platform: SandboxPlatform) -> Iterator[TestClient]:
-    table = music_service.routes(platform)
+    table = to_routes(music_service.SURFACES, platform)
     with TestClient(Starlette(routes=table), follow_redirects=False) as client:
         yield client
 

@@ -7,8 +7,7 @@ from http import HTTPStatus
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock.provider import PARSER_VERSION, open_world
 from pipelines.platform.reading import Reading
-from pipelines.sandbox.world.chart import SONGS, ChartedSong, SandboxChart
-from pipelines.sandbox.world.chart_issues import SandboxIssue
+from pipelines.sandbox.world.chart import SONGS, ChartedSong, SandboxChart, SandboxIssue
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError

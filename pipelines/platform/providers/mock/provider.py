@@ -19,9 +19,8 @@ from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock import records as to
 from pipelines.platform.providers.mock.search_index import MockSearchIndex
 from pipelines.platform.reading import Reading, SoundFile
-from pipelines.sandbox.world.content.videos import SandboxVideo
-from pipelines.sandbox.world.sound.encoding import Codec
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.content.tables import SandboxVideo
+from pipelines.sandbox.world.sound.sound_cache import Codec, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,

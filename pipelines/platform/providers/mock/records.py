@@ -4,15 +4,13 @@ Lists are trimmed as on the platform (no bookmarks, no music), so that list data
 complete here either. There are no pictures: nothing serves them.
 """
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.tables import SandboxSound, SandboxVideo, VideoState
 from pipelines.sandbox.world.content.texts import nickname
-from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
-from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.guest_view import hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,
@@ -128,8 +126,7 @@ def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
 
 def to_ch_id(name: str) -> str:
     """Return the id of a hashtag: 19 digits, the same in every run."""
-    digest = hashlib.blake2b(name.encode(), digest_size=8).digest()
-    return str(int.from_bytes(digest) % 10**18 + 10**18)
+    return str(hashtag_id(name))
 
 
 def _trimmed(video: Video) -> Video:

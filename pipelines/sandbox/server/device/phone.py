@@ -3,9 +3,8 @@
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 
-from pipelines.sandbox.server.device.app import PACKAGE, ScriptedApp
-from pipelines.sandbox.server.device.script import Log, Script
-from pipelines.sandbox.server.device.views import HEIGHT, WIDTH, to_dump
+from pipelines.sandbox.server.device.app import PACKAGE, Log, Script, ScriptedApp
+from pipelines.sandbox.server.device.screens import HEIGHT, WIDTH, to_dump
 from pipelines.sandbox.server.platform import SandboxPlatform
 
 SERIAL = "stand-in-1"
@@ -31,13 +30,10 @@ class SimulatedPhone:
 
     def __init__(self, platform: SandboxPlatform) -> None:
         self.serial = SERIAL
-        self.script = Script()
-        self.log = Log()
         self.properties = dict(PROPERTIES)
         self.files: dict[str, bytes] = {}
-        self.is_losing_dump = False
-        self._app = ScriptedApp(platform, self.script, self.log)
-        self._away = 0
+        self._platform = platform
+        self.restore()
         self._commands: Mapping[str, Callable[[Sequence[str]], Said]] = {
             "am": self._am, "monkey": self._monkey, "input": self._input, "pm": self._pm,
             "dumpsys": self._dumpsys, "uiautomator": self._uiautomator, "getprop": self._getprop,
@@ -46,11 +42,11 @@ class SimulatedPhone:
 
     def restore(self) -> None:
         """As it was in the beginning."""
-        self.script.clear()
-        self.log.clear()
-        self._away = 0
+        self.script = Script()
+        self.log = Log()
         self.is_losing_dump = False
-        self._app.install()
+        self._app = ScriptedApp(self._platform, self.script, self.log)
+        self._away = 0
 
     def is_there(self) -> bool:
         """False while it is away; every request that finds it so brings it nearer."""

@@ -5,10 +5,9 @@ After `host:transport:...` or `host:tport:...` the same connection speaks to the
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 
 from pipelines.sandbox.server.device.phone import LostError, SimulatedPhone
-from pipelines.sandbox.server.device.sync_service import serve_sync
 
 LOOPBACK = "127.0.0.1"
 VERSION = 41
@@ -16,6 +15,9 @@ TRANSPORT_ID = 1
 FEATURES = "shell_v2,cmd,stat_v2,ls_v2,fixed_push_mkdir,apex,abb,abb_exec"
 _STDOUT, _EXIT = 1, 3
 _LONGEST = 0xFFFF
+_FILE_MODE = 0o100660
+_CHUNK = 64 * 1024
+_LONGEST_PATH = 1024
 
 
 class _GoneError(Exception):
@@ -133,36 +135,25 @@ class AdbServer:
     async def _device(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await writer.drain()
         service, _, rest = (await _read(reader)).partition(":")
-        serve: Mapping[str, Callable[[], Awaitable[None]]] = {
-            "shell": lambda: self._shell(rest, writer),
-            "exec": lambda: self._shell(rest, writer),
-            "sync": lambda: self._sync(reader, writer),
-        }
         name, *flags = service.split(",")
-        if name == "shell" and "v2" in flags:
-            await self._shell_v2(rest, writer)
-        elif name in serve:
-            await serve[name]()
+        if name in ("shell", "exec"):
+            writer.write(b"OKAY")
+            await self._shell(rest, writer, in_packets=name == "shell" and "v2" in flags)
+        elif name == "sync":
+            writer.write(b"OKAY")
+            await _serve_sync(self.phone, reader, writer)
         else:
             await _fail(writer, "closed")
 
-    async def _shell(self, line: str, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"OKAY")
-        said, _ = await self._run(line)
-        writer.write(said.encode())
-        await writer.drain()
-
-    async def _shell_v2(self, line: str, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"OKAY")
+    async def _shell(self, line: str, writer: asyncio.StreamWriter, *, in_packets: bool) -> None:
         said, status = await self._run(line)
-        if said:
-            writer.write(_packet(_STDOUT, said.encode()))
-        writer.write(_packet(_EXIT, bytes([status])))
+        if not in_packets:
+            writer.write(said.encode())
+        else:
+            if said:
+                writer.write(_packet(_STDOUT, said.encode()))
+            writer.write(_packet(_EXIT, bytes([status])))
         await writer.drain()
-
-    async def _sync(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"OKAY")
-        await serve_sync(self.phone, reader, writer)
 
     async def _run(self, line: str) -> tuple[str, int]:
         script = self.phone.script
@@ -185,17 +176,58 @@ async def _read(reader: asyncio.StreamReader) -> str:
     return (await reader.readexactly(length)).decode("utf-8", "replace")
 
 
-async def _okay(writer: asyncio.StreamWriter, told: str) -> None:
+async def _okay(writer: asyncio.StreamWriter, told: str, *, word: bytes = b"OKAY") -> None:
     body = told.encode()[:_LONGEST]
-    writer.write(b"OKAY" + f"{len(body):04x}".encode() + body)
+    writer.write(word + f"{len(body):04x}".encode() + body)
     await writer.drain()
 
 
 async def _fail(writer: asyncio.StreamWriter, told: str) -> None:
-    body = told.encode()
-    writer.write(b"FAIL" + f"{len(body):04x}".encode() + body)
-    await writer.drain()
+    await _okay(writer, told, word=b"FAIL")
 
 
 def _packet(kind: int, body: bytes) -> bytes:
     return bytes([kind]) + len(body).to_bytes(4, "little") + body
+
+
+async def _serve_sync(
+    phone: SimulatedPhone, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Send files until the other side quits, as `adb pull` asks for them: reading only.
+
+    Raises:
+        LostError: The device goes away in the middle of a file.
+    """
+    while True:
+        word = await reader.readexactly(4)
+        length = int.from_bytes(await reader.readexactly(4), "little")
+        if word == b"QUIT" or length > _LONGEST_PATH:
+            return
+        path = (await reader.readexactly(length)).decode("utf-8", "replace")
+        body = phone.files.get(path)
+        if word == b"STAT":
+            writer.write(_stat(body))
+        elif word == b"RECV" and body is not None:
+            _send(phone, writer, body)
+        elif word == b"LIST":
+            writer.write(b"DONE" + bytes(16))
+        else:
+            told = b"No such file or directory" if word == b"RECV" else b"read-only device"
+            writer.write(b"FAIL" + len(told).to_bytes(4, "little") + told)
+        await writer.drain()
+
+
+def _stat(body: bytes | None) -> bytes:
+    mode, size, moment = (0, 0, 0) if body is None else (_FILE_MODE, len(body), 1)
+    return b"STAT" + b"".join(number.to_bytes(4, "little") for number in (mode, size, moment))
+
+
+def _send(phone: SimulatedPhone, writer: asyncio.StreamWriter, body: bytes) -> None:
+    if phone.is_losing_dump:
+        half = body[: len(body) // 2]
+        writer.write(b"DATA" + len(half).to_bytes(4, "little") + half)
+        raise LostError
+    for start in range(0, len(body), _CHUNK):
+        chunk = body[start : start + _CHUNK]
+        writer.write(b"DATA" + len(chunk).to_bytes(4, "little") + chunk)
+    writer.write(b"DONE" + bytes(4))

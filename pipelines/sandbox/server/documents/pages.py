@@ -6,7 +6,8 @@ by 0.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -15,6 +16,8 @@ from starlette.responses import HTMLResponse, Response
 Document = dict[str, object]
 
 GUEST_COOKIE = "ttwid"
+MAX_PAGE_SIZE = 20
+"""Items of a page of a list."""
 _HEAD = (
     '<!doctype html><html><head><meta charset="utf-8"><title>{title}</title></head><body>'
     "<script>window._SSR_DATA = {{}};</script>"
@@ -59,40 +62,54 @@ LOADER = """(function () {
 """Script of every page: it loads the first screen, and the next one when scrolled."""
 
 
-def to_page(document: Document, *, calls: list[Document] | None = None, title: str = "分享") -> str:
-    """Render a share page with a document in `_ROUTER_DATA`.
+def share_page(
+    request: Request, loader: Document, *, calls: Sequence[Document] = (), entity: str
+) -> Response:
+    """Return a share page, with the guest cookie on the first visit.
 
     Args:
-        document: The embedded data.
-        calls: Requests of its script; each has `url`, and `more` and `cursor` for the next page.
-        title: Title of the page.
+        request: The request.
+        loader: The embedded data, by the name of the page in `_ROUTER_DATA`.
+        calls: Requests of its script, see `to_call`.
+        entity: What the page is about.
     """
-    carried = f"<script>window._ROUTER_DATA = {to_script(document)}</script>"
-    return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
+    document = to_script({"loaderData": loader, "errors": None})
+    carried = f"<script>window._ROUTER_DATA = {document}</script>"
+    return set_guest_cookie(request, _page(carried, calls=calls), entity=entity)
 
 
-def to_service_page(document: Document) -> str:
-    """Render a page of the music service, whose container is followed by code in one line."""
-    carried = f"<script>_ROUTER_DATA = {to_script(document)};(function(){{}})();</script>"
-    return _HEAD.format(title="音乐") + carried + _FOOT.format(loading="")
+def service_page(name: str, data: Document) -> Response:
+    """Return a page of the music service, whose container is followed by code in one line."""
+    document = to_script({"loaderData": {name: data}, "errors": None})
+    return _page(f"<script>_ROUTER_DATA = {document};(function(){{}})();</script>", title="音乐")
 
 
-def to_web_page(
-    document: Document, *, calls: list[Document] | None = None, title: str = "分享"
-) -> str:
-    """Render a desktop page with a document in the older `RENDER_DATA`, percent-encoded."""
-    text = quote(json.dumps(document, ensure_ascii=False, separators=(",", ":")), safe="")
+def web_page(
+    request: Request, app: Document, *, calls: Sequence[Document] = (), entity: str,
+    title: str = "分享",
+) -> Response:  # fmt: skip
+    """Return a desktop page, as `share_page`: its data is in the older, encoded `RENDER_DATA`."""
+    text = quote(to_json({"app": app}), safe="")
     carried = f'<script id="RENDER_DATA" type="application/json">{text}</script>'
-    return _HEAD.format(title=title) + carried + _FOOT.format(loading=_loading(calls))
+    return set_guest_cookie(request, _page(carried, calls=calls, title=title), entity=entity)
+
+
+def desktop_page(request: Request, calls: list[Document], *, entity: str) -> Response:
+    """Return a desktop page without data of its own; its script loads everything."""
+    return web_page(request, {"id": quote(entity)}, calls=calls, entity=entity)
+
+
+def to_json(document: object) -> str:
+    """Encode JSON as the platform does, without spaces and with all letters as they are."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
 def to_script(document: object) -> str:
     """Encode JSON for a page, with escaped slashes, so that no text can close the script."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("/", "\\u002F").replace("<", "\\u003C")
+    return to_json(document).replace("/", "\\u002F").replace("<", "\\u003C")
 
 
-def first_screen(url: str, *, cursor: str, more: str | None = None) -> Document:
+def to_call(url: str, *, cursor: str, more: str | None = None) -> Document:
     """Describe a request of a page's script.
 
     Args:
@@ -103,9 +120,37 @@ def first_screen(url: str, *, cursor: str, more: str | None = None) -> Document:
     return {"url": url, "cursor": cursor, "more": more}
 
 
-def with_guest_cookie(request: Request, page: str, *, entity: str) -> Response:
-    """Return a page that sets the guest cookie on the first visit."""
-    return set_guest_cookie(request, HTMLResponse(page), entity=entity)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedEntity:
+    """A kind of thing that has an info and a list, which the script of its pages loads.
+
+    Attributes:
+        info: Path of the info.
+        listed: Path of the list.
+        key: Name of the id in queries and in the path of the desktop page.
+        cursor: Name of the cursor in the query and in the responses.
+        extra: Further parameters of the list.
+    """
+
+    info: str
+    listed: str
+    key: str
+    cursor: str = "cursor"
+    extra: str = ""
+
+    def calls(self, value: str) -> list[Document]:
+        """Describe the requests of the page about an id."""
+        given = f"?{self.key}={quote(value, safe='')}"
+        more = f"{self.listed}{given}&count={MAX_PAGE_SIZE}{self.extra}&{self.cursor}="
+        return [
+            to_call(f"{self.info}{given}", cursor=self.cursor),
+            to_call(f"{more}0", cursor=self.cursor, more=more),
+        ]
+
+    async def desktop_page(self, _: object, request: Request) -> Response:
+        """Return a desktop page, which has no data of its own."""
+        value = request.path_params[self.key]
+        return desktop_page(request, self.calls(value), entity=value)
 
 
 def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Response:
@@ -115,13 +160,13 @@ def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Resp
     return answer
 
 
-def _loading(calls: list[Document] | None) -> str:
-    if not calls:
-        return ""
-    return (
+def _page(carried: str, *, calls: Sequence[Document] = (), title: str = "分享") -> HTMLResponse:
+    loading = (
         f"<script>window._FIRST_SCREEN = {to_script(calls)}</script>"
         '<script src="/static/first-screen.js"></script>'
     )
+    foot = _FOOT.format(loading=loading if calls else "")
+    return HTMLResponse(_HEAD.format(title=title) + carried + foot)
 
 
 _LINE = b"\r\n"
@@ -131,7 +176,7 @@ def to_frames(documents: Iterable[Document]) -> bytes:
     """Encode documents as one body; lengths count bytes."""
     body = b""
     for document in documents:
-        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        text = to_json(document).encode()
         body += f"{len(text):x}".encode() + _LINE + text + _LINE
     return body + b"0" + _LINE + _LINE
 

@@ -6,7 +6,7 @@ in `surfaces/music_service.py`.
 
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import SandboxSound
+from pipelines.sandbox.world.content.tables import SandboxSound
 from pipelines.sandbox.world.content.tracks import BASE_S
 from pipelines.sandbox.world.random_streams import share_of, stream
 from pipelines.sandbox.world.world import SandboxWorld

@@ -7,18 +7,20 @@ envelopes are in `surfaces/`.
 import json
 
 from pipelines.sandbox.server.addresses import SHARE
-from pipelines.sandbox.server.documents.directory import hashtag_id, mapped_title
+from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.media_tickets import media_address, silent_address, video_address
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.sounds import LAST_VARIANT, SandboxSound
-from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
+from pipelines.sandbox.world.content.tables import (
+    LAST_VARIANT,
+    SandboxSound,
+    SandboxVideo,
+    VideoState,
+)
+from pipelines.sandbox.world.guest_view import hashtag_id, hashtags_in
 from pipelines.sandbox.world.random_streams import share_of
-from pipelines.sandbox.world.search import hashtags_in
 from pipelines.sandbox.world.world import AccountFacts
-
-Document = dict[str, object]
 
 _NOTICE = "抱歉，作品不见了"
 _DETAIL = "因作品权限或已被删除，无法观看，去看看其他作品吧"
@@ -89,8 +91,7 @@ def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
             "allow_share": True,
         },
         "share_url": platform.addresses.on(
-            SHARE,
-            f"/share/video/{work.aweme_id}/?region=CN&mid={sound.music_id}",
+            SHARE, f"/share/video/{work.aweme_id}/?region=CN&mid={sound.music_id}"
         ),
     }  # fmt: skip
 
@@ -98,10 +99,11 @@ def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
 def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
     is_on = platform.switches.is_on
+    music_id = str(platform.world.sounds.music_id[work.sound])
     counts: Document = {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0}
     item: Document = {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
-        "music": _named_id(platform, work) if is_on("list_foreign_rows") else {},
+        "music": {"id_str": music_id, "mid": music_id} if is_on("list_foreign_rows") else {},
         "cha_list": None, "text_extra": None, "video_labels": None, "statistics": counts,
         "video": video_of(platform, work, with_play=is_on("media_other_host")),
         "images": images_of(platform, work), "aweme_type": 4,
@@ -109,12 +111,6 @@ def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     if is_on("list_bare"):
         del item["author"], counts["collect_count"]
     return _as_listed(platform, work, item)
-
-
-def _named_id(platform: SandboxPlatform, work: SandboxVideo) -> Document:
-    """Return the music of a row that names nothing but its id."""
-    music_id = str(platform.world.sounds.music_id[work.sound])
-    return {"id_str": music_id, "mid": music_id}
 
 
 def _as_listed(platform: SandboxPlatform, work: SandboxVideo, item: Document) -> Document:
@@ -145,13 +141,12 @@ def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
         extra["owner_nickname"] = texts.nickname(platform.world.seed, sound.owner)
         extra["extract_item_id"] = _first_video(platform, sound)
     extra |= song_link(platform, sound)
+    cover = picture(platform, sound.music_id)
     followed = {"music_use_count": int(platform.world.videos_by_sound(sound.index).size)}
     extra["high_level_follow_info"] = json.dumps(followed)
     return {
         "mid": sound.music_id, **_song(platform, sound),
-        "cover_hd": picture(platform, sound.music_id),
-        "cover_large": picture(platform, sound.music_id),
-        "cover_thumb": picture(platform, sound.music_id),
+        **dict.fromkeys(("cover_hd", "cover_large", "cover_thumb"), cover),
         "extra": json.dumps(extra, ensure_ascii=False),
     }  # fmt: skip
 
@@ -233,7 +228,7 @@ def names_song(sound: SandboxSound) -> bool:
 def _detail_music(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     extra: Document = {"extract_item_id": int(_first_video(platform, sound))}
     extra |= song_link(platform, sound)
-    mapped = mapped_title(platform.world, sound)
+    mapped = platform.world.mapped_title(sound)
     if mapped is not None:
         extra["music_display_mapping_title"] = mapped
     owner = platform.world.sec_uid(sound.owner) if sound.owner >= 0 else ""
@@ -250,8 +245,11 @@ def _play_url(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound
     """Return the URL of the sound's own file; withheld for every second music id."""
     if work.is_silent or share_of(sound.music_id, "play_url") < 0.5:  # noqa: PLR2004  # every other
         return {"uri": "", "url_list": []}
-    address = media_address(platform, sound, codec="mp3")
-    return {"uri": address, "url_list": [address]}
+    return _one_url(media_address(platform, sound, codec="mp3"))
+
+
+def _one_url(url: str, *, uri: str | None = None) -> Document:
+    return {"uri": uri or url, "url_list": [url]}
 
 
 def video_of(platform: SandboxPlatform, work: SandboxVideo, *, with_play: bool) -> Document:
@@ -267,16 +265,15 @@ def video_of(platform: SandboxPlatform, work: SandboxVideo, *, with_play: bool) 
 
 def _play_address(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxSound) -> Document:
     """Return the URL of a video, an MP3 for a photo post, or the silent file."""
+    if work.is_silent:
+        return _one_url(silent_address(platform))
     if work.is_photo:
-        silent = work.is_silent
-        address = (
-            silent_address(platform) if silent else media_address(platform, sound, codec="mp3")
-        )
-        return {"uri": address, "url_list": [address]}
+        return _one_url(media_address(platform, sound, codec="mp3"))
     name = to_video_id(work.aweme_id)
-    if platform.switches.is_on("media_other_host"):
-        return {"uri": name, "url_list": [video_address(platform, work)]}
-    return {"uri": name, "url_list": [platform.addresses.play(name)]}
+    is_named = platform.switches.is_on("media_other_host")
+    return _one_url(
+        video_address(platform, work) if is_named else platform.addresses.play(name), uri=name
+    )
 
 
 def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] | None:
@@ -294,14 +291,14 @@ def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] |
 
 
 def tags_of(caption: str, *, as_text: bool) -> list[Document]:
-    tags = []
+    tags: list[Document] = []
     for name in hashtags_in(caption):
         start, number = caption.index(f"#{name}"), hashtag_id(name)
         tags.append({
             "type": 1, "hashtag_name": name, "start": start, "end": start + len(name) + 1,
             "hashtag_id": str(number) if as_text else number,
         })  # fmt: skip
-    return list(tags)
+    return tags
 
 
 def _page_author(platform: SandboxPlatform, account: AccountFacts) -> Document:
@@ -325,12 +322,12 @@ def _detail_author(platform: SandboxPlatform, account: AccountFacts) -> Document
 
 
 def avatars(platform: SandboxPlatform, account: AccountFacts) -> Document:
-    shown = picture(platform, f"avatar{account.index}")
-    return {"avatar_thumb": shown, "avatar_medium": shown, "avatar_larger": shown}
+    sizes = ("avatar_thumb", "avatar_medium", "avatar_larger")
+    return dict.fromkeys(sizes, picture(platform, f"avatar{account.index}"))
 
 
 def picture(platform: SandboxPlatform, name: str) -> Document:
-    return {"uri": f"tos/{name}", "url_list": [platform.addresses.image(name)]}
+    return _one_url(platform.addresses.image(name), uri=f"tos/{name}")
 
 
 def song_link(platform: SandboxPlatform, sound: SandboxSound) -> Document:
@@ -348,3 +345,13 @@ def _first_video(platform: SandboxPlatform, sound: SandboxSound) -> str:
     if source is None and rows.size:
         source = int(rows.min())
     return "0" if source is None else str(platform.world.works.aweme_id[source])
+
+
+def to_shown_count(count: int, *, ten_thousands: str = "w") -> int | str:
+    """Return a count as displayed: exact below ten thousand, then rounded."""
+    if count < 10_000:  # noqa: PLR2004  # where pages begin to round
+        return count
+    hundred_millions = 100_000_000
+    if count >= hundred_millions:
+        return f"{count / hundred_millions:.1f}亿"
+    return f"{count / 10_000:.1f}{ten_thousands}"

@@ -4,8 +4,7 @@ All paths begin with `/_world/`; they are not logged, delayed or subject to faul
 """
 
 import asyncio
-from dataclasses import replace
-from functools import lru_cache
+from functools import partial
 
 import psutil
 from starlette.requests import Request
@@ -14,162 +13,151 @@ from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.addresses import MUSIC_SHORT, SHARE, to_code
 from pipelines.sandbox.server.device.phone import SimulatedPhone
+from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.songs import is_paid, track_id_of
-from pipelines.sandbox.server.documents.videos import Document
 from pipelines.sandbox.server.faults import Fault
 from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import read_non_negative
-from pipelines.sandbox.server.surfaces.music import trends_path
+from pipelines.sandbox.server.routing import Surface, read_non_negative
+from pipelines.sandbox.server.surfaces.lists import trends_path
 from pipelines.sandbox.server.surfaces.music_service import track_address
 from pipelines.sandbox.server.switches import switches_of
-from pipelines.sandbox.world.content.sounds import SandboxSound
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import GuestView
+from pipelines.sandbox.world.content.tables import SandboxSound
 from pipelines.sandbox.world.hardness import check_hardness
 
 _SHOWN_TRACKS = 24
 """Default of `limit`: counting takes time in large worlds."""
-_MAX_CACHED_TRUTHS = 2000
 
 
-def routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    """Return the endpoints for tests and benches."""
-    return [*_fact_routes(platform), *_access_log_routes(platform), *_control_routes(platform)]
+async def _tracks(platform: SandboxPlatform, request: Request) -> Response:
+    counted = request.query_params.get("counts") != "0"
+    rows = platform.world.tracks[: read_non_negative(request, "limit", _SHOWN_TRACKS)]
+
+    def shown(sound: SandboxSound) -> Document:
+        if not counted:
+            return _track(platform, sound)
+        expected = platform.ground_truth(sound.music_id).counts()
+        return {**_track(platform, sound), "expected": expected}
+
+    tracks = await asyncio.to_thread(lambda: list(map(shown, rows)))
+    return JSONResponse({"seed": platform.world.seed, "tracks": tracks})
 
 
-def _fact_routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    known = _TrackFacts(platform)
-    return [
-        Route("/_world/tracks", known.tracks, name="control"),
-        Route("/_world/truth/{music_id}", known.truth, name="control"),
-        Route("/_world/hardness", known.hardness, name="control"),
-    ]
-
-
-class _TrackFacts:
-    """Ground truth. Counting takes time, so it runs in threads and is cached."""
-
-    def __init__(self, platform: SandboxPlatform) -> None:
-        self.platform = platform
-        self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(_ground_truth)
-
-    async def tracks(self, request: Request) -> Response:
-        counted = request.query_params.get("counts") != "0"
-        rows = self.platform.world.tracks[: read_non_negative(request, "limit", _SHOWN_TRACKS)]
-        listed = await asyncio.to_thread(
-            lambda: [
-                {**_track(self.platform, sound), **(self._counts(sound) if counted else {})}
-                for sound in rows
-            ]
+async def _truth(platform: SandboxPlatform, request: Request) -> Response:
+    """Return the ground truth now, or `at` so many seconds after the server's start."""
+    at_s = read_non_negative(request, "at", platform.clock_offset_s)
+    try:
+        found = await asyncio.to_thread(
+            platform.ground_truth, request.path_params["music_id"], at_s
         )
-        return JSONResponse({"seed": self.platform.world.seed, "tracks": listed})
-
-    def truth_of(self, music_id: str) -> GroundTruth:
-        return self._truths(self.platform.view, music_id)
-
-    async def truth(self, request: Request) -> Response:
-        """Return the ground truth now, or `at` so many seconds after the server's start."""
-        try:
-            found = await asyncio.to_thread(self._truth_at, request)
-        except KeyError:
-            return JSONResponse({"error": "no such music id"}, status_code=404)
-        everything = request.query_params.get("all") == "1"
-        works = await asyncio.to_thread(lambda: found.works(everything=everything))
-        expected = await asyncio.to_thread(found.counts)
-        track = {**_track(self.platform, found.asked), "expected": expected}
-        return JSONResponse({**track, "works": [work.to_document() for work in works]})
-
-    def _truth_at(self, request: Request) -> GroundTruth:
-        music_id, now_s = request.path_params["music_id"], self.platform.clock_offset_s
-        passed_s = read_non_negative(request, "at", now_s)
-        if passed_s == now_s:
-            return self.truth_of(music_id)
-        then = replace(self.platform.view, world=self.platform.world_at(passed_s))
-        return _ground_truth(then, music_id)
-
-    async def hardness(self, _: Request) -> Response:
-        report = await asyncio.to_thread(check_hardness, self.platform.first.at(0))
-        return JSONResponse(report.to_document())
-
-    def _counts(self, sound: SandboxSound) -> Document:
-        return {"expected": self.truth_of(sound.music_id).counts()}
+    except KeyError:
+        return JSONResponse({"error": "no such music id"}, status_code=404)
+    everything = request.query_params.get("all") == "1"
+    works = await asyncio.to_thread(lambda: found.works(everything=everything))
+    expected = await asyncio.to_thread(found.counts)
+    track = {**_track(platform, found.asked), "expected": expected}
+    return JSONResponse({**track, "works": [work.to_document() for work in works]})
 
 
-def _ground_truth(view: GuestView, music_id: str) -> GroundTruth:
-    return GroundTruth(view.world, music_id, view=view)
+async def _hardness(platform: SandboxPlatform, _: Request) -> Response:
+    report = await asyncio.to_thread(check_hardness, platform.first.at(0))
+    return JSONResponse(report.to_document())
 
 
-def _access_log_routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    async def summary(request: Request) -> Response:
+async def _log_summary(platform: SandboxPlatform, request: Request) -> Response:
+    if request.method == "DELETE":
+        platform.log.clear()
+    return JSONResponse(platform.log.summary())
+
+
+async def _log_rates(platform: SandboxPlatform, request: Request) -> Response:
+    window = max(1, read_non_negative(request, "window_ms", 1000)) / 1000
+    return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
+
+
+async def _log_requests(platform: SandboxPlatform, request: Request) -> Response:
+    query = request.query_params
+    found = platform.log.requests(
+        host=query.get("host"), surface=query.get("surface"),
+        limit=read_non_negative(request, "limit", 1000),
+    )  # fmt: skip
+    return JSONResponse({"requests": found})
+
+
+async def _log_challenges(platform: SandboxPlatform, _: Request) -> Response:
+    return JSONResponse({"challenges": platform.log.challenges()})
+
+
+async def _cpu(_: SandboxPlatform, __: Request) -> Response:
+    return JSONResponse(_cpu_seconds())
+
+
+async def _switches(platform: SandboxPlatform, request: Request) -> Response:
+    """Turn on the `switches` and those of the `mode` of a POST; DELETE turns all off."""
+    try:
         if request.method == "DELETE":
-            platform.log.clear()
-        return JSONResponse(platform.log.summary())
-
-    async def rates(request: Request) -> Response:
-        window = max(1, read_non_negative(request, "window_ms", 1000)) / 1000
-        return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
-
-    async def requests(request: Request) -> Response:
-        query = request.query_params
-        found = platform.log.requests(
-            host=query.get("host"), surface=query.get("surface"),
-            limit=read_non_negative(request, "limit", 1000),
-        )  # fmt: skip
-        return JSONResponse({"requests": found})
-
-    async def challenges(_: Request) -> Response:
-        return JSONResponse({"challenges": platform.log.challenges()})
-
-    async def cpu(_: Request) -> Response:
-        return JSONResponse(_cpu_seconds())
-
-    return [
-        Route("/_world/access-log/summary", summary, methods=["GET", "DELETE"], name="control"),
-        Route("/_world/access-log/rates", rates, name="control"),
-        Route("/_world/access-log/requests", requests, name="control"),
-        Route("/_world/access-log/challenges", challenges, name="control"),
-        Route("/_world/cpu", cpu, name="control"),
-    ]
+            platform.switches.clear()
+        elif request.method == "POST":
+            asked = await request.json()
+            for text in switches_of(asked.get("mode", "generous"), asked.get("switches", ())):
+                platform.switches.set(text)
+    except ValueError as exc:
+        return _refused(exc)
+    return JSONResponse(platform.switches.to_document())
 
 
-def _control_routes(platform: SandboxPlatform) -> list[BaseRoute]:
-    async def switches(request: Request) -> Response:
-        try:
-            await _switched(platform, request)
-        except ValueError as exc:
-            return JSONResponse({"error": str(exc)}, status_code=400)
-        return JSONResponse(platform.switches.to_document())
-
-    async def faults(request: Request) -> Response:
+async def _faults(platform: SandboxPlatform, request: Request) -> Response:
+    try:
         if request.method == "DELETE":
             platform.faults.clear()
         else:
-            try:
-                platform.faults.add(Fault(**await request.json()))
-            except (TypeError, ValueError) as exc:
-                return JSONResponse({"error": str(exc)}, status_code=400)
-        return JSONResponse({"faults": len(platform.faults)})
-
-    async def clock(request: Request) -> Response:
-        if request.method == "POST":
-            await platform.move_clock(int((await request.json()).get("advance_s", 0)))
-        return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
-
-    return [
-        Route("/_world/faults", faults, methods=["POST", "DELETE"], name="control"),
-        Route("/_world/switches", switches, methods=["GET", "POST", "DELETE"], name="control"),
-        Route("/_world/clock", clock, methods=["GET", "POST"], name="control"),
-    ]
+            platform.faults.add(Fault(**await request.json()))
+    except (TypeError, ValueError) as exc:
+        return _refused(exc)
+    return JSONResponse({"faults": len(platform.faults)})
 
 
-async def _switched(platform: SandboxPlatform, request: Request) -> None:
-    """Turn on the `switches` and those of the `mode` of a POST; DELETE turns all off."""
-    if request.method == "DELETE":
-        platform.switches.clear()
-    elif request.method == "POST":
-        asked = await request.json()
-        for text in switches_of(asked.get("mode", "generous"), asked.get("switches", ())):
-            platform.switches.set(text)
+async def _clock(platform: SandboxPlatform, request: Request) -> Response:
+    if request.method == "POST":
+        await platform.move_clock(int((await request.json()).get("advance_s", 0)))
+    return JSONResponse({"now": platform.now, "offset_s": platform.clock_offset_s})
+
+
+async def _device(phone: SimulatedPhone, request: Request) -> Response:
+    try:
+        if request.method == "DELETE":
+            phone.restore()
+        elif request.method == "POST":
+            phone.script.change(**await request.json())
+    except (TypeError, ValueError) as exc:
+        return _refused(exc)
+    return JSONResponse({"serial": phone.serial, "log": phone.log.to_document()})
+
+
+def _refused(exc: Exception) -> Response:
+    return JSONResponse({"error": str(exc)}, status_code=400)
+
+
+_READ_AND_SET = ("GET", "POST", "DELETE")
+SURFACES = (
+    Surface("control", _tracks, "/_world/tracks"),
+    Surface("control", _truth, "/_world/truth/{music_id}"),
+    Surface("control", _hardness, "/_world/hardness"),
+    Surface("control", _log_summary, "/_world/access-log/summary", methods=("GET", "DELETE")),
+    Surface("control", _log_rates, "/_world/access-log/rates"),
+    Surface("control", _log_requests, "/_world/access-log/requests"),
+    Surface("control", _log_challenges, "/_world/access-log/challenges"),
+    Surface("control", _cpu, "/_world/cpu"),
+    Surface("control", _faults, "/_world/faults", methods=("POST", "DELETE")),
+    Surface("control", _switches, "/_world/switches", methods=_READ_AND_SET),
+    Surface("control", _clock, "/_world/clock", methods=("GET", "POST")),
+)
+"""The endpoints for tests and benches."""
+
+
+def device_routes(phone: SimulatedPhone) -> list[BaseRoute]:
+    """Return the endpoint of a simulated device: its faults to inject, and what was done on it."""
+    answer = partial(_device, phone)
+    return [Route("/_world/device", answer, methods=_READ_AND_SET, name="control")]
 
 
 def _track(platform: SandboxPlatform, sound: SandboxSound) -> Document:
@@ -218,19 +206,3 @@ def _cpu_seconds() -> Document:
         rendering += times.user + times.system
     server = own.user + own.system
     return {"server_s": server, "rendering_s": rendering, "total_s": server + rendering}
-
-
-def device_routes(phone: SimulatedPhone) -> list[BaseRoute]:
-    """Return the endpoint of a simulated device: its faults to inject, and what was done on it."""
-
-    async def handle(request: Request) -> Response:
-        if request.method == "DELETE":
-            phone.restore()
-        elif request.method == "POST":
-            try:
-                phone.script.change(**await request.json())
-            except (TypeError, ValueError) as exc:
-                return JSONResponse({"error": str(exc)}, status_code=400)
-        return JSONResponse({"serial": phone.serial, "log": phone.log.to_document()})
-
-    return [Route("/_world/device", handle, methods=["GET", "POST", "DELETE"], name="control")]

@@ -8,14 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import (
+from pipelines.sandbox.world.content.tables import (
     LAST_CARRYING,
+    Alteration,
     Flags,
     SandboxSound,
+    SandboxVideo,
     SoundKind,
     SoundTable,
+    VideoTable,
 )
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo, VideoTable
 from pipelines.sandbox.world.random_streams import Ints, stream
 
 ALTERED_SHARE = 0.12

@@ -4,22 +4,21 @@ What belongs here: the arrays of a world. What a track consists of is in `tracks
 `world.py`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
-from pipelines.sandbox.world.content.posting import VideoDrafts, draft_videos, finish_videos
-from pipelines.sandbox.world.content.sounds import SoundTable
+from pipelines.sandbox.world.content.posting import post_videos
+from pipelines.sandbox.world.content.tables import SoundTable, VideoTable, column_of
 from pipelines.sandbox.world.content.tracks import (
     NAMESAKE,
-    PlannedSound,
     PlannedTrack,
     plan_background,
     plan_track,
+    to_sound_table,
 )
-from pipelines.sandbox.world.content.videos import VideoTable
-from pipelines.sandbox.world.random_streams import Ints, scattered, stream, timed_ids
+from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
 
 _TRACK_SHARE = 0.62
 """Share of all videos that are related to a track."""
@@ -72,11 +71,11 @@ def populate(
     scores = max((plan.score for plan in background), default=-1) + 1
     title_score.extend(range(len(title_score), max(len(title_score), scores)))
     everything = [*plans, *background]
-    drafts = draft_videos(seed, everything, quotas=quotas, tracks=tracks, now=now)
-    sounds = _sound_table(seed, everything, drafts, now=now)
+    works = post_videos(seed, everything, quotas=quotas, tracks=tracks, now=now)
+    sounds = _sound_table(seed, everything, works, now=now)
     library = [plan.score for plan in background if plan.score >= 0]
     works = with_alterations(
-        seed, finish_videos(seed, drafts), sounds, library=np.asarray(library, dtype=np.int64),
+        seed, works, sounds, library=np.asarray(library, dtype=np.int64),
         tracks=tracks, share=altered_share,
     )  # fmt: skip
     first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
@@ -92,14 +91,13 @@ def _now(seed: int) -> int:
     return start + int(stream(seed, "now").integers(0, 60)) * _DAY_S
 
 
-def _authors_of_first(drafts: VideoDrafts, *, count: int) -> Ints:
+def _authors_of_first(works: VideoTable, *, count: int) -> Ints:
     """Return the author of the first video with each sound, -1 without one.
 
     An original sound is born with this video.
     """
     authors = np.full(count, -1, dtype=np.int64)
-    newest_first = np.argsort(drafts.create_time, kind="stable")[::-1]
-    authors[drafts.sound[newest_first]] = drafts.account[newest_first]
+    authors[works.sound[::-1]] = works.account[::-1]  # the oldest is written last
     return authors
 
 
@@ -116,49 +114,24 @@ def _with_namesakes(plans: list[PlannedTrack]) -> tuple[list[PlannedTrack], list
     title_score = list(range(len(plans)))
     numbered = []
     for plan in plans:
-        sounds = []
-        for sound in plan.sounds:
-            score = sound.score
-            if score == NAMESAKE:
-                score = len(title_score)
+        sounds = list(plan.sounds)
+        for place, sound in enumerate(sounds):
+            if sound.score == NAMESAKE:
+                sounds[place] = replace(sound, score=len(title_score))
                 title_score.append(plan.score)
-            sounds.append(_renumbered(sound, score))
-        numbered.append(
-            PlannedTrack(
-                score=plan.score, released_days_ago=plan.released_days_ago,
-                popularity=plan.popularity, sounds=sounds,
-            )
-        )  # fmt: skip
+        numbered.append(replace(plan, sounds=sounds))
     return numbered, title_score
 
 
-def _renumbered(sound: PlannedSound, score: int) -> PlannedSound:
-    if sound.score == score:
-        return sound
-    return PlannedSound(
-        kind=sound.kind, score=score, works=sound.works, start_s=sound.start_s,
-        duration_s=sound.duration_s, carried_s=sound.carried_s, is_titled=sound.is_titled,
-    )  # fmt: skip
-
-
 def _sound_table(
-    seed: int, plans: list[PlannedTrack], drafts: VideoDrafts, *, now: int
+    seed: int, plans: list[PlannedTrack], works: VideoTable, *, now: int
 ) -> SoundTable:
     sounds = [sound for plan in plans for sound in plan.sounds]
     rng = stream(seed, "sounds")
-    names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")
-    numbers = {
-        name: np.asarray([getattr(sound, name) for sound in sounds], dtype=np.float64)
-        for name in names
-    }
-    titled = np.asarray([sound.is_titled for sound in sounds], dtype=np.bool_)
+    titled = column_of(sounds, "is_titled", np.bool_)
     first_posts = np.full(len(sounds), now, dtype=np.int64)
-    np.minimum.at(first_posts, drafts.sound, drafts.create_time)
-    return SoundTable(
-        music_id=timed_ids(first_posts - 60, salt=int(rng.integers(2**31))),
-        kind=np.asarray([sound.kind for sound in sounds], dtype=np.int64),
-        score=np.asarray([sound.score for sound in sounds], dtype=np.int64),
-        stereo=(scattered(len(sounds), salt=seed) % 5) == 0,
-        owner=np.where(titled, -1, _authors_of_first(drafts, count=len(sounds))),
-        **numbers,
-    )
+    np.minimum.at(first_posts, works.sound, works.create_time)
+    return to_sound_table(
+        sounds, music_id=timed_ids(first_posts - 60, salt=int(rng.integers(2**31))), salt=seed,
+        owner=np.where(titled, -1, _authors_of_first(works, count=len(sounds))),
+    )  # fmt: skip

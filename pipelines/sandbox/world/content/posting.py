@@ -4,15 +4,21 @@ Accounts post in bundles: a few videos with the same track, then others. So ever
 of authors whose first screens show much of it, as on the platform.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
-from pipelines.sandbox.world.content.sounds import Flags, Floats, SoundKind
+from pipelines.sandbox.world.content.tables import (
+    ArrayTable,
+    Flags,
+    Floats,
+    SoundKind,
+    VideoState,
+    VideoTable,
+    column_of,
+)
 from pipelines.sandbox.world.content.tracks import PlannedTrack
-from pipelines.sandbox.world.content.videos import VideoState, VideoTable
 from pipelines.sandbox.world.random_streams import Ints, stream, timed_ids
 
 _BUNDLE = 4
@@ -32,24 +38,10 @@ _STRAY_HINT = 0.012
 _TAGGED = 0.45
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VideoDrafts:
-    """Videos before they have ids, in the order of their sounds' plans; names as in `Work`."""
-
-    sound: Ints
-    account: Ints
-    create_time: Ints
-    popularity: Floats
-    named_score: Ints
-    is_silent: Flags
-    is_new: Flags
-    is_lead: Flags
-
-
-def draft_videos(
+def post_videos(
     seed: int, plans: list[PlannedTrack], *, quotas: Ints, tracks: int, now: int
-) -> VideoDrafts:
-    """Assign the videos of all plans to accounts.
+) -> VideoTable:
+    """Return the videos of all plans, with authors, times, counts and visibility, oldest first.
 
     Args:
         seed: Seed of the world.
@@ -60,26 +52,37 @@ def draft_videos(
     """
     flat = _Flat.of(plans)
     slots, leads = _slots(seed, quotas)
-    total = min(flat.sound.size, slots.size)
-    order = _assign_slots(seed, flat, plans, leads, tracks=tracks)[:total]
-    rng = stream(seed, "drafts")
-    sound, named = flat.sound[order], _named(seed, flat, tracks)[order]
-    age = flat.age_days[order] * _DAY_S
-    posted = now - (age * (1 - rng.random(total) ** 0.7)).astype(np.int64) - 3 * 3600
-    is_new = rng.random(total) < _NEW
-    posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=total), posted)
-    kinds = flat.kind[order]
-    own = (kinds == SoundKind.MAIN) & (rng.random(total) < _SILENT_OWN)
-    return VideoDrafts(
-        sound=sound, account=slots[:total], create_time=posted.astype(np.int64),
-        popularity=flat.popularity[order], named_score=named,
-        is_silent=own | (kinds == SoundKind.SILENT), is_new=is_new,
-        is_lead=leads[:total],
-    )  # fmt: skip
+    order = _assign_slots(seed, flat, plans, leads, tracks=tracks)[: slots.size]
+    named, flat = _named(seed, flat, tracks)[order], flat.rows(order)
+    rng, count = stream(seed, "drafts"), order.size
+    age = flat.age_days * _DAY_S
+    posted = now - (age * (1 - rng.random(count) ** 0.7)).astype(np.int64) - 3 * 3600
+    is_new = rng.random(count) < _NEW
+    posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=count), posted)
+    own = (flat.kind == SoundKind.MAIN) & (rng.random(count) < _SILENT_OWN)
+    is_silent = own | (flat.kind == SoundKind.SILENT)
+    rng = stream(seed, "works")
+    likes = np.exp(rng.normal(6.0 + flat.popularity, 2.0)).clip(0, 8e6).astype(np.int64)
+    digg = np.where(is_new, 0, likes)
+    state = _states(rng, leads[:count])
+    columns: dict[str, np.ndarray] = {
+        "sound": flat.sound, "account": slots[:count], "create_time": posted.astype(np.int64),
+        "digg_count": digg, **other_counts(rng, digg), "state": state,
+        "is_listed": (state == VideoState.PUBLIC) | (rng.random(count) < _STALE),
+        "is_pinned": rng.random(count) < _PINNED,
+        "is_photo": is_silent | (rng.random(count) < _PHOTO),
+        "is_silent": is_silent, "named_score": named, "is_tagged": rng.random(count) < _TAGGED,
+        "alteration": np.zeros(count, dtype=np.int64),
+        "replacement": np.full(count, -1, dtype=np.int64),
+    }  # fmt: skip
+    by_time = np.argsort(posted, kind="stable")
+    columns = {name: values[by_time] for name, values in columns.items()}
+    ids = timed_ids(columns["create_time"], salt=int(rng.integers(2**31)))
+    return VideoTable(aweme_id=ids, **columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Flat:
+class _Flat(ArrayTable):
     """One row per video still to be posted, plan after plan."""
 
     sound: Ints
@@ -94,21 +97,16 @@ class _Flat:
     @classmethod
     def of(cls, plans: list[PlannedTrack]) -> "_Flat":
         rows = [(number, plan, sound) for number, plan in enumerate(plans) for sound in plan.sounds]
-        works = np.asarray([sound.works for _, _, sound in rows], dtype=np.int64)
-
-        def spread(values: Sequence[float], kind: type) -> np.ndarray:
-            return np.repeat(np.asarray(values, dtype=kind), works)
-
-        return cls(
-            sound=np.repeat(np.arange(len(rows)), works).astype(np.int64),
-            kind=spread([sound.kind for _, _, sound in rows], np.int64),
-            score=spread([sound.score for _, _, sound in rows], np.int64),
-            plan=spread([number for number, _, _ in rows], np.int64),
-            topic=spread([plan.score for _, plan, _ in rows], np.int64),
-            group=np.repeat(works, works),
-            age_days=spread([plan.released_days_ago for _, plan, _ in rows], np.float64),
-            popularity=spread([plan.popularity for _, plan, _ in rows], np.float64),
-        )
+        numbers, owners, sounds = zip(*rows, strict=True)
+        works = column_of(sounds, "works")
+        columns = {
+            "sound": np.arange(len(rows)), "kind": column_of(sounds, "kind"),
+            "score": column_of(sounds, "score"), "plan": np.asarray(numbers, dtype=np.int64),
+            "topic": column_of(owners, "score"), "group": works,
+            "age_days": column_of(owners, "released_days_ago", np.float64),
+            "popularity": column_of(owners, "popularity", np.float64),
+        }  # fmt: skip
+        return cls(**{name: np.repeat(values, works) for name, values in columns.items()})
 
 
 def _slots(seed: int, quotas: Ints) -> tuple[Ints, Flags]:
@@ -167,36 +165,8 @@ def _named(seed: int, flat: _Flat, tracks: int) -> Ints:
     return np.where(hinted, flat.topic, stray).astype(np.int64)
 
 
-def finish_videos(seed: int, drafts: VideoDrafts) -> VideoTable:
-    """Add ids, counts and visibility; the table is sorted by time."""
-    rng = stream(seed, "works")
-    count = drafts.sound.size
-    digg = _heavy_tail(rng, 6.0 + drafts.popularity, drafts.is_new)
-    state = _states(rng, drafts.is_lead)
-    columns: dict[str, np.ndarray] = {
-        "sound": drafts.sound, "account": drafts.account, "create_time": drafts.create_time,
-        "digg_count": digg, **_other_counts(rng, digg), "state": state,
-        "is_listed": (state == VideoState.PUBLIC) | (rng.random(count) < _STALE),
-        "is_pinned": rng.random(count) < _PINNED,
-        "is_photo": drafts.is_silent | (rng.random(count) < _PHOTO),
-        "is_silent": drafts.is_silent, "named_score": drafts.named_score,
-        "is_tagged": rng.random(count) < _TAGGED,
-        "alteration": np.zeros(count, dtype=np.int64),
-        "replacement": np.full(count, -1, dtype=np.int64),
-    }  # fmt: skip
-    order = np.argsort(drafts.create_time, kind="stable")
-    columns = {name: values[order] for name, values in columns.items()}
-    ids = timed_ids(columns["create_time"], salt=int(rng.integers(2**31)))
-    return VideoTable(aweme_id=ids, **columns)
-
-
-def _heavy_tail(rng: Generator, centre: Floats, is_new: Flags) -> Ints:
-    likes = np.exp(rng.normal(centre, 2.0)).clip(0, 8e6).astype(np.int64)
-    return np.where(is_new, 0, likes)
-
-
-def _other_counts(rng: Generator, digg: Ints) -> dict[str, Ints]:
-    """Comments, bookmarks and shares, each a fraction of the likes."""
+def other_counts(rng: Generator, digg: Ints | Floats) -> dict[str, Ints]:
+    """Comments, bookmarks and shares, each a fraction of the likes, rounded towards zero."""
     fractions = {
         "comment_count": (0.005, 0.06), "collect_count": (0.02, 0.3), "share_count": (0.005, 0.15),
     }  # fmt: skip

@@ -4,13 +4,14 @@ What belongs here: what a track consists of, and the library songs and speech th
 screens, so that a track's videos have to be found among others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator
 
-from pipelines.sandbox.world.content.sounds import SoundKind
-from pipelines.sandbox.world.random_streams import chance, stream
+from pipelines.sandbox.world.content.tables import SandboxSound, SoundKind, SoundTable, column_of
+from pipelines.sandbox.world.random_streams import Ints, chance, scattered, stream
 
 BASE_S = 34.0
 """Length of a composition as composed, seconds."""
@@ -65,6 +66,18 @@ class PlannedTrack:
 NAMESAKE = -2
 
 
+def to_sound_table(
+    sounds: Sequence[PlannedSound], *, music_id: Ints, owner: Ints, salt: int
+) -> SoundTable:
+    """Give planned sounds their ids and owners; `salt` decides which fifth of them is in stereo."""
+    names = ("start_s", "duration_s", "speed", "semitones", "voice_db", "carried_s", "lead_s")
+    return SoundTable(
+        music_id=music_id, kind=column_of(sounds, "kind"), score=column_of(sounds, "score"),
+        stereo=scattered(len(sounds), salt=salt) % 5 == 0, owner=owner,
+        **{name: column_of(sounds, name, np.float64) for name in names},
+    )  # fmt: skip
+
+
 def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     """Decide on the sounds of a track.
 
@@ -97,18 +110,12 @@ def plan_track(seed: int, score: int, *, works: float) -> PlannedTrack:
     )  # fmt: skip
 
 
-def plan_carrier(rng: Generator, *, score: int, start_s: float, duration_s: float) -> PlannedSound:
-    """Plan another sound of a track that is uploaded later: at normal speed, for one video.
-
-    Args:
-        rng: Where the choice is drawn from.
-        score: Composition of the track.
-        start_s: Where in the composition the track's own sound begins.
-        duration_s: Its length.
-    """
+def plan_carrier(rng: Generator, own: SandboxSound) -> PlannedSound:
+    """Plan a later sound of a track: at normal speed, for one video. `own` is the track's own."""
     main = PlannedSound(
-        kind=SoundKind.MAIN, score=score, works=1, start_s=start_s, duration_s=duration_s
-    )
+        kind=SoundKind.MAIN, score=own.score, works=1, start_s=own.start_s,
+        duration_s=own.duration_s,
+    )  # fmt: skip
     kind = _LATER_KINDS[int(rng.integers(len(_LATER_KINDS)))]
     return replace(_planned(rng, main, kind, 1), is_titled=False)
 
@@ -145,18 +152,17 @@ def _kind_at(kinds: tuple[tuple[SoundKind, float], ...], where: float) -> SoundK
 
 
 def _planned(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
-    maker = {
-        SoundKind.MAIN: _namesake,
-        SoundKind.SILENT: _silent,
-        SoundKind.SHORT: _short,
-        SoundKind.LATE: _late,
-        SoundKind.MEDLEY: _medley,
-        SoundKind.VOICE_OVER: _voice_over,
-        SoundKind.SPEED: _changed,
-        SoundKind.PITCH: _changed,
-        SoundKind.TEMPO: _changed,
-    }.get(kind, _plain)
-    return maker(rng, main, kind, works)
+    """Return a sound of a kind for some videos, cut from the composition of a track."""
+    if kind is SoundKind.SILENT:
+        return PlannedSound(kind=kind, score=-1, works=works, duration_s=5.0)
+    if kind is SoundKind.MAIN:
+        length = float(rng.uniform(15.0, 28.0))
+        return PlannedSound(
+            kind=kind, score=NAMESAKE, works=works, duration_s=length, carried_s=length,
+            is_titled=True,
+        )  # fmt: skip
+    sound = PlannedSound(kind=kind, score=main.score, works=works)
+    return _CUTS.get(kind, _plain)(rng, main, sound)
 
 
 def _window(
@@ -169,86 +175,65 @@ def _window(
     return start, min(max(length, HEARD_S + 2.0), BASE_S - start)
 
 
-def _plain(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _plain(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     start, length = _window(rng, main, shortest=14.0, longest=28.0)
-    titled = kind is not SoundKind.LOFI and chance(rng, 0.35)
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
-        carried_s=length, is_titled=titled,
-        speed=_cover_speed(rng) if kind is SoundKind.COVER_OTHER else 1.0,
-        semitones=float(rng.choice((-5, -4, -3, 3, 4, 5))) if kind is SoundKind.COVER_OTHER else 0,
-    )  # fmt: skip
+    titled = sound.kind is not SoundKind.LOFI and chance(rng, 0.35)
+    sound = replace(sound, start_s=start, duration_s=length, carried_s=length, is_titled=titled)
+    if sound.kind is not SoundKind.COVER_OTHER:
+        return sound
+    speed = float(rng.choice((rng.uniform(0.86, 0.93), rng.uniform(1.07, 1.14))))
+    return replace(sound, speed=speed, semitones=float(rng.choice((-5, -4, -3, 3, 4, 5))))
 
 
-def _cover_speed(rng: Generator) -> float:
-    return float(rng.choice((rng.uniform(0.86, 0.93), rng.uniform(1.07, 1.14))))
-
-
-def _voice_over(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _voice_over(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     start, length = _window(rng, main, shortest=16.0, longest=28.0)
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
-        carried_s=length, voice_db=float(rng.uniform(-6.0, 0.0)),
-    )  # fmt: skip
+    voice_db = float(rng.uniform(-6.0, 0.0))
+    return replace(sound, start_s=start, duration_s=length, carried_s=length, voice_db=voice_db)
 
 
-def _short(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _short(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     length = float(rng.uniform(6.3, 8.0))
     start = main.start_s + float(rng.uniform(0.5, main.duration_s - length - 0.5))
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start, duration_s=length,
-        carried_s=length,
-    )  # fmt: skip
+    return replace(sound, start_s=start, duration_s=length, carried_s=length)
 
 
-def _late(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _late(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     start, length = _window(rng, main, shortest=12.0, longest=18.0)
     lead = float(rng.uniform(2.0, 6.0))
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start, duration_s=lead + length,
-        carried_s=length, lead_s=lead,
-    )  # fmt: skip
+    return replace(sound, start_s=start, duration_s=lead + length, carried_s=length, lead_s=lead)
 
 
-def _medley(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _medley(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     carried = float(rng.uniform(7.0, 10.0))
     start = main.start_s + float(rng.uniform(0.5, main.duration_s - carried - 0.5))
     lead = float(rng.uniform(3.0, 6.0))
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start,
-        duration_s=lead + carried + float(rng.uniform(4.0, 7.0)), carried_s=carried, lead_s=lead,
-    )  # fmt: skip
+    length = lead + carried + float(rng.uniform(4.0, 7.0))
+    return replace(sound, start_s=start, duration_s=length, carried_s=carried, lead_s=lead)
 
 
-def _changed(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
+def _changed(rng: Generator, main: PlannedSound, sound: PlannedSound) -> PlannedSound:
     speed, semitones = 1.0, 0.0
-    if kind is SoundKind.SPEED:
+    if sound.kind is SoundKind.SPEED:
         fast = chance(rng, 0.6)
         speed = float(rng.uniform(1.10, 1.35) if fast else rng.uniform(0.78, 0.92))
         semitones = 12 * float(np.log2(speed))
-    elif kind is SoundKind.PITCH:
+    elif sound.kind is SoundKind.PITCH:
         semitones = float(rng.choice((-3, -2, -1, 1, 2, 3)))
     else:
         speed = float(rng.choice((-1, 1))) * float(rng.uniform(0.09, 0.12)) + 1.0
     start, length = _window(rng, main, shortest=16.0, longest=26.0)
-    return PlannedSound(
-        kind=kind, score=main.score, works=works, start_s=start, duration_s=length / speed,
-        carried_s=length / speed, speed=speed, semitones=semitones, is_titled=chance(rng, 0.4),
+    return replace(
+        sound, start_s=start, duration_s=length / speed, carried_s=length / speed, speed=speed,
+        semitones=semitones, is_titled=chance(rng, 0.4),
     )  # fmt: skip
 
 
-def _namesake(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
-    del main
-    length = float(rng.uniform(15.0, 28.0))
-    return PlannedSound(
-        kind=kind, score=NAMESAKE, works=works, duration_s=length, carried_s=length, is_titled=True
-    )
-
-
-def _silent(rng: Generator, main: PlannedSound, kind: SoundKind, works: int) -> PlannedSound:
-    del main, rng
-    return PlannedSound(kind=kind, score=-1, works=works, duration_s=5.0)
-
+_CUTS = {
+    SoundKind.SHORT: _short, SoundKind.LATE: _late, SoundKind.MEDLEY: _medley,
+    SoundKind.VOICE_OVER: _voice_over, SoundKind.SPEED: _changed, SoundKind.PITCH: _changed,
+    SoundKind.TEMPO: _changed,
+}  # fmt: skip
+"""How each kind is cut from its track and changed; the others are cut by `_plain`."""
 
 _LIBRARY_SHARE = 0.5
 _SILENT_SHARE = 0.03

@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pipelines.sandbox.world.content.sounds import SandboxSound, SoundKind
+from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo, SoundKind
 from pipelines.sandbox.world.content.tracks import BASE_S
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
 from pipelines.sandbox.world.random_streams import chance, stream
 from pipelines.sandbox.world.sound import effects
 from pipelines.sandbox.world.sound.arrangement import Arrangement, Player, arrange
@@ -56,7 +55,8 @@ def render(seed: int, sound: SandboxSound, base_of: BaseOf) -> Samples:
     if sound.kind in (SoundKind.COVER_SYNC, SoundKind.COVER_OTHER):
         return play_cover(seed, sound)
     piece = _piece(base_of(sound.score), sound.start_s, sound.carried_s * sound.speed)
-    return _changed(seed, sound, piece)
+    change = _CHANGES.get(sound.kind)
+    return piece if change is None else change(seed, sound, piece)
 
 
 def render_video(seed: int, work: SandboxVideo, sound: SandboxSound, base_of: BaseOf) -> Samples:
@@ -98,19 +98,6 @@ def _piece(x: Samples, start_s: float, length_s: float) -> Samples:
     return x[begin : begin + int(length_s * RATE)]
 
 
-def _changed(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    change = _CHANGES.get(sound.kind)
-    return piece if change is None else change(seed, sound, piece)
-
-
-def _reuploaded(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    return effects.coloured(piece, stream(seed, "colour", sound.index))
-
-
-def _lofi(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    return effects.lofi(piece, stream(seed, "lofi", sound.index))
-
-
 def _voiced(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
     rng = stream(seed, "speech", sound.index)
     voice = speech(rng, length_s=piece.size / RATE + 0.1)
@@ -142,28 +129,18 @@ def _filler(seed: int, sound: SandboxSound, *, number: int, length_s: float) -> 
     return Player(written, arrangement, rng=rng, length_s=length_s).render()
 
 
-def _speed(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    del seed
-    return effects.resampled(piece, sound.speed)
-
-
-def _tempo(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    del seed
-    return effects.stretched(piece, sound.speed)
-
-
-def _pitch(seed: int, sound: SandboxSound, piece: Samples) -> Samples:
-    del seed
-    return effects.pitched(piece, sound.semitones)
-
-
 _CHANGES: dict[SoundKind, Callable[[int, SandboxSound, Samples], Samples]] = {
-    SoundKind.REUPLOAD: _reuploaded,
-    SoundKind.LOFI: _lofi,
+    SoundKind.REUPLOAD: lambda seed, sound, piece: effects.coloured(
+        piece, stream(seed, "colour", sound.index)
+    ),
+    SoundKind.LOFI: lambda seed, sound, piece: effects.lofi(
+        piece, stream(seed, "lofi", sound.index)
+    ),
     SoundKind.VOICE_OVER: _voiced,
     SoundKind.MEDLEY: _medley,
     SoundKind.LATE: _late,
-    SoundKind.SPEED: _speed,
-    SoundKind.PITCH: _pitch,
-    SoundKind.TEMPO: _tempo,
+    SoundKind.SPEED: lambda _, sound, piece: effects.resampled(piece, sound.speed),
+    SoundKind.PITCH: lambda _, sound, piece: effects.pitched(piece, sound.semitones),
+    SoundKind.TEMPO: lambda _, sound, piece: effects.stretched(piece, sound.speed),
 }
+"""What is done to the piece of a recording; nothing to one of another kind."""

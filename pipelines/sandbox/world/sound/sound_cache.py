@@ -1,27 +1,47 @@
-"""Cache of rendered sounds: files on disk, rendered on first use, shared by processes.
+"""Files of sounds: encoded as the platform serves them, rendered on first use, cached on disk.
 
-A file's name contains seed, size of the world, sound version and music id, so that nothing stale is
-served. Writes are atomic; two processes that render the same sound write the same bytes.
+A file is AAC with a tiny video stream in MP4, or MP3. Encoding is bit-exact for one version of the
+codecs, and costs about a tenth of a second. A file's name contains seed, size of the world, sound
+version and music id, so that nothing stale is served. Writes are atomic; two processes that render
+the same sound write the same bytes.
 """
 
 import io
 import os
 import threading
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+import av
 import numpy as np
+from av.audio.stream import AudioStream
+from av.container import OutputContainer
 
-from pipelines.sandbox.world.content.sounds import SandboxSound
-from pipelines.sandbox.world.content.videos import Alteration, SandboxVideo
-from pipelines.sandbox.world.sound.encoding import Codec, encode
+from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base, render, render_video
 from pipelines.sandbox.world.world import SandboxWorld
 
+Codec = Literal["aac", "mp3"]
 SOUND_VERSION = 9
 """Increase it when a change affects the worlds, the samples or their encoding."""
 _SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
+_WIDTH, _HEIGHT = 36, 64
+_BITS_PER_S = 96_000
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSong:
+    """The first seconds of the clean recording of a track, by its number."""
+
+    track: int
+    length_s: float
+
+
+Piece = SandboxSound | SandboxVideo | SandboxSong
+"""What a file plays: the sound of a music id, a video with a sound of its own, or a song."""
 
 
 class SoundCache:
@@ -39,44 +59,43 @@ class SoundCache:
         self.folder = folder / name
         self.folder.mkdir(parents=True, exist_ok=True)
 
-    def path(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
-        """Return the path of a sound's file, rendered or not."""
-        return self.folder / f"{sound.music_id}.{_SUFFIX[codec]}"
+    def path(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return the path of a file, rendered or not."""
+        match piece:
+            case SandboxSound():
+                name = piece.music_id
+            case SandboxVideo():
+                name = f"{piece.aweme_id}-{piece.alteration.name.lower()}"
+            case SandboxSong():
+                name = f"song{piece.track}-{piece.length_s:g}"
+        return self.folder / f"{name}.{_SUFFIX[codec]}"
 
-    def file(self, sound: SandboxSound, *, codec: Codec = "aac") -> Path:
-        """Return the file of a sound, and render it if needed."""
-        path = self.path(sound, codec=codec)
+    def file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return a file, and render it if needed."""
+        path = self.path(piece, codec=codec)
         if not path.exists():
-            data = encode(self.samples(sound), codec=codec, stereo=sound.stereo)
-            _write(path, data)
+            _write(path, self._rendered(piece, codec))
         return path
-
-    def video_path(self, work: SandboxVideo) -> Path:
-        """Return the path of the file of a video with its own sound, rendered or not."""
-        return self.folder / f"{work.aweme_id}-{work.alteration.name.lower()}.{_SUFFIX['aac']}"
 
     def video_file(self, work: SandboxVideo) -> Path:
         """Return the file that a video or a photo post plays, and render it if needed."""
-        sound = self.world.sounds.row(work.sound)
         if work.alteration is Alteration.NONE:
+            sound = self.world.sounds.row(work.sound)
             return self.file(sound, codec="mp3" if work.is_photo else "aac")
-        path = self.video_path(work)
-        if not path.exists():
-            samples = render_video(self.world.seed, work, sound, self.base)
-            _write(path, encode(samples, codec="aac", stereo=sound.stereo))
-        return path
+        return self.file(work)
 
-    def song_path(self, track: int, *, length_s: float) -> Path:
-        """Return the path of the file of a track's recording, rendered or not."""
-        return self.folder / f"song{track}-{length_s:g}.{_SUFFIX['aac']}"
-
-    def song_file(self, track: int, *, length_s: float) -> Path:
-        """Return the first seconds of a track's clean recording, and render them if needed."""
-        path = self.song_path(track, length_s=length_s)
-        if not path.exists():
-            samples = self.base(self.world.tracks[track].score)[: int(length_s * RATE)]
-            _write(path, encode(samples, codec="aac", stereo=False))
-        return path
+    def _rendered(self, piece: Piece, codec: Codec) -> bytes:
+        match piece:
+            case SandboxSound():
+                samples, stereo = self.samples(piece), piece.stereo
+            case SandboxVideo():
+                sound = self.world.sounds.row(piece.sound)
+                samples = render_video(self.world.seed, piece, sound, self.base)
+                stereo = sound.stereo
+            case SandboxSong():
+                recording = self.base(self.world.tracks[piece.track].score)
+                samples, stereo = recording[: int(piece.length_s * RATE)], False
+        return encode(samples, codec=codec, stereo=stereo)
 
     def placeholder(self) -> Path:
         """Return the silent file of photo posts without a sound."""
@@ -112,3 +131,60 @@ def _write(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     part.write_bytes(data)
     part.replace(path)
+
+
+def encode(samples: Samples, *, codec: Codec, stereo: bool) -> bytes:
+    """One media file.
+
+    Args:
+        samples: Mono, shape (samples,), at `RATE`.
+        codec: `aac` gives an MP4 with a picture of one frame a second, `mp3` gives an MP3.
+        stereo: Spread the sound over two channels whose mean is the mono signal.
+    """
+    target = io.BytesIO()
+    options = {"fflags": "+bitexact"}
+    with av.open(target, "w", format="mp4" if codec == "aac" else "mp3", options=options) as file:
+        channels = _channels(samples, stereo=stereo)
+        sound = _sound_stream(file, codec, "mono" if channels.shape[0] == 1 else "stereo")
+        if codec == "aac":
+            _picture(file, seconds=max(1, samples.size // RATE))
+        _mux_sound(file, sound, channels)
+    return target.getvalue()
+
+
+def _channels(samples: Samples, *, stereo: bool) -> Samples:
+    if not stereo:
+        return samples[np.newaxis, :]
+    late = np.zeros_like(samples)
+    late[500:] = 0.3 * samples[:-500]
+    return np.stack([samples + late, samples - late]) * np.float32(0.75)
+
+
+def _sound_stream(file: OutputContainer, codec: Codec, layout: str) -> AudioStream:
+    if codec == "aac":
+        stream = file.add_stream("aac", rate=RATE, layout=layout, options={"aac_coder": "fast"})
+    else:
+        quick = {"compression_level": "8"}
+        stream = file.add_stream("libmp3lame", rate=RATE, layout=layout, options=quick)
+    stream.bit_rate = _BITS_PER_S
+    return stream
+
+
+def _mux_sound(file: OutputContainer, stream: AudioStream, channels: Samples) -> None:
+    layout = "mono" if channels.shape[0] == 1 else "stereo"
+    plain = np.ascontiguousarray(channels, dtype=np.float32)
+    frame = av.AudioFrame.from_ndarray(plain, format="fltp", layout=layout)
+    frame.sample_rate = RATE
+    frame.pts = 0
+    file.mux([*stream.encode(frame), *stream.encode(None)])
+
+
+def _picture(file: OutputContainer, *, seconds: int) -> None:
+    stream = file.add_stream("mpeg4", rate=1)
+    stream.width, stream.height, stream.pix_fmt = _WIDTH, _HEIGHT, "yuv420p"
+    grey = np.full((_HEIGHT, _WIDTH, 3), 96, dtype=np.uint8)
+    for second in range(seconds):
+        frame = av.VideoFrame.from_ndarray(grey, format="rgb24")
+        frame.pts = second
+        file.mux(stream.encode(frame))
+    file.mux(stream.encode(None))
