@@ -10,7 +10,7 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import override
 
@@ -18,6 +18,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.routes.dependencies import Services
 from api.server.health import Readiness, probe_disk, probe_workers, probe_writable
 from api.server.http_protocol import server_options
 from api.server.metrics import Metrics, StoreMetrics
@@ -39,7 +40,6 @@ from pipelines.logs import buffered_logging
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from pipelines.scan.service.service import ScanService
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import open_excerpts
@@ -59,21 +59,6 @@ from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """Services of an open API process. `scan_service` is None while no profile is chosen."""
-
-    scan_service: ScanService | None
-    readiness: Readiness
-    evidence: EvidenceService | None = None
-    annotations: AnnotationService | None = None
-    sources: Sources | None = None
-    changes: EntityChanges | None = None
-    figures: StoreMetrics | None = None
-    sql: SqlService | None = None
-    pictures: PictureService | None = None
-
-
 @contextmanager
 def open_services(settings: ApiSettings) -> Iterator[Services]:
     """Open the stores of the chosen profile, if one is chosen."""
@@ -82,7 +67,7 @@ def open_services(settings: ApiSettings) -> Iterator[Services]:
             profile = choose_profile(settings)
         except ProfileNotChosenError as error:
             reason = error.detail
-            yield Services(None, Readiness({"profile": lambda: reason}))
+            yield Services(readiness=Readiness({"profile": lambda: reason}))
             return
         yield _open_stores(settings, profile, stack)
 
@@ -96,21 +81,7 @@ def build_app_from_settings(
     `note` writes the log line of a request.
     """
     with open_services(settings) as opened, open_chart_history(opened.sources) as chart:
-        yield create_app(
-            settings=settings,
-            scan_service=opened.scan_service,
-            readiness=opened.readiness,
-            evidence=opened.evidence,
-            annotations=opened.annotations,
-            changes=opened.changes,
-            metrics=Metrics(opened.figures),
-            note=note,
-            sources=opened.sources,
-            chart=chart,
-            sql=opened.sql,
-            pictures=opened.pictures,
-            feed=feed,
-        )
+        yield create_app(replace(opened, chart=chart, feed=feed), settings=settings, note=note)
 
 
 def run_server(settings: ApiSettings) -> None:
@@ -179,23 +150,31 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": lambda: probe_writable(home.root) or room(),
     }
-    platform = _platform(control, engine, is_demo=scan_service.world.is_demo)
-    evidence = _evidence(settings, home, engine, is_demo=scan_service.world.is_demo)
-    annotations = _annotations(lake, engine, is_demo=scan_service.world.is_demo)
+    is_demo = scan_service.world.is_demo
+    platform = _platform(control, engine, is_demo=is_demo)
     sources = Sources(
-        settings=settings, profile=profile, engine=engine, control=control,
+        settings=settings,
+        profile=profile,
+        engine=engine,
+        control=control,
         sounds_dir=home.sounds_dir,
-    )  # fmt: skip
+    )
     changes = EntityChanges(control.generations, see=engine.refresh)
     control.on_generations_change = changes.mark_changed
-    figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
-    readiness = Readiness(probes, platform)
     runner = stack.enter_context(closing(_statement_runner(settings, lake)))
-    sql = SqlService(runner, is_demo=scan_service.world.is_demo)
     return Services(
-        scan_service, readiness, evidence, annotations, sources, changes, figures, sql,
-        _pictures(settings, home, sources),
-    )  # fmt: skip
+        readiness=Readiness(probes, platform),
+        scan_service=scan_service,
+        evidence=_evidence(settings, home, engine, is_demo=is_demo),
+        annotations=_annotations(lake, engine, is_demo=is_demo),
+        sources=sources,
+        sql=SqlService(runner, is_demo=is_demo),
+        pictures=_pictures(settings, home, sources),
+        changes=changes,
+        metrics=Metrics(
+            _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
+        ),
+    )
 
 
 def _pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService | None:

@@ -1,10 +1,12 @@
-"""Types of the envelope and of errors."""
+"""Types of the envelope and of errors, and documents built from records."""
 
-from typing import Annotated
+from datetime import date, datetime
+from typing import Annotated, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.documents.fields import ClosedDocument
+from pipelines.documents.videos import to_time
 
 
 class Envelope[Data](BaseModel):
@@ -52,3 +54,26 @@ class ErrorData(ClosedDocument):
     """`data` of an error response."""
 
     error: ErrorDocument
+
+
+def to_document[Kind](kind: type[Kind], record: object, **others: object) -> Kind:
+    """Build a document of this type from the attributes of a record that have its names.
+
+    Args:
+        kind: A `TypedDict`.
+        record: Times become text, tuples lists.
+        others: Values of fields that the record lacks, or has in another form.
+    """
+    names = kind.__annotations__
+    shown = {
+        name: others[name] if name in others else _plain(getattr(record, name)) for name in names
+    }
+    return cast("Kind", shown)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return to_time(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    return list(value) if isinstance(value, tuple) else value

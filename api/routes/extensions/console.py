@@ -13,10 +13,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from api.responses.errors import NotFoundError
+from api.routes.dependencies import ServicesDep
 from api.server.middleware.static_files import StaticFile, read_static_file
 from pipelines.documents import coverage_messages, messages, stop_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
-from pipelines.scan.service.service import ScanService
 from warehouse.exports.table_files import FORMAT_NAMES
 
 router = APIRouter(include_in_schema=False)
@@ -74,11 +74,11 @@ _MESSAGES = StaticFile(
 
 @router.get("/")
 @router.get("/console")
-async def console_page(request: Request) -> Response:
+async def console_page(request: Request, services: ServicesDep) -> Response:
     """Return the page. Its policy allows only scripts of this service and no other host."""
     page = await run_sync(read_static_file, "index.html")
     assert page is not None, "the package includes the page"
-    scan_service: ScanService | None = request.app.state.scan_service
+    scan_service = services.scan_service
     if scan_service is not None and scan_service.world.is_demo:
         page = _marked_as_demo(page)
     return page.answer(request.headers, Content_Security_Policy=PAGE_POLICY)

@@ -3,20 +3,18 @@
 from pathlib import Path
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
-from api.responses.documents import Envelope
-from api.responses.envelope import EncodedData, JsonResponse, conditional_response, encode_data
+from api.responses.envelope import EncodedData, JsonResponse, encode_data
 from api.responses.errors import NotFoundError
-from api.routes.dependencies import no_query_parameters
+from api.routes.operations import Operations
 from api.schemas.extensions.reference import Reference
-from api.schemas.responses import read_responses
 
 router = APIRouter(include_in_schema=False)
-extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
+operations = Operations()
 
 CHINESE = "zh"
 _CONSOLE = Path(__file__).parents[2] / "console"
@@ -33,20 +31,19 @@ _FILES = {
 }
 
 
-@extensions.get(
+@operations.read(
     "/api/v1/sametrack/reference",
-    summary="Reference of operations, parameters and errors",
-    response_model=None,
-    responses=read_responses(
-        Envelope[Reference], "All operations and error types", "unknown_parameter"
-    ),
+    "Reference of operations, parameters and errors",
+    "All operations and error types",
+    "unknown_parameter",
+    model=Reference,
 )
-async def sametrack_reference(request: Request) -> Response:
+def sametrack_reference(request: Request) -> EncodedData:
     """Return all operations with parameters and limits, and all errors, in two languages.
 
     全部接口的参数、取值范围与错误说明，中英双语.
     """
-    return conditional_response(request.scope, await run_sync(_reference, request.app))
+    return _reference(request.app)
 
 
 def _reference(app: FastAPI) -> EncodedData:

@@ -1,4 +1,4 @@
-"""Schemas for the evidence of one compared pair."""
+"""Schemas for the evidence of one compared pair, and for the notes of people."""
 
 from typing import Annotated
 
@@ -7,6 +7,7 @@ from pydantic import Field
 from api.params.annotations import AnnotationVerdict
 from pipelines.documents.fields import ClosedDocument, Count, Id, Timestamp
 from pipelines.documents.video_types import EvidenceDocument
+from warehouse.control.notes.records import NoteKind
 from warehouse.records.evidence import MeasureName
 from warehouse.records.jobs import Origin
 
@@ -95,4 +96,22 @@ class AnnotationList(ClosedDocument):
     comparison_id: str
     annotations: list[AnnotationDocument]
     counts: AnnotationCounts
+    is_demo_data: bool
+
+
+class NoteDocument(ClosedDocument):
+    """A note on a track, a video or a compared pair."""
+
+    kind: NoteKind
+    id: str
+    note: str | None
+    tags: list[str]
+    updated_at: Timestamp
+
+
+class NoteList(ClosedDocument):
+    """Notes, the newest first. They change no verdict and no result."""
+
+    notes: list[NoteDocument]
+    returned_count: Count
     is_demo_data: bool

@@ -11,7 +11,7 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.responses.errors import error_spec
-from api.schemas.many_videos import FilteredVideo, ManyVideos
+from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.read_result import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
