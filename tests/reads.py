@@ -95,11 +95,11 @@ class ScriptedSources(Sources):
     script: Script
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def scripted(*arguments: Any, **options: Any) -> Any:
             return Scripted(build(*arguments, **options), self.script)
 
-        return super()._captures(scripted, name)
+        return super()._captures(scripted, name, **options)
 
     @override
     @asynccontextmanager

@@ -1,6 +1,8 @@
 """Types of the envelope and of errors, and documents built from records."""
 
+from collections.abc import Mapping
 from datetime import date, datetime
+from functools import partial
 from typing import Annotated, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -57,16 +59,17 @@ class ErrorData(ClosedDocument):
 
 
 def to_document[Kind](kind: type[Kind], record: object, **others: object) -> Kind:
-    """Build a document of this type from the attributes of a record that have its names.
+    """Build a document of this type from the fields of a record or a row that have its names.
 
     Args:
         kind: A `TypedDict`.
-        record: Times become text, tuples lists.
+        record: A dataclass, or a mapping by name. Times become text, tuples lists.
         others: Values of fields that the record lacks, or has in another form.
     """
-    names = kind.__annotations__
+    read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
     shown = {
-        name: others[name] if name in others else _plain(getattr(record, name)) for name in names
+        name: _plain(others[name] if name in others else read(name))
+        for name in kind.__annotations__
     }
     return cast("Kind", shown)
 

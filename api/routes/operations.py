@@ -69,7 +69,9 @@ class Operations:
         """
 
         def register(handler: H) -> H:
-            found = {OK: success(model or _data_type(handler), answer, "ETag", *headers)}
+            found: ResponseSpecs = {
+                OK: success(model or _data_type(handler), answer, "ETag", *headers)
+            }
             unmodified, failures = unchanged(*headers), error_responses(*errors)
             first, last = unmodified, failures
             if self._lists_unchanged_last:
@@ -98,7 +100,10 @@ class Operations:
 
         def register(handler: H) -> H:
             failures = error_responses(*errors, *(BODY_ERRORS if _has_body(handler) else ()))
-            responses = {OK: success(model or _data_type(handler), answer), **failures}
+            responses: ResponseSpecs = {
+                OK: success(model or _data_type(handler), answer),
+                **failures,
+            }
             return self.respond(method, path, summary, responses)(handler)
 
         return register
@@ -138,7 +143,7 @@ class Operations:
                 summary=summary,
                 response_model=None,
                 response_class=response_class,
-                responses=dict(responses),
+                responses=responses,
                 dependencies=[Depends(one) for one in (*checks, check)],
                 route_class_override=route_class if _has_body(handler) else APIRoute,
             )

@@ -9,7 +9,7 @@ from api.schemas.responses import error_responses
 from warehouse.records.values import Document
 
 _UNUSED = "accepted but unused"
-_RESPONSES = dict(error_responses("platform_verification_required", "body_too_large"))
+_RESPONSES = error_responses("platform_verification_required", "body_too_large")
 
 
 async def _read_body(request: Request) -> None:

@@ -9,7 +9,7 @@ from api.responses.errors import OK, MalformedJsonError
 from api.routes.dependencies import DeadlineDep, SourcesDep
 from api.routes.operations import Operations
 from api.schemas.lists import ManyVideos
-from api.schemas.responses import PLATFORM_ERRORS, error_responses, success
+from api.schemas.responses import PLATFORM_ERRORS, ResponseSpecs, error_responses, success
 from api.server.middleware.json_body import JsonRoute, parse_json
 from api.services.reads.videos import read_videos
 from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
@@ -37,7 +37,7 @@ AppIds = Annotated[
 ]
 
 
-_RESPONSES = {
+_RESPONSES: ResponseSpecs = {
     OK: success(ManyVideos, "Videos that were read, and reasons for the others"),
     **error_responses(
         "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",

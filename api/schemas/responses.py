@@ -1,13 +1,11 @@
 """Responses for the API description: statuses, bodies, headers, and the errors of operations."""
 
-from collections.abc import Mapping
-
 from api.responses.documents import Envelope, ErrorData
 from api.responses.errors import ERROR_SPECS, NOT_MODIFIED, OK
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.values import Document
 
-type ResponseSpecs = Mapping[int, Document]
+type ResponseSpecs = dict[int | str, Document]
 
 COMMON_ERRORS = (
     "unauthorized",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from api.responses.documents import to_document
 from api.schemas.base_models import SurfaceState
 from api.schemas.extensions.doctor import PlatformReport
 from pipelines.doctor.documents import (
@@ -52,12 +53,4 @@ class PlatformHealth:
 
     def states(self) -> list[SurfaceState]:
         """Return the outcome of the last probe of each surface, in short."""
-        return [
-            {
-                "surface": health.surface,
-                "outcome": health.outcome,
-                "error_type": health.error_type,
-                "observed_at": to_time(health.observed_at),
-            }
-            for health in self.latest().values()
-        ]
+        return [to_document(SurfaceState, health) for health in self.latest().values()]

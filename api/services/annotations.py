@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 from api.params.annotations import AnnotationVerdict
+from api.responses.documents import to_document
 from api.schemas.extensions.evidence import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison
 from pipelines.documents.videos import to_time
@@ -92,23 +93,15 @@ class AnnotationService:
     def _document(self, comparison_id: str, rows: Sequence[ReadOnlyRow]) -> AnnotationList:
         return {
             "comparison_id": comparison_id,
-            "annotations": [_to_document(row) for row in rows],
+            "annotations": [
+                to_document(AnnotationDocument, row, verdict=row["said"]) for row in rows
+            ],
             "counts": {
                 "same": sum(row["said"] == "same" for row in rows),
                 "not_the_same": sum(row["said"] == "not_the_same" for row in rows),
             },
             "is_demo_data": self._is_demo,
         }
-
-
-def _to_document(row: ReadOnlyRow) -> AnnotationDocument:
-    return {
-        "annotation_id": row["annotation_id"],
-        "verdict": row["said"],
-        "note": row["note"],
-        "origin": row["origin"],
-        "annotated_at": to_time(row["annotated_at"]),
-    }
 
 
 def _csv_row(row: ReadOnlyRow) -> ExportRow:

@@ -9,12 +9,11 @@ from api.services.batch_inputs import BatchInput, BatchInputs
 from api.services.job_document import notes, poll_url, ranking_of
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.service import ScanJob, ScanService
+from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import (
     CapacityExhaustedError,
     InputError,
     InvalidMusicInputError,
-    SametrackError,
     WarehouseError,
 )
 
@@ -44,14 +43,24 @@ def to_batch(
 
 
 def _to_item(scan_service: ScanService, one: BatchInput, parameters: ScanParameters) -> BatchItem:
-    if one.error is not None:
-        return _rejected_item(one, one.error)
+    error = one.error
+    scan = None
     try:
-        return _accepted_item(
-            one, scan_service.ask(_checked_input(one.asked), parameters, origin="api"), parameters
-        )
-    except _ITEM_ERRORS as error:
-        return _rejected_item(one, error)
+        if error is None:
+            scan = scan_service.ask(_checked_input(one.asked), parameters, origin="api")
+    except _ITEM_ERRORS as raised:
+        error = raised
+    return {
+        "input": one.shown,
+        "label": one.label,
+        "list_input": one.list_input,
+        "ok": error is None,
+        "status": scan and scan.job.status,
+        "job_id": scan and scan.job.job_id,
+        "poll_url": scan and poll_url(scan.job.job_id),
+        "result": scan and ranking_of(scan, parameters),
+        "error": None if error is None else with_hint(error.to_document()),
+    }
 
 
 def _checked_input(text: str) -> str:
@@ -60,31 +69,3 @@ def _checked_input(text: str) -> str:
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False)[0]
         raise InvalidMusicInputError(str(found["msg"]), hint=ACCEPTED_INPUT_HINT) from error
-
-
-def _accepted_item(one: BatchInput, scan: ScanJob, parameters: ScanParameters) -> BatchItem:
-    return {
-        "input": one.shown,
-        "label": one.label,
-        "list_input": one.list_input,
-        "ok": True,
-        "status": scan.job.status,
-        "job_id": scan.job.job_id,
-        "poll_url": poll_url(scan.job.job_id),
-        "result": ranking_of(scan, parameters),
-        "error": None,
-    }
-
-
-def _rejected_item(one: BatchInput, error: SametrackError) -> BatchItem:
-    return {
-        "input": one.shown,
-        "label": one.label,
-        "list_input": one.list_input,
-        "ok": False,
-        "status": None,
-        "job_id": None,
-        "poll_url": None,
-        "result": None,
-        "error": with_hint(error.to_document()),
-    }

@@ -319,13 +319,13 @@ class RefusedSources(ScriptedSources):
     """The script is met before demo data stands in."""
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def refused(*arguments: Any, **options: Any) -> Any:
             built = build(*arguments, **options)
             built._real = Scripted(built._real, self.script)
             return built
 
-        return Sources._captures(self, refused, name)
+        return Sources._captures(self, refused, name, **options)
 
 
 @pytest.fixture

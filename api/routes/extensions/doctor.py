@@ -4,9 +4,15 @@ import os
 
 from dotenv import dotenv_values
 
+from api.responses.documents import to_document
 from api.routes.dependencies import ServicesDep, SourcesDep
 from api.routes.operations import Operations
-from api.schemas.extensions.doctor import DoctorReport, ExampleDocument, SettingList
+from api.schemas.extensions.doctor import (
+    DoctorReport,
+    ExampleDocument,
+    SettingDocument,
+    SettingList,
+)
 from api.schemas.responses import READ_ERRORS
 from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
@@ -54,15 +60,7 @@ def sametrack_settings(sources: SourcesDep) -> SettingList:
     """Return every setting, its value and where it comes from; secrets stay hidden. 生效的设置."""
     found = applied_settings(sources.settings, environment=os.environ, file=dotenv_values(".env"))
     return {
-        "settings": [
-            {
-                "name": one.name,
-                "value": one.value,
-                "source": one.source,
-                "description": one.description,
-            }
-            for one in found
-        ],
+        "settings": [to_document(SettingDocument, one) for one in found],
         "returned_count": len(found),
         "is_demo_data": sources.is_demo,
     }

@@ -6,6 +6,7 @@ from fastapi import Body, Path, Query, Request
 from starlette.responses import Response
 
 from api.params.notes import MAX_NOTES, NoteBody, NotesQuery
+from api.responses.documents import to_document
 from api.responses.envelope import record_parameters
 from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep
@@ -14,8 +15,7 @@ from api.schemas.extensions.evidence import NoteDocument, NoteList
 from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
 from api.services.pictures.service import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
-from pipelines.documents.videos import to_time
-from warehouse.control.notes.records import Note, NoteKind
+from warehouse.control.notes.records import NoteKind
 
 operations = Operations()
 
@@ -75,15 +75,6 @@ def sametrack_note(body: Annotated[NoteBody, Body()], sources: SourcesDep) -> No
 
 
 def _note_list(sources: Sources, kind: NoteKind | None, *, limit: int) -> NoteList:
-    notes = [_document(note) for note in sources.control.notes(kind=kind, limit=limit)]
+    found = sources.control.notes(kind=kind, limit=limit)
+    notes = [to_document(NoteDocument, one, id=one.entity_id, note=one.text) for one in found]
     return {"notes": notes, "returned_count": len(notes), "is_demo_data": sources.is_demo}
-
-
-def _document(note: Note) -> NoteDocument:
-    return {
-        "kind": note.kind,
-        "id": note.entity_id,
-        "note": note.text,
-        "tags": list(note.tags),
-        "updated_at": to_time(note.updated_at),
-    }

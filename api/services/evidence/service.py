@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.evidence import (
     ComparedVideo,
     ComparisonDocument,
     ExcerptDocument,
     Excerpts,
+    MeasureDocument,
 )
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
@@ -146,15 +148,7 @@ class EvidenceService:
             for aweme_id in (pair["reference_aweme_id"], pair["candidate_aweme_id"])
         }
         found = self._read_captions(sorted(asked))
-        return {
-            aweme_id: {
-                "desc": row["desc"],
-                "nickname": row["nickname"],
-                "sec_uid": row["sec_uid"],
-                "share_url": row["share_url"],
-            }
-            for aweme_id, row in found.items()
-        }
+        return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in found.items()}
 
     def document(self, comparison_id: str) -> ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
@@ -176,16 +170,7 @@ class EvidenceService:
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
             "evidence": evidence,
-            "measures": [
-                {
-                    "name": measure.name,
-                    "value": measure.value,
-                    "limit": measure.limit,
-                    "lower_is_better": measure.lower_is_better,
-                    "is_met": measure.is_met,
-                }
-                for measure in measures
-            ],
+            "measures": [to_document(MeasureDocument, measure) for measure in measures],
             "picture": {
                 "svg": f"{place}/picture.svg" if has_features else None,
                 "png": f"{place}/picture.png" if has_features else None,
@@ -290,11 +275,7 @@ class EvidenceService:
             excerpt = known.get(role)
             if excerpt is None or not self._excerpts.has(excerpt):
                 return None
-            return {
-                "path": f"{place}/excerpt/{role}",
-                "start_s": excerpt.start_s,
-                "duration_s": excerpt.duration_s,
-            }
+            return to_document(ExcerptDocument, excerpt, path=f"{place}/excerpt/{role}")
 
         return {"reference": describe("reference"), "candidate": describe("candidate")}
 

@@ -6,7 +6,7 @@ cannot be had is missing; nothing else fails for it.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from typing import Literal
 
 from anyio.to_thread import run_sync
 
@@ -27,19 +27,14 @@ _ABSENT = (StructureChangedError, SubstitutionError, UnreachableError)
 """Errors of a picture that is gone, or is none; nobody asks again for an hour."""
 
 
-class OpenPictures(Protocol):
-    """Opens the source of pictures; None if the world has none."""
-
-    def __call__(self) -> PictureSource | None: ...
-
-
 class PictureService:
     """Pictures of what was observed.
 
     Args:
         files: Where small pictures are stored.
         find_url: Returns the newest known URL of a picture by kind and id, None if there is none.
-        open_source: Opens the platform; called for each picture that is not stored.
+        open_source: Opens the platform, None if the world has no pictures; called for each picture
+            that is not stored.
     """
 
     def __init__(
@@ -47,7 +42,7 @@ class PictureService:
         *,
         files: PictureFolder,
         find_url: Callable[[PictureKind, str], str | None],
-        open_source: OpenPictures,
+        open_source: Callable[[], PictureSource | None],
     ) -> None:
         self._files = files
         self._find_url = find_url

@@ -7,18 +7,19 @@ no worker, because the chart is also read where scans never run.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from datetime import UTC, date, datetime
-from typing import Protocol, Self
+from typing import Self
 
 import structlog
 
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
-from warehouse.control import BacklogItem
+from pipelines.captures.chart import ChartCaptures
+from warehouse.control import BacklogItem, ControlStore
 from warehouse.queries.charts.history import read_songs_of_issues
-from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
+from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError
 
 SURFACE = "chart_songs"
@@ -33,24 +34,6 @@ SHUTDOWN_TIMEOUT_S = 10.0
 log = structlog.get_logger(__name__)
 
 
-class BacklogStore(Protocol):
-    """The part of the control store that the backlog uses."""
-
-    def add_to_backlog(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
-    def claim_backlog(self, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]: ...
-    def remove_from_backlog(self, surface: str, entity_ids: list[str]) -> None: ...
-    def postpone_backlog(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None: ...
-    def next_backlog_due_at(self, surface: str) -> datetime | None: ...
-
-
-class SongReader(Protocol):
-    """The part of `ChartCaptures` that the backlog uses."""
-
-    async def songs(
-        self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
-    ) -> ChartPage: ...
-
-
 class ChartBacklog:
     """Captures queued issues while it is entered as a context manager.
 
@@ -63,8 +46,8 @@ class ChartBacklog:
     def __init__(
         self,
         *,
-        store: BacklogStore,
-        open_chart: Callable[[], AbstractAsyncContextManager[SongReader]],
+        store: ControlStore,
+        open_chart: Callable[[], AbstractAsyncContextManager[ChartCaptures]],
         is_known: Callable[[str], bool],
     ) -> None:
         self._store = store
@@ -153,7 +136,7 @@ class ChartBacklog:
         await asyncio.to_thread(self._settle, taken, refused)
         return True
 
-    async def _is_captured(self, captures: SongReader, wanted: BacklogItem) -> bool:
+    async def _is_captured(self, captures: ChartCaptures, wanted: BacklogItem) -> bool:
         if wanted.tries > MAX_ATTEMPTS:
             return False
         if await asyncio.to_thread(self._is_known, wanted.entity_id):

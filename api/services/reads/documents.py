@@ -8,12 +8,13 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import cast
 
+from api.responses.documents import to_document
 from api.schemas.lists import (
     CreatorMetrics,
     CursorList,
     ListFacts,
+    ObservationHistory,
     PaginationMode,
     PostList,
     User,
@@ -56,11 +57,7 @@ class ListPage:
 def to_user_document(account: Account) -> User:
     """Build the `user` of a profile: what was observed, by the names of the schema."""
     avatar: ImageUrls = {"url_list": [account.avatar_url] if account.avatar_url else []}
-    shown = {
-        name: avatar if name == "avatar_thumb" else getattr(account, name)
-        for name in User.__annotations__
-    }
-    return cast("User", shown)
+    return to_document(User, account, avatar_thumb=avatar)
 
 
 def to_cursor_list(page: ListPage) -> CursorList:
@@ -92,12 +89,7 @@ def _list_facts(page: ListPage) -> ListFacts:
         "pagination_mode": page.pagination_mode,
         "public_first_screen_count": history.first_screen_count,
         "public_observed_union_count": history.union_count,
-        "observation_history": {
-            "snapshot_count": history.snapshot_count,
-            "distinct_snapshot_count": history.distinct_snapshot_count,
-            "first_observed_at": to_time(history.first_observed_at),
-            "last_observed_at": to_time(history.last_observed_at),
-        },
+        "observation_history": to_document(ObservationHistory, history),
         "coverage_complete": False,
     }
 

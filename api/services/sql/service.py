@@ -8,17 +8,20 @@ from typing import Protocol
 import orjson
 
 from api.params.sql import FILE_ROWS, SqlBody, SqlExportBody, StatementBody
+from api.responses.documents import to_document
 from api.responses.errors import MissingParameterError, QueryLimitError
 from api.schemas.extensions.sql import (
     NamedQueryDocument,
     QueryLibrary,
+    QueryParameterDocument,
+    TableColumnDocument,
     TableDocument,
     TableList,
 )
 from api.services.exports.build import ExportFile
 from api.services.sql.runner import StatementTicket
 from api.services.sql.statement import ParameterValue, Statement, StatementAnswer
-from warehouse.analysis.description import NAMES, describe_table
+from warehouse.analysis.description import NAMES, TableDescription, describe_table
 from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.errors import InvalidParameterError
@@ -144,45 +147,23 @@ def _read(body: StatementBody) -> _Asked:
 
 
 def _query_document(query: NamedQuery) -> NamedQueryDocument:
-    return {
-        "name": query.name,
-        "subject": query.subject,
-        "title": query.title,
-        "title_zh": query.title_zh,
-        "description": query.description,
-        "description_zh": query.description_zh,
-        "parameters": [
-            {
-                "name": one.name,
-                "type": one.type,
-                "default": one.default,
-                "meaning": one.meaning,
-                "meaning_zh": one.meaning_zh,
-            }
-            for one in query.parameters
-        ],
-        "sql": query.sql,
-    }
+    parameters = [to_document(QueryParameterDocument, one) for one in query.parameters]
+    return to_document(NamedQueryDocument, query, parameters=parameters)
 
 
 @cache
 def _tables() -> list[TableDocument]:
-    described = [describe_table(name) for name in NAMES]
-    return [
-        {
-            "name": one.name,
-            "row": one.row,
-            "key": list(one.key),
-            "columns": [
-                {
-                    "name": column.name,
-                    "type": TYPE_LABELS[column.type],
-                    "unit": column.unit,
-                    "meaning": column.meaning,
-                    "may_be_unknown": not column.required,
-                }
-                for column in one.columns
-            ],
-        }
-        for one in described
+    return [_table_document(describe_table(name)) for name in NAMES]
+
+
+def _table_document(described: TableDescription) -> TableDocument:
+    columns = [
+        to_document(
+            TableColumnDocument,
+            column,
+            type=TYPE_LABELS[column.type],
+            may_be_unknown=not column.required,
+        )
+        for column in described.columns
     ]
+    return to_document(TableDocument, described, columns=columns)

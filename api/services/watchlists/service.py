@@ -6,11 +6,12 @@ orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, ru
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Protocol, cast
 
+from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
+    WatchEntry,
     WatchlistDeleted,
     WatchlistDocument,
     WatchlistList,
@@ -18,14 +19,13 @@ from api.schemas.extensions.watchlists import (
     WatchRunDocument,
     WatchRunEntry,
     WatchRunList,
-    WebhookOutcome,
+    WatchThresholds,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.documents.videos import to_time
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
-from warehouse.control import open_control
+from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
@@ -44,25 +44,6 @@ from warehouse.records.worlds import is_demo_world
 PATH = "/api/v1/sametrack/watchlists"
 
 
-class WatchlistStore(Protocol):
-    """The part of the control store that watchlists use."""
-
-    def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
-    def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
-    def change_watchlist(
-        self, name: str, change: Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
-    ) -> bool: ...
-    def delete_watchlist(self, name: str) -> bool: ...
-    def watchlist(self, name: str) -> Watchlist | None: ...
-    def watchlists(self) -> list[Watchlist]: ...
-    def request_run(self, name: str, *, origin: Origin) -> str | None: ...
-    def watch_run(self, run_id: str) -> WatchlistRun | None: ...
-    def watch_runs(
-        self, name: str, *, limit: int, with_digest: bool = False
-    ) -> list[WatchlistRun]: ...
-    def entry_checks(self, run_id: str) -> list[EntryCheck]: ...
-
-
 class WatchlistService:
     """Watchlists and their runs.
 
@@ -74,7 +55,7 @@ class WatchlistService:
 
     def __init__(
         self,
-        store: WatchlistStore,
+        store: ControlStore,
         *,
         find_target: Callable[[str], InputTarget | None],
         is_demo: bool,
@@ -233,24 +214,19 @@ class WatchlistService:
         following = next_time(kept.cron, kept.considered_until)
         plan = kept.plan
         newest = self._store.watch_runs(plan.name, limit=1)
-        return {
-            "name": plan.name,
-            "every": plan.every,
-            "entries": [{"kind": entry.kind, "input": entry.input} for entry in plan.entries],
-            "thresholds": {
-                "velocity": plan.thresholds.velocity,
-                "rank_change": plan.thresholds.rank_change,
-                "new_music_id": plan.thresholds.new_music_id,
-            },
-            "parameters": dict(plan.parameters),
-            "enabled": plan.enabled,
-            "cron": kept.cron,
-            "next_due_at": to_time(following) if plan.enabled else None,
-            "last_run": _to_run(newest[0]) if newest else None,
-            "created_at": to_time(kept.created_at),
-            "updated_at": to_time(kept.updated_at),
-            "is_demo_data": self._is_demo,
-        }
+        return to_document(
+            WatchlistDocument,
+            plan,
+            entries=[to_document(WatchEntry, entry) for entry in plan.entries],
+            thresholds=to_document(WatchThresholds, plan.thresholds),
+            parameters=dict(plan.parameters),
+            cron=kept.cron,
+            next_due_at=following if plan.enabled else None,
+            last_run=_to_run(newest[0]) if newest else None,
+            created_at=kept.created_at,
+            updated_at=kept.updated_at,
+            is_demo_data=self._is_demo,
+        )
 
     def _find(self, name: str) -> Watchlist:
         found = self._store.watchlist(name)
@@ -285,28 +261,13 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
 
 def _to_run(run: WatchlistRun) -> WatchRunDocument:
     digest = run.digest or {}
-    return {
-        "run_id": run.run_id,
-        "watchlist": run.watchlist,
-        "status": run.status,
-        "origin": run.origin,
-        "due_at": to_time(run.due_at),
-        "began_at": to_time(run.began_at),
-        "ended_at": to_time(run.ended_at),
-        "missed_count": run.missed_count,
-        "outcome": run.outcome,
-        "change_count": digest.get("change_count"),
-        "files": digest.get("files"),
-        "told": cast("WebhookOutcome | None", run.told),  # as the webhook stored it
-    }
+    return to_document(
+        WatchRunDocument,
+        run,
+        change_count=digest.get("change_count"),
+        files=digest.get("files"),
+    )
 
 
 def _to_entry(check: EntryCheck) -> WatchRunEntry:
-    return {
-        "kind": check.entry.kind,
-        "input": check.entry.input,
-        "status": check.status,
-        "subject": check.subject,
-        "job_id": check.job_id,
-        "error": check.error,
-    }
+    return to_document(WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input)
