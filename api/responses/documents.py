@@ -58,7 +58,7 @@ class ErrorData(ClosedDocument):
     error: ErrorDocument
 
 
-def to_document[Kind](kind: type[Kind], record: object, **others: object) -> Kind:
+def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> Kind:
     """Build a document of this type from the fields of a record or a row that have its names.
 
     Args:
