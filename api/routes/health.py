@@ -11,7 +11,7 @@ from starlette.responses import Response
 from api.responses.envelope import JsonResponse
 from api.responses.errors import NOT_READY, OK
 from api.routes.dependencies import ServicesDep
-from api.schemas.base_models import Health, ReadinessReport
+from api.schemas.health import Health, ReadinessReport
 from api.server.metrics import MEDIA_TYPE
 
 router = APIRouter(tags=["Operation"])

@@ -40,7 +40,7 @@ from api.services.job_document import (
     track_names,
     waiting_headers,
 )
-from api.services.job_events import JobEvents
+from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
 operations = Operations("Jobs")

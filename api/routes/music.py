@@ -23,8 +23,7 @@ from api.schemas.responses import (
     unchanged,
 )
 from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse, JobDocument
-from api.services.batch import to_batch
-from api.services.batch_inputs import expand_inputs
+from api.services.batch import expand_inputs, to_batch
 from api.services.job_document import (
     poll_url,
     to_discovery,
@@ -32,7 +31,7 @@ from api.services.job_document import (
     to_job_document,
     waiting_headers,
 )
-from api.services.job_wait import wait_for_job
+from api.services.job_responses import wait_for_job
 
 operations = Operations("Music")
 

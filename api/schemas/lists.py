@@ -4,13 +4,29 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.base_models import Provenance
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from pipelines.documents.video_types import ImageUrls, VideoDocument
 from warehouse.records.videos import FollowerCountSource
 
 InputSource = Literal["text", "profile_link", "short_link", "work_author"]
 PaginationMode = Literal["public_first_screen_local_cursor", "platform_cursor"]
+
+
+IsExperimental = Annotated[
+    bool,
+    Field(
+        description="true: from an experimental source that may stop working at any time. "
+        "来自实验性数据源，随时可能失效。"
+    ),
+]
+
+
+class Provenance(ClosedDocument):
+    """Where the data of a synchronous read comes from."""
+
+    data_provider: str
+    is_experimental: IsExperimental
+    is_demo_data: bool
 
 
 class ResolvedUser(Provenance):

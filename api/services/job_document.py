@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from api.responses.documents import to_document
 from api.responses.errors import with_hint
-from api.schemas.base_models import ResultNote
 from api.schemas.result import (
     ContinuedFrom,
     DiscoveryResponse,
@@ -13,6 +12,7 @@ from api.schemas.result import (
     JobDocument,
     JobPreview,
     JobProgress,
+    ResultNote,
     TrackName,
 )
 from pipelines.documents.result_types import Discovery, HotVideos, JobResult

@@ -20,7 +20,7 @@ from api.app import create_app
 from api.client import AsyncClient, Client, Connection
 from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.annotations import AnnotationService
+from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings

@@ -10,10 +10,8 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.responses.documents import Envelope
 from api.routes.dependencies import Services
-from api.schemas.base_models import ReadinessReport
-from api.schemas.extensions.doctor import DoctorReport
-from api.server.health import Readiness
-from api.server.platform_health import PlatformHealth
+from api.schemas.health import DoctorReport, ReadinessReport
+from api.server.health import PlatformHealth, Readiness
 from api.settings import ApiSettings
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.errors import WarehouseUnavailableError

@@ -19,7 +19,7 @@ from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
 from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.annotations import AnnotationService
+from api.services.evidence.annotations import AnnotationService
 from pipelines.audio.cross_check import TooShortError
 from pipelines.audio.features.sounds import NotComparable, unpack_features
 from pipelines.audio.recompute import recompute

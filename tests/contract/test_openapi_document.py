@@ -14,7 +14,7 @@ from api.responses.documents import Envelope
 from api.responses.errors import ERROR_SPECS
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.examples import RESPONSE_EXAMPLES, read_example
-from api.schemas.extensions.evidence import ComparisonDocument
+from api.schemas.extensions.exports import ComparisonDocument
 from api.schemas.lists import (
     CreatorMetrics,
     CursorList,

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from api.app import create_app
 from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from api.settings import ApiSettings
 from warehouse.home.picture_files import PictureFolder
 

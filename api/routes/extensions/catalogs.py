@@ -17,7 +17,7 @@ from api.schemas.extensions.catalogs import (
     CatalogTracks,
 )
 from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
-from api.services.catalogs.service import PATH, CatalogApi
+from api.services.catalogs import PATH, CatalogApi
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_list_reader import SongListReader
 

@@ -7,7 +7,7 @@ from dotenv import dotenv_values
 from api.responses.documents import to_document
 from api.routes.dependencies import ServicesDep, SourcesDep
 from api.routes.operations import Operations
-from api.schemas.extensions.doctor import (
+from api.schemas.health import (
     DoctorReport,
     ExampleDocument,
     SettingDocument,

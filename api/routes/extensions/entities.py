@@ -11,9 +11,9 @@ from api.responses.envelope import record_parameters
 from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep
 from api.routes.operations import Operations
-from api.schemas.extensions.evidence import NoteDocument, NoteList
+from api.schemas.extensions.exports import NoteDocument, NoteList
 from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
-from api.services.pictures.service import CACHE_HEADERS, MEDIA_TYPE, PictureKind
+from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
 from warehouse.control.notes.records import NoteKind
 

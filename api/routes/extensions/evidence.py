@@ -16,7 +16,7 @@ from api.responses.envelope import record_parameters
 from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep
 from api.routes.operations import Operations
-from api.schemas.extensions.evidence import AnnotationList, ComparisonDocument
+from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
 from api.schemas.responses import (
     READ_ERRORS,
     UPSTREAM_ERRORS,
@@ -24,8 +24,7 @@ from api.schemas.responses import (
     error_responses,
     file,
 )
-from api.services.byte_ranges import range_response
-from api.services.evidence.excerpt_reader import read_missing_excerpt
+from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline
 from warehouse.records.evidence import ExcerptRole

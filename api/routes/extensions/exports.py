@@ -34,9 +34,8 @@ from api.schemas.responses import (
     exported_file,
     file,
 )
-from api.services.exports.build import build_file
 from api.services.exports.source_reader import check_source, fetch_source
-from api.services.exports.tables import TableName
+from api.services.exports.tables import TableName, build_file
 from api.services.job_document import scan_job_id, to_job_document
 from api.services.report import report_page
 from api.services.series import read_series

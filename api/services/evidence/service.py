@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.evidence import (
+from api.schemas.extensions.exports import (
     ComparedVideo,
     ComparisonDocument,
     ExcerptDocument,
@@ -215,17 +215,11 @@ class EvidenceService:
         Raises:
             NotFoundError: As `features`.
         """
-        from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
+        from api.services.evidence.plot import draw_pair  # noqa: PLC0415 - loads NumPy
+        from api.services.evidence.svg import to_picture  # noqa: PLC0415 - loads Pillow
 
         stored, explanation = self.explanation(comparison_id)
-        reference, candidate = stored.names(language)
-        return render_plot(
-            explanation,
-            form,
-            reference_name=reference,
-            candidate_name=candidate,
-            language=language,
-        )
+        return to_picture(draw_pair(explanation, stored.names(language), language=language), form)
 
     def excerpt(self, comparison_id: str, role: ExcerptRole) -> bytes:
         """Return a short excerpt of one of the sounds as an MP3 file.

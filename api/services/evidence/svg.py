@@ -1,14 +1,16 @@
-"""Renders a scene as a self-contained SVG document: no script, font or external address.
+"""Renders a scene as a file: PNG, or a self-contained SVG document.
 
+That has no script, font or external address.
 Every text is escaped, and characters that XML cannot hold are replaced. Colours follow the reader's
 light or dark setting.
 """
 
 import base64
 import re
+from typing import Literal
 from xml.sax.saxutils import escape
 
-from api.services.evidence.png import to_png_bytes
+from api.services.evidence.png import to_png, to_png_bytes
 from api.services.evidence.scene import (
     DARK,
     LIGHT,
@@ -23,6 +25,11 @@ from api.services.evidence.scene import (
 
 _UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _FONT = "system-ui, sans-serif"
+
+
+def to_picture(scene: Scene, form: Literal["svg", "png"]) -> bytes:
+    """Return the file in a format."""
+    return to_svg(scene).encode() if form == "svg" else to_png(scene)
 
 
 def to_svg(scene: Scene) -> str:

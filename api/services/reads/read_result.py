@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from api.schemas.base_models import Provenance
+from api.schemas.lists import Provenance
 from pipelines.platform.providers import is_experimental
 
 

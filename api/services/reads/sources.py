@@ -8,6 +8,7 @@ source serves what and how many are open at once. Not here: what is read from th
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.freshness import is_fresh
 from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
@@ -31,6 +33,7 @@ from pipelines.platform.providers import (
 )
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.accounts import read_last_outcome
 from warehouse.records.worlds import is_demo_world
 
 FALLBACK_PROVIDER = "mock"
@@ -97,6 +100,19 @@ class Sources:
     def pages_posts_locally(self) -> bool:
         """True if `max_cursor` is a local cursor over observed posts."""
         return self.settings.local_cursor_mode and reads_first_screens_alone(self.data_provider)
+
+    async def had_lately(
+        self, outcome: str, surfaces: tuple[str, ...], entity_id: str, *, now: datetime
+    ) -> bool:
+        """Return whether a read of an entity ended so within `NEGATIVE_TTL`."""
+        find = partial(
+            read_last_outcome,
+            self.engine,
+            surfaces=surfaces,
+            entity_id=entity_id,
+            outcome=outcome,
+        )
+        return is_fresh(await run_sync(find), now=now, ttl_s=self.settings.negative_ttl)
 
     def users(self) -> AbstractAsyncContextManager[Captures]:
         """Open captures from the source of users, posts and single videos.

@@ -18,7 +18,7 @@ from api.schemas.extensions.sql import (
     TableDocument,
     TableList,
 )
-from api.services.exports.build import ExportFile
+from api.services.exports.tables import ExportFile
 from api.services.sql.runner import StatementTicket
 from api.services.sql.statement import ParameterValue, Statement, StatementAnswer
 from warehouse.analysis.description import NAMES, TableDescription, describe_table

@@ -25,6 +25,8 @@ AT_ONCE = 4
 _TIDY_EVERY = 200
 _ABSENT = (StructureChangedError, SubstitutionError, UnreachableError)
 """Errors of a picture that is gone, or is none; nobody asks again for an hour."""
+MEDIA_TYPE = "image/jpeg"
+CACHE_HEADERS: Mapping[str, str] = {"Cache-Control": "private, max-age=86400"}
 
 
 class PictureService:
@@ -95,7 +97,3 @@ class PictureService:
         # After the first one too: an earlier process may have left many.
         if self._written % _TIDY_EVERY == 1:
             self._files.delete_surplus()
-
-
-MEDIA_TYPE = "image/jpeg"
-CACHE_HEADERS: Mapping[str, str] = {"Cache-Control": "private, max-age=86400"}

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from api.params.annotations import AnnotationVerdict
 from api.responses.documents import to_document
-from api.schemas.extensions.evidence import AnnotationDocument, AnnotationList
+from api.schemas.extensions.exports import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison
 from pipelines.documents.videos import to_time
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
