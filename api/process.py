@@ -8,7 +8,7 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -139,16 +139,9 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     )
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
-    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
     scan_service = build_scan_service(
         settings, profile, home, control=control, open_engine=lambda: engine
     )
-    probes = {
-        "control_store": lambda: _probe_control(control),
-        "lake": lambda: _probe_lake(lake),
-        "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
-        "disk": lambda: probe_writable(home.root) or room(),
-    }
     is_demo = scan_service.world.is_demo
     platform = _platform(control, engine, is_demo=is_demo)
     sources = Sources(
@@ -162,7 +155,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     control.on_generations_change = changes.mark_changed
     runner = stack.enter_context(closing(_statement_runner(settings, lake)))
     return Services(
-        readiness=Readiness(probes, platform),
+        readiness=Readiness(_probes(settings, home, control, lake), platform),
         scan_service=scan_service,
         evidence=_evidence(settings, home, engine, is_demo=is_demo),
         annotations=_annotations(lake, engine, is_demo=is_demo),
@@ -174,6 +167,18 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
             _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
         ),
     )
+
+
+def _probes(
+    settings: ApiSettings, home: Home, control: ControlStore, lake: Lake
+) -> dict[str, Callable[[], str | None]]:
+    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
+    return {
+        "control_store": lambda: _probe_control(control),
+        "lake": lambda: _probe_lake(lake),
+        "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
+        "disk": lambda: probe_writable(home.root) or room(),
+    }
 
 
 def _pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService | None:

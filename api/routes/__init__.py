@@ -8,12 +8,11 @@ from api.routes import chart, health, jobs, music, search, users_and_lists, vide
 from api.routes.extensions import (
     catalogs,
     chart_platform,
-    console,
     doctor,
     entities,
     evidence,
     exports,
-    reference,
+    pages,
     sql,
     watchlists,
 )
@@ -31,7 +30,7 @@ ROUTERS = (
     jobs.extensions.router,
     evidence.operations.router,
     doctor.operations.router,
-    reference.operations.router,
+    pages.operations.router,
     exports.operations.router,
     entities.operations.router,
     exports.exporting.router,
@@ -40,8 +39,7 @@ ROUTERS = (
     catalogs.operations.router,
     chart_platform.operations.router,
     health.router,
-    reference.router,
-    console.router,
+    pages.router,
 )
 
 

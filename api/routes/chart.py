@@ -1,20 +1,19 @@
 """Endpoint 16: chart history."""
 
 import math
-from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from api.params.chart import ChartQuery
 from api.responses.envelope import conditional_response, record_parameters
 from api.routes.dependencies import ChartHistoryDep, DeadlineDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.responses import PARAMETER_ERRORS, PLATFORM_ERRORS, UPSTREAM_ERRORS
 from api.server.middleware.response_cache import cache_response
 
-operations = Operations("Chart")
+operations = OperationRoutes("Chart")
 
 
 @operations.read(
@@ -30,10 +29,7 @@ operations = Operations("Chart")
     headers=("Retry-After",),
 )
 async def history(
-    request: Request,
-    query: Annotated[ChartQuery, Query()],
-    chart: ChartHistoryDep,
-    deadline: DeadlineDep,
+    request: Request, query: ChartQuery, chart: ChartHistoryDep, deadline: DeadlineDep
 ) -> Response:
     """Return one issue per 10 days with its first 20 songs. 榜单历史：每 10 天一期，每期前 20 首.
 

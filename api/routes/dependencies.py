@@ -60,11 +60,7 @@ async def _services(request: Request) -> Services:
 
 
 def _part(name: str) -> Callable[[Request], Awaitable[object]]:
-    """Return a dependency on one of the services.
-
-    Raises:
-        ProfileNotChosenError: No profile is chosen. Raised for a request.
-    """
+    """Return a dependency on one of the services; it refuses requests while there is none."""
 
     async def find(request: Request) -> object:
         found: object = getattr(request.app.state.services, name)

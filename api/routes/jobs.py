@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Body, Header, Path, Query, Request
+from fastapi import Header, Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from api.params.scan import JobBody, JobListQuery, RankingQuery
@@ -18,7 +18,7 @@ from api.routes.dependencies import (
     no_repeated_parameters,
 )
 from api.routes.music import STARTED
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.responses import (
     BODY_ERRORS,
     JOB_ERRORS,
@@ -43,8 +43,8 @@ from api.services.job_document import (
 from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
-operations = Operations("Jobs")
-extensions = Operations()
+operations = OperationRoutes("Jobs")
+extensions = OperationRoutes()
 
 _OWN_PATH = "/api/v1/sametrack/jobs"
 _WAITING = ("Retry-After",)
@@ -65,7 +65,7 @@ JobId = Annotated[str, Path(description="id of a collection job")]
     },
 )
 async def music_collection_jobs(
-    request: Request, body: Annotated[JobBody, Body()], scan_service: ScanServiceDep
+    request: Request, body: JobBody, scan_service: ScanServiceDep
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -116,10 +116,7 @@ async def music_collection_job(
     headers=_WAITING,
 )
 async def sametrack_job_ranking(
-    request: Request,
-    job_id: JobId,
-    query: Annotated[RankingQuery, Query()],
-    scan_service: ScanServiceDep,
+    request: Request, job_id: JobId, query: RankingQuery, scan_service: ScanServiceDep
 ) -> Response:
     """Return a job with its ranking in another view. Starts no scan. 任务结果的其他视图."""
     record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
@@ -163,7 +160,7 @@ async def cancel_music_collection_job(
 
 @extensions.read(_OWN_PATH, "List jobs", "Newest jobs", "invalid_parameter", *READ_ERRORS)
 def sametrack_jobs(
-    query: Annotated[JobListQuery, Query()], scan_service: ScanServiceDep, services: ServicesDep
+    query: JobListQuery, scan_service: ScanServiceDep, services: ServicesDep
 ) -> JobList:
     """Return the newest jobs without their results, and what their tracks are called. 任务列表."""
     scans = scan_service.jobs(limit=query.limit, status=query.status)

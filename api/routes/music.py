@@ -1,10 +1,9 @@
 """Endpoints 5, 6 and 9: hot videos of a track and of up to ten tracks, related videos."""
 
 from functools import partial
-from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Body, Query, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from api.params.discovery import DiscoveryQuery
@@ -12,7 +11,7 @@ from api.params.scan import BatchBody, HotVideosQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED, OK
 from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.responses import (
     DEVICE_ERRORS,
     PARAMETER_ERRORS,
@@ -33,7 +32,7 @@ from api.services.job_document import (
 )
 from api.services.job_responses import wait_for_job
 
-operations = Operations("Music")
+operations = OperationRoutes("Music")
 
 _APP = "/api/v1/vidplat/app/v3"
 _ERRORS = (
@@ -56,7 +55,7 @@ STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After
 )
 async def fetch_music_hot_videos(
     request: Request,
-    query: Annotated[HotVideosQuery, Query()],
+    query: HotVideosQuery,
     scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
@@ -87,10 +86,7 @@ async def fetch_music_hot_videos(
     *PLATFORM_ERRORS,
 )
 async def fetch_music_hot_videos_batch(
-    request: Request,
-    body: Annotated[BatchBody, Body()],
-    scan_service: ScanServiceDep,
-    services: ServicesDep,
+    request: Request, body: BatchBody, scan_service: ScanServiceDep, services: ServicesDep
 ) -> BatchResult:
     """Process each track independently: stored result, job to poll, or error. 批量查找热门作品.
 
@@ -114,7 +110,7 @@ async def fetch_music_hot_videos_batch(
 )
 async def discover_music_related_videos(
     request: Request,
-    query: Annotated[DiscoveryQuery, Query()],
+    query: DiscoveryQuery,
     scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> DiscoveryResponse:

@@ -1,25 +1,26 @@
-"""Operations: routes whose checks, description and envelope follow from one declaration."""
+"""OperationRoutes: routes whose checks, description and envelope follow from one declaration."""
 
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import get_args, get_origin
+from typing import Annotated, get_args, get_origin
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Request, params
+from fastapi import APIRouter, Body, Depends, Query, Request, params
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Scope
 
+from api.params.scan import QueryModel
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import OK
 from api.routes.dependencies import no_query_parameters, no_repeated_parameters
 from api.schemas.responses import BODY_ERRORS, ResponseSpecs, error_responses, success, unchanged
 from api.server.middleware.json_body import JsonRoute
 from api.server.middleware.response_cache import cache_response
-from api.services.reads.read_result import ReadResult
+from api.services.reads.documents import ReadResult
 
 _REQUEST = "request"
 _SENT = (params.Path, params.Query, params.Body)
@@ -28,14 +29,14 @@ type _Handler = Callable[..., object]
 type _Wrap = Callable[[Scope, object], Response]
 
 
-class Operations:
+class OperationRoutes:
     """The operations of one group, in the order of the description.
 
     A handler returns the `data` of its answer, or a `ReadResult` of it, and runs in a thread unless
     it is a coroutine. Its parameters are recorded for the envelope. One that takes the `request`
-    records them itself, and one that returns a response answers with it as it is. An operation with
-    a query model accepts each parameter once, any other accepts no query; one with a body reads it
-    as strict JSON.
+    records them itself, and one that returns a response answers with it as it is. A
+    `QueryModel` among its parameters is the query, any other model the body. An operation with a
+    query accepts each parameter once, any other accepts none; one with a body reads strict JSON.
 
     Args:
         tag: Tag of the operations.
@@ -69,14 +70,10 @@ class Operations:
         """
 
         def register(handler: H) -> H:
-            found: ResponseSpecs = {
-                OK: success(model or _data_type(handler), answer, "ETag", *headers)
-            }
-            unmodified, failures = unchanged(*headers), error_responses(*errors)
-            first, last = unmodified, failures
-            if self._lists_unchanged_last:
-                first, last = failures, unmodified
-            responses = {**found, **first, **last}
+            found = success(model or _data_type(handler), answer, "ETag", *headers)
+            parts = [unchanged(*headers), error_responses(*errors)]
+            first, last = reversed(parts) if self._lists_unchanged_last else parts
+            responses: ResponseSpecs = {OK: found, **first, **last}
             declare = self.respond(
                 "GET", path, summary, responses, wrap=conditional_response, checks=checks
             )
@@ -95,15 +92,14 @@ class Operations:
     ) -> Callable[[H], H]:
         """Declare an operation that changes something, or whose answer changes with every request.
 
-        Args: as of `read`, with the method of the request. Errors of a body need not be named.
+        Its arguments are those of `read`, after the method of the request. The errors of a body
+        need not be named.
         """
 
         def register(handler: H) -> H:
-            failures = error_responses(*errors, *(BODY_ERRORS if _has_body(handler) else ()))
-            responses: ResponseSpecs = {
-                OK: success(model or _data_type(handler), answer),
-                **failures,
-            }
+            found = success(model or _data_type(handler), answer)
+            of_body = BODY_ERRORS if _takes(handler, params.Body) else ()
+            responses: ResponseSpecs = {OK: found, **error_responses(*errors, *of_body)}
             return self.respond(method, path, summary, responses)(handler)
 
         return register
@@ -134,7 +130,7 @@ class Operations:
         """
 
         def register(handler: H) -> H:
-            takes_query = any(isinstance(kind, params.Query) for kind in _sent(handler).values())
+            takes_query = _takes(handler, params.Query)
             check = no_repeated_parameters if takes_query else no_query_parameters
             self.router.add_api_route(
                 path,
@@ -145,7 +141,7 @@ class Operations:
                 response_class=response_class,
                 responses=responses,
                 dependencies=[Depends(one) for one in (*checks, check)],
-                route_class_override=route_class if _has_body(handler) else APIRoute,
+                route_class_override=route_class if _takes(handler, params.Body) else APIRoute,
             )
             return handler
 
@@ -154,9 +150,9 @@ class Operations:
 
 def _endpoint(handler: _Handler, wrap: _Wrap) -> Callable[..., Awaitable[Response]]:
     """Return what the framework calls: it records the parameters and wraps what it gets."""
-    signature = inspect.signature(handler)
-    takes_request = _REQUEST in signature.parameters
-    sent = _sent(handler)
+    signature = _signature(handler)
+    takes_request = _REQUEST in inspect.signature(handler).parameters
+    sent = _sent(signature)
     is_coroutine = inspect.iscoroutinefunction(handler)
 
     @functools.wraps(handler)
@@ -170,10 +166,7 @@ def _endpoint(handler: _Handler, wrap: _Wrap) -> Callable[..., Awaitable[Respons
         found = await found if isinstance(found, Awaitable) else found
         return found if isinstance(found, Response) else _wrapped(request.scope, found, wrap)
 
-    added = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
-    own = (one for name, one in signature.parameters.items() if name != _REQUEST)
-    every = [added, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own)]
-    endpoint.__signature__ = signature.replace(parameters=every)  # type: ignore[attr-defined]  # read by inspect
+    endpoint.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
     return endpoint
 
 
@@ -192,18 +185,33 @@ def _effective(given: dict[str, object]) -> dict[str, object]:
     return shown
 
 
-def _sent(handler: _Handler) -> dict[str, object]:
+def _sent(signature: inspect.Signature) -> dict[str, object]:
     """Return what the request carries for a handler, by the name of its parameter."""
     return {
         name: kind
-        for name, one in inspect.signature(handler).parameters.items()
+        for name, one in signature.parameters.items()
         for kind in getattr(one.annotation, "__metadata__", ())
         if isinstance(kind, _SENT)
     }
 
 
-def _has_body(handler: _Handler) -> bool:
-    return any(isinstance(kind, params.Body) for kind in _sent(handler).values())
+def _signature(handler: _Handler) -> inspect.Signature:
+    """Return the signature for the framework, in which models say what they are models of."""
+    signature = inspect.signature(handler)
+    own = [_declared(one) for name, one in signature.parameters.items() if name != _REQUEST]
+    added = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
+    return signature.replace(parameters=[added, *own])
+
+
+def _declared(parameter: inspect.Parameter) -> inspect.Parameter:
+    kind = parameter.annotation
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        kind = Annotated[kind, Query() if issubclass(kind, QueryModel) else Body()]
+    return parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=kind)
+
+
+def _takes(handler: _Handler, kind: type) -> bool:
+    return any(isinstance(one, kind) for one in _sent(_signature(handler)).values())
 
 
 def _data_type(handler: _Handler) -> type:

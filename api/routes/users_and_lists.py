@@ -1,9 +1,5 @@
 """Endpoints 1 to 4, 12 and 13: accounts with their posts and metrics, observed lists of videos."""
 
-from typing import Annotated
-
-from fastapi import Query
-
 from api.params.lists import (
     HashtagListQuery,
     MetricsQuery,
@@ -13,18 +9,21 @@ from api.params.lists import (
     ResolveQuery,
 )
 from api.routes.dependencies import DeadlineDep, MomentDep, SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.responses import DEVICE_ERRORS, PARAMETER_ERRORS, PLATFORM_ERRORS, UPSTREAM_ERRORS
-from api.services.reads.documents import TimeWindow
-from api.services.reads.lists import ListPageRequest, read_list
+from api.services.reads.documents import ReadResult, TimeWindow
+from api.services.reads.lists import ListPageRequest
 from api.services.reads.metrics import read_metrics
-from api.services.reads.posts import ORDERS, PostPageRequest, read_posts
-from api.services.reads.read_result import ReadResult
+from api.services.reads.posts import ORDERS, read_posts
 from api.services.reads.track_lists import HASHTAG_ORDERS, hashtag_list_source, music_list_source
 from api.services.reads.users import read_user, resolve_user
 
-users, music, hashtags = Operations("User"), Operations("Music"), Operations("Hashtag")
+users, music, hashtags = (
+    OperationRoutes("User"),
+    OperationRoutes("Music"),
+    OperationRoutes("Hashtag"),
+)
 
 _APP = "/api/v1/vidplat/app/v3"
 _LIST_ERRORS = (*PARAMETER_ERRORS, *PLATFORM_ERRORS, *UPSTREAM_ERRORS)
@@ -38,10 +37,7 @@ _USER_ERRORS = (*_LIST_ERRORS, "unresolvable_sec_user_id")
     *_USER_ERRORS,
 )
 async def get_sec_user_id(
-    query: Annotated[ResolveQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: ResolveQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[ResolvedUser]:
     """Resolve a profile link, short link, video link, handle or text. 解析 sec_user_id.
 
@@ -53,10 +49,7 @@ async def get_sec_user_id(
 
 @users.read(f"{_APP}/handler_user_profile", "User profile", "Account profile", *_USER_ERRORS)
 async def handler_user_profile(
-    query: Annotated[ProfileQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: ProfileQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[UserProfile]:
     """Return the public profile of an account: names, counts, description. 用户主页信息."""
     return await read_user(sources, query.sec_user_id, now=now, deadline=deadline)
@@ -64,10 +57,7 @@ async def handler_user_profile(
 
 @users.read(f"{_APP}/fetch_user_post_videos", "Posts of a user", "Page of posts", *_USER_ERRORS)
 async def fetch_user_post_videos(
-    query: Annotated[PostsQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: PostsQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[PostList]:
     """Return the posts of an account, page by page. 用户作品列表.
 
@@ -75,13 +65,10 @@ async def fetch_user_post_videos(
     observed posts if the source reads only first screens. `sort_type` sorts each platform page
     separately.
     """
-    wanted = PostPageRequest(
-        sec_user_id=query.sec_user_id,
-        max_cursor=query.max_cursor,
-        count=query.count,
-        order=ORDERS[query.sort_type],
+    wanted = ListPageRequest(
+        cursor=query.max_cursor, count=query.count, order=ORDERS[query.sort_type]
     )
-    return await read_posts(sources, wanted, now=now, deadline=deadline)
+    return await read_posts(sources, query.sec_user_id, wanted, now=now, deadline=deadline)
 
 
 @users.read(
@@ -91,10 +78,7 @@ async def fetch_user_post_videos(
     *_USER_ERRORS,
 )
 async def fetch_user_metrics(
-    query: Annotated[MetricsQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: MetricsQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[CreatorMetrics]:
     """Return followers, total likes, and likes of the newest videos of the last days. 创作者指标.
 
@@ -116,10 +100,7 @@ async def fetch_user_metrics(
     *DEVICE_ERRORS,
 )
 async def fetch_music_video_list(
-    query: Annotated[MusicListQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: MusicListQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[CursorList]:
     """Return the public first screen of a track, merged with earlier ones. 音乐作品列表.
 
@@ -130,7 +111,7 @@ async def fetch_music_video_list(
         cursor=query.cursor, count=query.count, order="public", refresh=query.refresh
     )
     listing = music_list_source(sources, query.music_id, now=now)
-    return await read_list(sources, listing, wanted, now=now, deadline=deadline)
+    return await listing.read(wanted, now=now, deadline=deadline)
 
 
 @hashtags.read(
@@ -140,10 +121,7 @@ async def fetch_music_video_list(
     *_LIST_ERRORS,
 )
 async def fetch_hashtag_video_list(
-    query: Annotated[HashtagListQuery, Query()],
-    sources: SourcesDep,
-    now: MomentDep,
-    deadline: DeadlineDep,
+    query: HashtagListQuery, sources: SourcesDep, now: MomentDep, deadline: DeadlineDep
 ) -> ReadResult[CursorList]:
     """Return the public first screen of a hashtag, merged with earlier ones. 话题作品列表.
 
@@ -157,4 +135,4 @@ async def fetch_hashtag_video_list(
         refresh=query.refresh,
     )
     listing = hashtag_list_source(sources, query.ch_id, now=now)
-    return await read_list(sources, listing, wanted, now=now, deadline=deadline)
+    return await listing.read(wanted, now=now, deadline=deadline)

@@ -7,7 +7,7 @@ from pydantic import Field, StrictStr
 
 from api.responses.errors import OK, MalformedJsonError
 from api.routes.dependencies import DeadlineDep, SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.lists import ManyVideos
 from api.schemas.responses import PLATFORM_ERRORS, ResponseSpecs, error_responses, success
 from api.server.middleware.json_body import JsonRoute, parse_json
@@ -16,7 +16,7 @@ from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_vi
 from warehouse.records.errors import InvalidVideoIdsError
 from warehouse.records.values import PLATFORM_ID
 
-operations = Operations("Video")
+operations = OperationRoutes("Video")
 
 VideoId = Annotated[StrictStr, Field(pattern=f"^{PLATFORM_ID}$")]
 WebIds = Annotated[

@@ -5,6 +5,7 @@ command-line output, the rules (`pipelines.charts.rules.song_links`).
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -47,12 +48,12 @@ PATH = "/api/v1/sametrack/chart"
 TABLE = "marts.chart_links"
 
 
+@dataclass(frozen=True, eq=False)
 class ChartSongService:
     """Chart songs and their links in an open lake. `is_demo` marks demo data."""
 
-    def __init__(self, engine: Engine, *, is_demo: bool) -> None:
-        self._engine = engine
-        self._is_demo = is_demo
+    engine: Engine
+    is_demo: bool
 
     def song(self, song_key: str) -> ChartSongComparison:
         """Return a song: chart positions, links with reasons, engagement curve, lead or lag.
@@ -60,8 +61,8 @@ class ChartSongService:
         Raises:
             NotFoundError: No stored issue has the song in its top 20.
         """
-        self._engine.refresh()
-        chart = read_stored_chart(self._engine, song_key)
+        self.engine.refresh()
+        chart = read_stored_chart(self.engine, song_key)
         return self._document(chart, _find_song(chart, song_key))
 
     def say(
@@ -79,8 +80,8 @@ class ChartSongService:
         Raises:
             NotFoundError: No stored issue has the song in its top 20.
         """
-        self._engine.refresh()
-        _find_song(read_stored_chart(self._engine, song_key), song_key)
+        self.engine.refresh()
+        _find_song(read_stored_chart(self.engine, song_key), song_key)
         row = {
             "link_id": str(uuid4()),
             "song_key": song_key,
@@ -91,18 +92,18 @@ class ChartSongService:
             "origin": origin,
             "said_at": datetime.now(UTC),
         }
-        self._engine.lake.append(TABLE, [row])
-        update_song_links(self._engine, song_key=song_key)
+        self.engine.lake.append(TABLE, [row])
+        update_song_links(self.engine, song_key=song_key)
         return self.song(song_key)
 
     def links(self, song_key: str | None = None) -> LinkDecisionList:
         """Return all manual link decisions, oldest first, optionally of one song."""
-        self._engine.refresh()
-        found = read_song_link_decisions(self._engine, song_key)
+        self.engine.refresh()
+        found = read_song_link_decisions(self.engine, song_key)
         return {
             "links": [to_document(LinkDecision, row) for row in found],
             "returned_count": len(found),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def judge(self) -> SongLinkUpdate:
@@ -111,15 +112,15 @@ class ChartSongService:
         Raises:
             WarehouseError: The lake cannot be read or written.
         """
-        judged = update_song_links(self._engine)
+        judged = update_song_links(self.engine)
         relations = dict(sorted(judged.relations.items()))
-        return to_document(SongLinkUpdate, judged, relations=relations, is_demo_data=self._is_demo)
+        return to_document(SongLinkUpdate, judged, relations=relations, is_demo_data=self.is_demo)
 
     def _document(self, chart: StoredChart, charted: SongPositions) -> ChartSongComparison:
         song = charted.song
-        links = read_chart_platform(self._engine, song.song_key)
+        links = read_chart_platform(self.engine, song.song_key)
         same = sorted(row["music_id"] for row in links if row["relation"] == "same")
-        observed = read_music_videos(self._engine, same) if same else []
+        observed = read_music_videos(self.engine, same) if same else []
         beside = compare_with_platform(charted, chart.days, to_video_likes(observed))
         return {
             "song_key": song.song_key,
@@ -141,7 +142,7 @@ class ChartSongService:
             "said": self.links(song.song_key)["links"],
             "platform": {"music_ids": same, "points": _curve(observed)},
             "lead": _lead_document(beside),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
 

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Body, Depends, Path, Query, Request
+from fastapi import Depends, Path, Request
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
 from api.responses.envelope import record_parameters
 from api.routes.dependencies import DeadlineDep, ScanServiceDep, SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.catalogs import (
     CatalogCancelled,
     CatalogDocument,
@@ -21,7 +21,7 @@ from api.services.catalogs import PATH, CatalogApi
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_list_reader import SongListReader
 
-operations = Operations(lists_unchanged_last=True)
+operations = OperationRoutes(lists_unchanged_last=True)
 
 _ONE = f"{PATH}/{{name}}"
 _LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
@@ -60,10 +60,7 @@ CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]
     "not_found",
 )
 def sametrack_catalog_import(
-    request: Request,
-    name: CatalogName,
-    body: Annotated[CatalogImportBody, Body()],
-    catalogs: CatalogsDep,
+    request: Request, name: CatalogName, body: CatalogImportBody, catalogs: CatalogsDep
 ) -> CatalogImport:
     """Add tracks, or update them; each line that is not imported is named. 导入音乐.
 
@@ -108,7 +105,7 @@ def sametrack_catalog_remove(name: CatalogName, catalogs: CatalogsDep) -> Catalo
 
 @operations.read(f"{_ONE}/tracks", "Tracks of a catalogue", "Tracks", *_ERRORS)
 def sametrack_catalog_tracks(
-    name: CatalogName, query: Annotated[CatalogTracksQuery, Query()], catalogs: CatalogsDep
+    name: CatalogName, query: CatalogTracksQuery, catalogs: CatalogsDep
 ) -> CatalogTracks:
     """Return a page of tracks with their newest results, in their order. 曲库中的音乐."""
     return catalogs.tracks(name, query)

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Body, Depends, Path, Query
+from fastapi import Depends, Path
 
 from api.params.chart import ChartLinkBody, ChartLinksQuery
 from api.routes.dependencies import SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.chart_platform import (
     ChartSongComparison,
     LinkDecisionList,
@@ -15,7 +15,7 @@ from api.schemas.extensions.chart_platform import (
 from api.schemas.responses import READ_ERRORS, WRITE_ERRORS
 from api.services.chart_songs import PATH, ChartSongService
 
-operations = Operations()
+operations = OperationRoutes()
 
 SongKey = Annotated[
     str,
@@ -38,9 +38,7 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
     "not_found",
     *WRITE_ERRORS,
 )
-def sametrack_chart_link(
-    body: Annotated[ChartLinkBody, Body()], songs: ChartSongServiceDep
-) -> ChartSongComparison:
+def sametrack_chart_link(body: ChartLinkBody, songs: ChartSongServiceDep) -> ChartSongComparison:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
     return songs.say(
         body.song_key,
@@ -88,8 +86,6 @@ def sametrack_chart_judge(songs: ChartSongServiceDep) -> SongLinkUpdate:
     "invalid_parameter",
     *READ_ERRORS,
 )
-def sametrack_chart_links(
-    query: Annotated[ChartLinksQuery, Query()], songs: ChartSongServiceDep
-) -> LinkDecisionList:
+def sametrack_chart_links(query: ChartLinksQuery, songs: ChartSongServiceDep) -> LinkDecisionList:
     """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
     return songs.links(query.song_key)

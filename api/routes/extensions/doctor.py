@@ -6,7 +6,7 @@ from dotenv import dotenv_values
 
 from api.responses.documents import to_document
 from api.routes.dependencies import ServicesDep, SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.health import (
     DoctorReport,
     ExampleDocument,
@@ -18,7 +18,7 @@ from api.settings import applied_settings
 from pipelines.doctor.probes.canaries import example_track
 from warehouse.queries.surface_health import read_known_ids
 
-operations = Operations()
+operations = OperationRoutes()
 
 
 @operations.read(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Body, Path, Query, Request
+from fastapi import Path, Request
 from starlette.responses import Response
 
 from api.params.notes import MAX_NOTES, NoteBody, NotesQuery
@@ -10,14 +10,14 @@ from api.responses.documents import to_document
 from api.responses.envelope import record_parameters
 from api.responses.errors import OK
 from api.routes.dependencies import PicturesDep, SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.exports import NoteDocument, NoteList
 from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
 from warehouse.control.notes.records import NoteKind
 
-operations = Operations()
+operations = OperationRoutes()
 
 _NOTES = "/api/v1/sametrack/notes"
 EntityId = Annotated[
@@ -53,9 +53,7 @@ async def sametrack_picture(
 @operations.read(
     _NOTES, "Notes and tags", "Notes, the newest first", "invalid_parameter", *READ_ERRORS
 )
-def sametrack_notes(
-    request: Request, query: Annotated[NotesQuery, Query()], sources: SourcesDep
-) -> NoteList:
+def sametrack_notes(request: Request, query: NotesQuery, sources: SourcesDep) -> NoteList:
     """Return notes and tags, the newest first. 备注与标签."""
     record_parameters(request.scope, query.model_dump(exclude_none=True))
     return _note_list(sources, query.kind, limit=query.limit)
@@ -64,7 +62,7 @@ def sametrack_notes(
 @operations.act(
     "POST", _NOTES, "Write a note", "All notes on this kind, the newest first", *STORE_ERRORS
 )
-def sametrack_note(body: Annotated[NoteBody, Body()], sources: SourcesDep) -> NoteList:
+def sametrack_note(body: NoteBody, sources: SourcesDep) -> NoteList:
     """Replace the note and the tags of a track, a video or a pair. 保存备注与标签.
 
     Without `note` and `tags` the stored ones are deleted. A note changes no verdict and no result.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import Body, Path, Query, Request
+from fastapi import Path, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
@@ -15,7 +15,7 @@ from api.params.scan import AnnotationBody, QueryModel
 from api.responses.envelope import record_parameters
 from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
 from api.schemas.responses import (
     READ_ERRORS,
@@ -29,7 +29,7 @@ from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline
 from warehouse.records.evidence import ExcerptRole
 
-operations = Operations()
+operations = OperationRoutes()
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
@@ -80,7 +80,7 @@ def sametrack_comparison(comparison_id: ComparisonId, evidence: EvidenceDep) -> 
     response_class=Response,
 )
 def sametrack_comparison_svg(
-    comparison_id: ComparisonId, query: Annotated[PlotQuery, Query()], evidence: EvidenceDep
+    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
 ) -> Response:
     """Plot both sounds on one time axis, their similarity, and the limits. 比对图（SVG）."""
     picture = evidence.picture(comparison_id, "svg", language=query.language)
@@ -96,7 +96,7 @@ def sametrack_comparison_svg(
     response_class=Response,
 )
 def sametrack_comparison_png(
-    comparison_id: ComparisonId, query: Annotated[PlotQuery, Query()], evidence: EvidenceDep
+    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
 ) -> Response:
     """Return the same plot as a bitmap. 比对图（PNG）."""
     picture = evidence.picture(comparison_id, "png", language=query.language)
@@ -119,7 +119,7 @@ async def sametrack_comparison_excerpt(
     request: Request,
     comparison_id: ComparisonId,
     role: SoundRolePath,
-    query: Annotated[ExcerptQuery, Query()],
+    query: ExcerptQuery,
     evidence: EvidenceDep,
     services: ServicesDep,
 ) -> Response:
@@ -148,9 +148,7 @@ async def sametrack_comparison_excerpt(
     *WRITE_ERRORS,
 )
 def sametrack_annotate(
-    comparison_id: ComparisonId,
-    body: Annotated[AnnotationBody, Body()],
-    annotations: AnnotationsDep,
+    comparison_id: ComparisonId, body: AnnotationBody, annotations: AnnotationsDep
 ) -> AnnotationList:
     """Store a manual verdict next to the evidence. It does not change the result. 人工标注."""
     return annotations.add(comparison_id, body.verdict, note=body.note, origin="api")

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import Path, Query, Request
+from fastapi import Path, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
@@ -15,7 +15,7 @@ from api.responses.errors import OK, NotFoundError
 from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep
 from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.exports import (
     ComparisonList,
     JobReads,
@@ -46,7 +46,7 @@ from warehouse.home.folder import open_home
 from warehouse.queries.captures import read_so_far
 from warehouse.records.values import Document
 
-operations, exporting = Operations(), Operations()
+operations, exporting = OperationRoutes(), OperationRoutes()
 
 MAX_SOURCE_LENGTH = 1000
 _OBJECTS: Document = {"type": "array", "items": {"type": "object"}}
@@ -170,10 +170,7 @@ def sametrack_storage(sources: SourcesDep) -> Storage:
     response_class=Response,
 )
 def sametrack_job_report(
-    job_id: JobId,
-    query: Annotated[ReportQuery, Query()],
-    scan_service: ScanServiceDep,
-    evidence: EvidenceDep,
+    job_id: JobId, query: ReportQuery, scan_service: ScanServiceDep, evidence: EvidenceDep
 ) -> Response:
     """Return the result of a scan as one self-contained page that needs no service. 任务报告.
 
@@ -206,7 +203,7 @@ def sametrack_job_report(
     },
     response_class=Response,
 )  # fmt: skip
-async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
+async def sametrack_export(request: Request, query: ExportQuery) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the

@@ -3,17 +3,16 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import Body, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from api.params.sql import SqlBody, SqlExportBody
 from api.responses.envelope import record_parameters, request_info
 from api.responses.errors import NO_CONTENT
 from api.routes.dependencies import SqlDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
 from api.schemas.responses import (
     BODY_ERRORS,
@@ -24,7 +23,7 @@ from api.schemas.responses import (
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import PATH, SqlService
 
-operations = Operations()
+operations = OperationRoutes()
 
 _ERRORS = (*STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted")
 
@@ -62,7 +61,7 @@ async def sametrack_tables(sql: SqlDep) -> TableList:
     model=SqlAnswer,
 )
 async def sametrack_sql(
-    request: Request, body: Annotated[SqlBody, Body()], sql: SqlDep
+    request: Request, body: SqlBody, sql: SqlDep
 ) -> Mapping[str, object] | Response:
     """Run one read-only statement, or a named query, and return its first rows. 执行 SQL 查询.
 
@@ -83,9 +82,7 @@ async def sametrack_sql(
     },
     response_class=Response,
 )
-async def sametrack_sql_export(
-    request: Request, body: Annotated[SqlExportBody, Body()], sql: SqlDep
-) -> Response:
+async def sametrack_sql_export(request: Request, body: SqlExportBody, sql: SqlDep) -> Response:
     """Run a statement and return all rows as CSV, XLSX, Parquet or JSON. 导出 SQL 查询结果.
 
     A file is complete: beyond 100,000 rows the request is refused. JSON, Parquet and XLSX contain

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import Body, Depends, Path, Query, Request
+from fastapi import Depends, Path, Request
 
 from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
 from api.responses.envelope import record_parameters
 from api.routes.dependencies import SourcesDep
-from api.routes.operations import Operations
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
     WatchlistDeleted,
@@ -19,7 +19,7 @@ from api.schemas.extensions.watchlists import (
 from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
 from api.services.watchlists.service import PATH, WatchlistService
 
-operations = Operations(lists_unchanged_last=True)
+operations = OperationRoutes(lists_unchanged_last=True)
 
 _ONE = f"{PATH}/{{name}}"
 _LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
@@ -41,7 +41,7 @@ WatchlistsDep = Annotated[WatchlistService, Depends(_watchlist_service)]
     "POST", PATH, "Create a watchlist", "New watchlist", *STORE_ERRORS, "invalid_music_input"
 )
 def sametrack_watchlist_create(
-    request: Request, body: Annotated[WatchlistBody, Body()], watchlists: WatchlistsDep
+    request: Request, body: WatchlistBody, watchlists: WatchlistsDep
 ) -> WatchlistDocument:
     """Create a watchlist. Its first run is due at the next scheduled time. 创建监控清单."""
     plan = body.to_plan()
@@ -59,10 +59,7 @@ def sametrack_watchlist_create(
     "not_found",
 )
 def sametrack_watchlist_change(
-    request: Request,
-    name: WatchlistName,
-    body: Annotated[WatchlistChange, Body()],
-    watchlists: WatchlistsDep,
+    request: Request, name: WatchlistName, body: WatchlistChange, watchlists: WatchlistsDep
 ) -> WatchlistDocument:
     """Replace the given fields. A new schedule starts now. 修改监控清单."""
     fields = body.to_fields()
@@ -107,7 +104,7 @@ def sametrack_watchlist_run_of(
 
 @operations.read(f"{_ONE}/runs", "Runs of a watchlist", "Newest runs", *_ERRORS)
 def sametrack_watchlist_runs(
-    name: WatchlistName, query: Annotated[WatchlistRunsQuery, Query()], watchlists: WatchlistsDep
+    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
 ) -> WatchRunList:
     """Return the newest runs with due time and outcome. 监控清单的运行记录."""
     return watchlists.runs(name, limit=query.limit)
@@ -115,7 +112,7 @@ def sametrack_watchlist_runs(
 
 @operations.read(f"{_ONE}/digests", "Digests of a watchlist", "Newest digests", *_ERRORS)
 def sametrack_watchlist_digests(
-    name: WatchlistName, query: Annotated[WatchlistRunsQuery, Query()], watchlists: WatchlistsDep
+    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
 ) -> WatchDigestList:
     """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
     return watchlists.digests(name, limit=query.limit)

@@ -13,9 +13,8 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import CreatorMetrics
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import TimeWindow, to_metrics_document, with_author
+from api.services.reads.documents import ReadResult, TimeWindow, to_metrics_document, with_author
 from api.services.reads.posts import find_posts
-from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable

@@ -8,6 +8,7 @@ source serves what and how many are open at once. Not here: what is read from th
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -43,10 +44,11 @@ _NEVER_EARLIER = 100_000
 """Captures, seconds: no request reaches these, so each commits once per table, at its end."""
 
 
+@dataclass(eq=False)
 class Sources:
     """Opens the sources of synchronous reads.
 
-    Args:
+    Attributes:
         settings: Selects sources, freshness and time limits.
         profile: The chosen platform profile.
         engine: Query engine over the lake of the profile.
@@ -54,22 +56,16 @@ class Sources:
         sounds_dir: Folder for the sounds that requests read.
     """
 
-    def __init__(
-        self,
-        *,
-        settings: ApiSettings,
-        profile: PlatformProfile,
-        engine: Engine,
-        control: ControlStore,
-        sounds_dir: Path,
-    ) -> None:
-        self.settings = settings
-        self.profile = profile
-        self.engine = engine
-        self.control = control
-        self.sounds_dir = sounds_dir
-        self.one_decoder = asyncio.Semaphore(1)  # it takes a second of processor time, and 150 MB
-        self._semaphores: dict[str, asyncio.Semaphore] = {}
+    settings: ApiSettings
+    profile: PlatformProfile
+    engine: Engine
+    control: ControlStore
+    sounds_dir: Path
+    # it takes a second of processor time, and 150 MB
+    one_decoder: asyncio.Semaphore = field(
+        default_factory=partial(asyncio.Semaphore, 1), init=False
+    )
+    _semaphores: dict[str, asyncio.Semaphore] = field(default_factory=dict, init=False)
 
     def apart(self) -> "Sources":
         """Return a copy for another event loop, with its own semaphores."""

@@ -38,6 +38,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
             return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
 
     return ListSource(
+        sources=sources,
         surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
@@ -59,6 +60,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
             return await _first_screen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
 
     return ListSource(
+        sources=sources,
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",

@@ -8,8 +8,7 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import to_user_document
-from api.services.reads.read_result import ReadResult, provenance
+from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.session import Captures

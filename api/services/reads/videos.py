@@ -14,7 +14,7 @@ from api.responses.documents import to_document
 from api.responses.errors import error_spec
 from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
-from api.services.reads.read_result import provenance
+from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import DetailOrUnavailable

@@ -49,12 +49,12 @@ class _Asked:
     query: str | None
 
 
+@dataclass(frozen=True, eq=False)
 class SqlService:
     """Answers the operations about SQL."""
 
-    def __init__(self, runner: RunsStatements, *, is_demo: bool) -> None:
-        self.runner = runner
-        self._is_demo = is_demo
+    runner: RunsStatements
+    is_demo: bool
 
     def library(self) -> QueryLibrary:
         """Return all named queries."""
@@ -62,13 +62,13 @@ class SqlService:
         return {
             "queries": queries,
             "returned_count": len(queries),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def tables(self) -> TableList:
         """Return all tables with their columns."""
         tables = _tables()
-        return {"tables": tables, "returned_count": len(tables), "is_demo_data": self._is_demo}
+        return {"tables": tables, "returned_count": len(tables), "is_demo_data": self.is_demo}
 
     def rows(self, body: SqlBody, ticket: StatementTicket) -> Mapping[str, object]:
         """Run a statement and return its first rows: a `SqlAnswer` whose rows are encoded.
@@ -92,13 +92,13 @@ class SqlService:
             "seconds": told.seconds,
             "as_of": told.as_of,
             "history_rewritten": told.is_history_rewritten,
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def file(self, body: SqlExportBody, ticket: StatementTicket, *, stamp: str) -> ExportFile:
         """Run a statement and return all of its rows as a file.
 
-        Args:
+        Attributes:
             body: The statement and the format.
             ticket: Cancels it.
             stamp: Time for the name of the file.
@@ -110,7 +110,7 @@ class SqlService:
         asked = _read(body)
         name = asked.query or "sql"
         facts = {
-            "is_demo_data": "true" if self._is_demo else "false",
+            "is_demo_data": "true" if self.is_demo else "false",
             "query": asked.query or "",
             "sql": asked.sql,
             "parameters": orjson.dumps(asked.values).decode(),
@@ -125,7 +125,7 @@ class SqlService:
                 f"the answer has more than {FILE_ROWS:,} rows",
                 hint="add a condition, or use `sametrack sql --out`, which has no limit of size",
             )
-        demo = "demo-" if self._is_demo else ""
+        demo = "demo-" if self.is_demo else ""
         return ExportFile(
             answer.body, MEDIA_TYPES[body.form], f"sametrack-{demo}{name}-{stamp}.{body.form}"
         )

@@ -6,6 +6,7 @@ orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, ru
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
@@ -44,45 +45,37 @@ from warehouse.records.worlds import is_demo_world
 PATH = "/api/v1/sametrack/watchlists"
 
 
+@dataclass(frozen=True, eq=False)
 class WatchlistService:
     """Watchlists and their runs.
 
-    Args:
+    Every method with the name of a watchlist raises `NotFoundError` if there is none of that name.
+
+    Attributes:
         store: The control store.
         find_target: Parses a link.
         is_demo: True if observations are demo data.
     """
 
-    def __init__(
-        self,
-        store: ControlStore,
-        *,
-        find_target: Callable[[str], InputTarget | None],
-        is_demo: bool,
-    ) -> None:
-        self._store = store
-        self._find_target = find_target
-        self._is_demo = is_demo
+    store: ControlStore
+    find_target: Callable[[str], InputTarget | None]
+    is_demo: bool
 
     def listed(self) -> WatchlistList:
         """Return all watchlists, sorted by name."""
-        found = [self._document(kept) for kept in self._store.watchlists()]
+        found = [self._document(kept) for kept in self.store.watchlists()]
         return {
             "watchlists": found,
             "returned_count": len(found),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
-        return {kept.plan.name: kept.plan for kept in self._store.watchlists()}
+        return {kept.plan.name: kept.plan for kept in self.store.watchlists()}
 
     def read(self, name: str) -> WatchlistDocument:
-        """Return one watchlist.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return one watchlist."""
         return self._document(self._find(name))
 
     def create(self, plan: WatchlistPlan) -> WatchlistDocument:
@@ -91,7 +84,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
-        if not self._store.create_watchlist(plan, self.check(plan)):
+        if not self.store.create_watchlist(plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
                 hint="Change it with PATCH, or choose another name",
@@ -102,9 +95,6 @@ class WatchlistService:
         """Replace some fields of a plan, given in the form of `Plan.to_document`.
 
         Thresholds that are not given stay as they are.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
             InputError: A field is invalid.
         """
 
@@ -114,7 +104,7 @@ class WatchlistService:
             plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
             return plan, self.check(plan)
 
-        if not self._store.change_watchlist(name, merge):
+        if not self.store.change_watchlist(name, merge):
             raise self._missing(name)
         return self.read(name)
 
@@ -124,26 +114,18 @@ class WatchlistService:
         Raises:
             NotFoundError, InputError: As `change`.
         """
-        if not self._store.update_watchlist(plan, self.check(plan)):
+        if not self.store.update_watchlist(plan, self.check(plan)):
             raise self._missing(plan.name)
 
     def delete(self, name: str) -> WatchlistDeleted:
-        """Delete a watchlist and its runs. Digest files are kept.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
-        if not self._store.delete_watchlist(name):
+        """Delete a watchlist and its runs. Digest files are kept."""
+        if not self.store.delete_watchlist(name):
             raise self._missing(name)
-        return {"name": name, "deleted": True, "is_demo_data": self._is_demo}
+        return {"name": name, "deleted": True, "is_demo_data": self.is_demo}
 
     def run(self, name: str, *, origin: Origin) -> WatchRunDetail:
-        """Request a run now, or return the run in progress.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
-        run_id = self._store.request_run(name, origin=origin)
+        """Request a run now, or return the run in progress."""
+        run_id = self.store.request_run(name, origin=origin)
         if run_id is None:
             raise self._missing(name)
         return self.run_of(name, run_id)
@@ -154,40 +136,32 @@ class WatchlistService:
         Raises:
             NotFoundError: The run does not exist or belongs to another watchlist.
         """
-        run = self._store.watch_run(run_id)
+        run = self.store.watch_run(run_id)
         if run is None or run.watchlist != name:
             raise NotFoundError(
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(check) for check in self._store.entry_checks(run_id)]
+        entries = [_to_entry(check) for check in self.store.entry_checks(run_id)]
         return {
             **_to_run(run),
             "entries": entries,
             "digest": run.digest,
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def runs(self, name: str, *, limit: int) -> WatchRunList:
-        """Return the newest runs, without their entries.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return the newest runs, without their entries."""
         self._find(name)
-        found = [_to_run(run) for run in self._store.watch_runs(name, limit=limit)]
-        return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
+        found = [_to_run(run) for run in self.store.watch_runs(name, limit=limit)]
+        return {"runs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def digests(self, name: str, *, limit: int) -> WatchDigestList:
-        """Return the newest digests, newest first.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return the newest digests, newest first."""
         self._find(name)
-        runs = self._store.watch_runs(name, limit=limit, with_digest=True)
+        runs = self.store.watch_runs(name, limit=limit, with_digest=True)
         found = [run.digest for run in runs if run.digest]
-        return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
+        return {"digests": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def check(self, plan: WatchlistPlan) -> str:
         """Validate a plan and return its cron expression.
@@ -207,13 +181,13 @@ class WatchlistService:
                 raise InvalidParameterError(f"`entries`: {entry.input!r} is listed twice")
             seen.add((entry.kind, entry.input))
             if entry.kind == "track":
-                read_music_input(entry.input, find_target=self._find_target)
+                read_music_input(entry.input, find_target=self.find_target)
         return to_cron(plan.every)
 
     def _document(self, kept: Watchlist) -> WatchlistDocument:
         following = next_time(kept.cron, kept.considered_until)
         plan = kept.plan
-        newest = self._store.watch_runs(plan.name, limit=1)
+        newest = self.store.watch_runs(plan.name, limit=1)
         return to_document(
             WatchlistDocument,
             plan,
@@ -225,17 +199,17 @@ class WatchlistService:
             last_run=_to_run(newest[0]) if newest else None,
             created_at=kept.created_at,
             updated_at=kept.updated_at,
-            is_demo_data=self._is_demo,
+            is_demo_data=self.is_demo,
         )
 
     def _find(self, name: str) -> Watchlist:
-        found = self._store.watchlist(name)
+        found = self.store.watchlist(name)
         if found is None:
             raise self._missing(name)
         return found
 
     def _missing(self, name: str) -> NotFoundError:
-        names: Sequence[str] = [kept.plan.name for kept in self._store.watchlists()]
+        names: Sequence[str] = [kept.plan.name for kept in self.store.watchlists()]
         known = ", ".join(names[:10]) or "none"
         return NotFoundError(
             f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"

@@ -95,7 +95,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     async def rest(backlog: ChartBacklog, seconds: float) -> None:
         rested.append(seconds)
-        shelf = cast("Shelf", backlog._store)
+        shelf = cast("Shelf", backlog.store)
         if not shelf.errors and seconds == POLL_INTERVAL_S:
             shelf.has_rested.set()
             await asyncio.Event().wait()

@@ -172,7 +172,7 @@ def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
     # they load Pillow
     from api.services.evidence.cross_check_plot import draw_cross_check  # noqa: PLC0415
     from api.services.evidence.plot import draw_pair  # noqa: PLC0415
-    from api.services.evidence.svg import to_picture  # noqa: PLC0415
+    from api.services.evidence.scene_files import to_picture  # noqa: PLC0415
 
     if told.check is None:
         scene = draw_pair(told.explanation, told.names)
