@@ -1,4 +1,4 @@
-"""OperationRoutes: routes whose checks, description and envelope follow from one declaration."""
+"""Operations: routes whose checks, description and envelope follow from one declaration."""
 
 import functools
 import inspect
