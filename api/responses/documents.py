@@ -1,6 +1,6 @@
 """Types of the envelope and of errors, and documents built from records."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
 from typing import Annotated, cast
@@ -67,16 +67,16 @@ def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> 
         others: Values of fields that the record lacks, or has in another form.
     """
     read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
-    shown = {
-        name: _plain(others[name] if name in others else read(name))
-        for name in kind.__annotations__
-    }
+    shown = {}
+    for name in kind.__annotations__:
+        value = others[name] if name in others else read(name)
+        encode = _PLAIN.get(type(value))
+        shown[name] = value if encode is None else encode(value)
     return cast("Kind", shown)
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return to_time(value)
-    if isinstance(value, date):
-        return value.isoformat()
-    return list(value) if isinstance(value, tuple) else value
+_PLAIN: Mapping[type, Callable[..., object]] = {
+    datetime: to_time,
+    date: date.isoformat,
+    tuple: list,
+}

@@ -58,7 +58,7 @@ class SqlService:
 
     def library(self) -> QueryLibrary:
         """Return all named queries."""
-        queries = [_query_document(query) for query in named_queries()]
+        queries = _queries()
         return {
             "queries": queries,
             "returned_count": len(queries),
@@ -144,6 +144,11 @@ def _read(body: StatementBody) -> _Asked:
     if body.sql is None:
         raise MissingParameterError("`sql` is required, or `query` with the name of a query")
     return _Asked(body.sql, dict(body.parameters), None)
+
+
+@cache
+def _queries() -> list[NamedQueryDocument]:
+    return [_query_document(query) for query in named_queries()]
 
 
 def _query_document(query: NamedQuery) -> NamedQueryDocument:
