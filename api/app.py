@@ -7,6 +7,7 @@ import functools
 import secrets
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,23 +23,13 @@ from api.openapi.description import describe, parameter_names
 from api.responses.envelope import error_response
 from api.responses.errors import METHOD_NOT_ALLOWED, MalformedRequestError, error_of_status
 from api.routes import ROUTERS, allowed_methods
+from api.routes.dependencies import Services
 from api.server.access.tokens import holder_of
-from api.server.health import Readiness
-from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import to_service_error
 from api.server.middleware_stack import tools_role, wrap
 from api.server.request_context import REFUSAL, RequestLogger
-from api.services.annotations import AnnotationService
-from api.services.entity_changes import EntityChanges
-from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
-from api.services.job_responses import JobResponses
-from api.services.pictures.service import PictureService
-from api.services.reads.chart import ChartHistoryReader
-from api.services.reads.sources import Sources
-from api.services.sql.service import SqlService
 from api.settings import SERVICE_VERSION, ApiSettings
-from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import SametrackError
 
 if TYPE_CHECKING:
@@ -48,42 +39,20 @@ type Handler = Callable[[Request, Any], Coroutine[object, object, Response]]  # 
 
 
 def create_app(
+    services: Services,
     *,
     settings: ApiSettings,
-    scan_service: ScanService | None,
-    readiness: Readiness,
-    evidence: EvidenceService | None = None,
-    feed: JobBroadcaster | None = None,
-    annotations: AnnotationService | None = None,
-    sources: Sources | None = None,
-    chart: ChartHistoryReader | None = None,
-    sql: SqlService | None = None,
-    pictures: PictureService | None = None,
-    changes: EntityChanges | None = None,
-    metrics: Metrics | None = None,
     note: RequestLogger | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
-    """Build the whole service as one ASGI application.
-
-    `scan_service` is None while no platform profile is chosen; operations that need one then
-    answer 503.
-    """
-    feed = JobBroadcaster(limit=settings.event_streams_max) if feed is None else feed
-    metrics = Metrics() if metrics is None else metrics
+    """Build the whole service as one ASGI application. `note` writes the log line of a request."""
     app = build_routes(
-        scan_service=scan_service,
-        readiness=readiness,
-        evidence=evidence,
-        feed=feed,
-        annotations=annotations,
-        sources=sources,
-        chart=chart,
-        sql=sql,
-        pictures=pictures,
-        sync_job_timeout=settings.sync_job_timeout,
-        metrics=metrics,
+        replace(
+            services,
+            feed=services.feed or JobBroadcaster(limit=settings.event_streams_max),
+            sync_job_timeout=settings.sync_job_timeout,
+        )
     )
     # the tools call the service with a token of this process, whose role is theirs
     tool_token = secrets.token_urlsafe()
@@ -93,8 +62,8 @@ def create_app(
         settings=settings,
         clock=clock,
         monotonic=monotonic,
-        changes=changes,
-        observe=metrics.observe,
+        changes=services.changes,
+        observe=services.metrics.observe,
         note=note,
         internal_tokens=() if inside is None else (holder_of(tool_token, tools_role(settings)),),
     )
@@ -109,20 +78,7 @@ def _mount_tools(app: FastAPI, settings: ApiSettings, token: str) -> "InternalAp
     return mount_tools(app, token=token, may_start_jobs=settings.mcp_may_start_jobs)
 
 
-def build_routes(
-    *,
-    scan_service: ScanService | None,
-    readiness: Readiness,
-    feed: JobBroadcaster,
-    evidence: EvidenceService | None = None,
-    annotations: AnnotationService | None = None,
-    sources: Sources | None = None,
-    chart: ChartHistoryReader | None = None,
-    sql: SqlService | None = None,
-    pictures: PictureService | None = None,
-    sync_job_timeout: float = 120.0,
-    metrics: Metrics | None = None,
-) -> FastAPI:
+def build_routes(services: Services) -> FastAPI:
     """Build the routes with their error handlers, without the middleware around them."""
     app = FastAPI(
         title="Sametrack",
@@ -131,25 +87,12 @@ def build_routes(
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        telemetry={
-            "metrics": False,
-            "logs": False,
-        },  # only spans; metrics and logs have their own format
+        # only spans; metrics and logs have their own format
+        telemetry={"metrics": False, "logs": False},
         exception_handlers=_HANDLERS,
         routes=list(_routes()),
     )
-    app.state.scan_service = scan_service
-    app.state.readiness = readiness
-    app.state.evidence = evidence
-    app.state.annotations = annotations
-    app.state.sources = sources
-    app.state.chart = chart
-    app.state.sql = sql
-    app.state.pictures = pictures
-    app.state.metrics = metrics
-    app.state.answers = JobResponses()
-    app.state.feed = feed
-    app.state.sync_job_timeout = sync_job_timeout
+    app.state.services = services
     describe(app)
     return app
 

@@ -8,9 +8,9 @@ import gc
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import override
 
@@ -18,16 +18,16 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from api.app import create_app
-from api.server.health import Readiness, probe_disk, probe_workers, probe_writable
+from api.routes.dependencies import Services
+from api.server.health import PlatformHealth, Readiness, probe_disk, probe_workers, probe_writable
 from api.server.http_protocol import server_options
 from api.server.metrics import Metrics, StoreMetrics
-from api.server.platform_health import PlatformHealth
 from api.server.request_context import RequestLogger
-from api.services.annotations import AnnotationService
 from api.services.entity_changes import EntityChanges
+from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from api.services.reads.chart_backlog import open_chart_history
 from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
@@ -39,7 +39,6 @@ from pipelines.logs import buffered_logging
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from pipelines.scan.service.service import ScanService
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.excerpt_files import open_excerpts
@@ -59,21 +58,6 @@ from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Services:
-    """Services of an open API process. `scan_service` is None while no profile is chosen."""
-
-    scan_service: ScanService | None
-    readiness: Readiness
-    evidence: EvidenceService | None = None
-    annotations: AnnotationService | None = None
-    sources: Sources | None = None
-    changes: EntityChanges | None = None
-    figures: StoreMetrics | None = None
-    sql: SqlService | None = None
-    pictures: PictureService | None = None
-
-
 @contextmanager
 def open_services(settings: ApiSettings) -> Iterator[Services]:
     """Open the stores of the chosen profile, if one is chosen."""
@@ -82,7 +66,7 @@ def open_services(settings: ApiSettings) -> Iterator[Services]:
             profile = choose_profile(settings)
         except ProfileNotChosenError as error:
             reason = error.detail
-            yield Services(None, Readiness({"profile": lambda: reason}))
+            yield Services(readiness=Readiness({"profile": lambda: reason}))
             return
         yield _open_stores(settings, profile, stack)
 
@@ -96,21 +80,7 @@ def build_app_from_settings(
     `note` writes the log line of a request.
     """
     with open_services(settings) as opened, open_chart_history(opened.sources) as chart:
-        yield create_app(
-            settings=settings,
-            scan_service=opened.scan_service,
-            readiness=opened.readiness,
-            evidence=opened.evidence,
-            annotations=opened.annotations,
-            changes=opened.changes,
-            metrics=Metrics(opened.figures),
-            note=note,
-            sources=opened.sources,
-            chart=chart,
-            sql=opened.sql,
-            pictures=opened.pictures,
-            feed=feed,
-        )
+        yield create_app(replace(opened, chart=chart, feed=feed), settings=settings, note=note)
 
 
 def run_server(settings: ApiSettings) -> None:
@@ -170,33 +140,46 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
     )
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     engine = stack.enter_context(closing(Engine(lake)))
-    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
     scan_service = build_scan_service(
         settings, profile, home, control=control, open_engine=lambda: engine
     )
-    probes = {
+    is_demo = scan_service.world.is_demo
+    platform = _platform(control, engine, is_demo=is_demo)
+    sources = Sources(
+        settings=settings,
+        profile=profile,
+        engine=engine,
+        control=control,
+        sounds_dir=home.sounds_dir,
+    )
+    changes = EntityChanges(control.generations, see=engine.refresh)
+    control.on_generations_change = changes.mark_changed
+    runner = stack.enter_context(closing(_statement_runner(settings, lake)))
+    return Services(
+        readiness=Readiness(_probes(settings, home, control, lake), platform),
+        scan_service=scan_service,
+        evidence=_evidence(settings, home, engine, is_demo=is_demo),
+        annotations=_annotations(lake, engine, is_demo=is_demo),
+        sources=sources,
+        sql=SqlService(runner, is_demo=is_demo),
+        pictures=_pictures(settings, home, sources),
+        changes=changes,
+        metrics=Metrics(
+            _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
+        ),
+    )
+
+
+def _probes(
+    settings: ApiSettings, home: Home, control: ControlStore, lake: Lake
+) -> dict[str, Callable[[], str | None]]:
+    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
+    return {
         "control_store": lambda: _probe_control(control),
         "lake": lambda: _probe_lake(lake),
         "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
         "disk": lambda: probe_writable(home.root) or room(),
     }
-    platform = _platform(control, engine, is_demo=scan_service.world.is_demo)
-    evidence = _evidence(settings, home, engine, is_demo=scan_service.world.is_demo)
-    annotations = _annotations(lake, engine, is_demo=scan_service.world.is_demo)
-    sources = Sources(
-        settings=settings, profile=profile, engine=engine, control=control,
-        sounds_dir=home.sounds_dir,
-    )  # fmt: skip
-    changes = EntityChanges(control.generations, see=engine.refresh)
-    control.on_generations_change = changes.mark_changed
-    figures = _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
-    readiness = Readiness(probes, platform)
-    runner = stack.enter_context(closing(_statement_runner(settings, lake)))
-    sql = SqlService(runner, is_demo=scan_service.world.is_demo)
-    return Services(
-        scan_service, readiness, evidence, annotations, sources, changes, figures, sql,
-        _pictures(settings, home, sources),
-    )  # fmt: skip
 
 
 def _pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService | None:

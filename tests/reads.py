@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from api.app import create_app
+from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.deadline import TASK, Deadline
@@ -94,11 +95,11 @@ class ScriptedSources(Sources):
     script: Script
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def scripted(*arguments: Any, **options: Any) -> Any:
             return Scripted(build(*arguments, **options), self.script)
 
-        return super()._captures(scripted, name)
+        return super()._captures(scripted, name, **options)
 
     @override
     @asynccontextmanager
@@ -133,12 +134,13 @@ class Desk:
     def app(self, **settings: Any) -> ASGIApp:
         """The service around these reads; it has no scans."""
         return create_app(
+            Services(
+                readiness=Readiness({}),
+                sources=self.sources,
+                chart=self.chart,
+                sql=SqlService(EngineRunner(self.engine), is_demo=True),
+            ),
             settings=self.sources.settings.model_copy(update=settings),
-            scan_service=None,
-            readiness=Readiness({}),
-            sources=self.sources,
-            chart=self.chart,
-            sql=SqlService(EngineRunner(self.engine), is_demo=True),
         )
 
     def client(self, **settings: Any) -> TestClient:

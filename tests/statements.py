@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from api.responses.errors import QueryLimitError
-from api.services.sql.execution import answer_statement
+from api.services.sql.query_process import answer_statement
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.statement import Statement, StatementAnswer, StatementFault
 from warehouse.engine.duckdb_engine import Engine

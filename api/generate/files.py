@@ -16,8 +16,8 @@ from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
 from api.generate.sync_client import render_sync_client
 from api.openapi.reference import OpenApiDocument
+from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.job_feed import JobBroadcaster
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parent.parent.parent
 @cache
 def read_description() -> OpenApiDocument:
     """Build the API description without opening any store, once in a process."""
-    app = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=0))
+    app = build_routes(Services(readiness=Readiness({})))
     return app.openapi()
 
 

@@ -112,10 +112,10 @@ def _build(app: FastAPI) -> Document:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            _complete(operation, is_protected=path.startswith(PROTECTED))
+            name = operation_name(method.upper(), path, operation["operationId"])
+            _complete(operation, name, is_protected=path.startswith(PROTECTED))
             if path.startswith(EXTENSIONS_ROOT):
                 operation["x-extension"] = True
-            name = operation_name(method.upper(), path, operation["operationId"])
             _add_translations(operation, name)
     add_links(document)
     _split_descriptions(document)
@@ -195,7 +195,7 @@ def _split_descriptions(node: object) -> None:
             _split_descriptions(value)
 
 
-def _complete(operation: Document, *, is_protected: bool) -> None:
+def _complete(operation: Document, name: str, *, is_protected: bool) -> None:
     if _FRAMEWORK_SCHEMAS[0] in str(operation["responses"].get(_INVALID)):
         del operation["responses"][
             _INVALID
@@ -205,12 +205,12 @@ def _complete(operation: Document, *, is_protected: bool) -> None:
             _SUCCESS
         ]  # added by the framework to operations that never succeed
     operation["security"] = OPTIONAL_TOKEN if is_protected else []
-    examples = EXAMPLES.get(operation["operationId"], {})
+    examples = EXAMPLES.get(name, {})
     for parameter in operation.get("parameters", []):
         if parameter["name"] in examples:
             parameter["example"] = examples[parameter["name"]]
     if "body" in examples:
         operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
-    for status, name in RESPONSE_EXAMPLES.get(operation["operationId"], {}).items():
+    for status, shown in RESPONSE_EXAMPLES.get(name, {}).items():
         content = operation["responses"][str(status)]["content"]["application/json"]
-        content["example"] = read_example(name)
+        content["example"] = read_example(shown)

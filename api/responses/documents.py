@@ -1,10 +1,14 @@
-"""Types of the envelope and of errors."""
+"""Types of the envelope and of errors, and documents built from records."""
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from functools import partial
+from typing import Annotated, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.documents.fields import ClosedDocument
+from pipelines.documents.videos import to_time
 
 
 class Envelope[Data](BaseModel):
@@ -53,3 +57,27 @@ class ErrorData(ClosedDocument):
     """`data` of an error response."""
 
     error: ErrorDocument
+
+
+def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> Kind:
+    """Build a document of this type from the fields of a record or a row that have its names.
+
+    Args:
+        kind: A `TypedDict`.
+        record: A dataclass, or a mapping by name. Times become text, tuples lists.
+        others: Values of fields that the record lacks, or has in another form.
+    """
+    read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
+    shown = {}
+    for name in kind.__annotations__:
+        value = others[name] if name in others else read(name)
+        encode = _PLAIN.get(type(value))
+        shown[name] = value if encode is None else encode(value)
+    return cast("Kind", shown)
+
+
+_PLAIN: Mapping[type, Callable[..., object]] = {
+    datetime: to_time,
+    date: date.isoformat,
+    tuple: list,
+}

@@ -354,17 +354,11 @@ SUCCESS: dict[int, tuple[str, str]] = {
     ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理，请轮询 data.poll_url"),
 }
 
-_STATUS_ERRORS: dict[int, type[SametrackError]] = {
-    400: MalformedJsonError,
-    404: NotFoundError,
-    405: MethodNotAllowedError,
-    413: BodyTooLargeError,
-}
-_STATUS_DETAILS = {
-    400: "The request body could not be read",
-    404: "No operation has this path",
-    405: "This path does not support this method",
-    413: "The request body is too large",
+_STATUS_ERRORS: dict[int, tuple[type[SametrackError], str]] = {
+    400: (MalformedJsonError, "The request body could not be read"),
+    404: (NotFoundError, "No operation has this path"),
+    405: (MethodNotAllowedError, "This path does not support this method"),
+    413: (BodyTooLargeError, "The request body is too large"),
 }
 
 
@@ -372,7 +366,8 @@ def error_of_status(status: int) -> SametrackError:
     """Return the error for a bare HTTP status of the framework; an unlisted status is internal."""
     if status not in _STATUS_ERRORS:
         return SametrackError("The request could not be processed")
-    return _STATUS_ERRORS[status](_STATUS_DETAILS[status])
+    kind, detail = _STATUS_ERRORS[status]
+    return kind(detail)
 
 
 def error_spec(error_type: object) -> ErrorSpec:

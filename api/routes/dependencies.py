@@ -1,50 +1,76 @@
-"""Dependencies of the routes: services that `create_app` stored on the application.
+"""Dependencies of the routes: the services of the application, and checks of a request.
 
 They are all coroutines although none waits, because the framework runs plain functions in a thread.
 """
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from api.responses.envelope import request_info
 from api.responses.errors import NotFoundError, UnknownParameterError
 from api.server.health import Readiness
 from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import quote_value
-from api.services.annotations import AnnotationService
+from api.services.entity_changes import EntityChanges
+from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
+from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 
 
-def _opened[Service](service: Service | None) -> Service:
-    if service is None:
-        raise ProfileNotChosenError(
-            "No platform profile is chosen, so nothing is contacted or stored"
-        )
-    return service
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Services of an application. While no profile is chosen, all that need one are None.
+
+    `pictures` None: none are shown. `changes` None: what depends on captures is not cached. `feed`
+    None: one with the limit of the settings. `sync_job_timeout`: seconds that a request waits for a
+    job.
+    """
+
+    readiness: Readiness
+    scan_service: ScanService | None = None
+    evidence: EvidenceService | None = None
+    annotations: AnnotationService | None = None
+    sources: Sources | None = None
+    chart: ChartHistoryReader | None = None
+    sql: SqlService | None = None
+    pictures: PictureService | None = None
+    changes: EntityChanges | None = None
+    feed: JobBroadcaster | None = None
+    metrics: Metrics = field(default_factory=Metrics)
+    job_responses: JobResponses = field(default_factory=JobResponses)
+    sync_job_timeout: float = 120.0
 
 
-async def _scan_service(request: Request) -> ScanService:
-    scan_service: ScanService | None = request.app.state.scan_service
-    return _opened(scan_service)
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
 
 
-async def _evidence(request: Request) -> EvidenceService:
-    evidence: EvidenceService | None = request.app.state.evidence
-    return _opened(evidence)
+def _part(name: str) -> Callable[[Request], Awaitable[object]]:
+    """Return a dependency on one of the services; it refuses requests while there is none."""
 
+    async def find(request: Request) -> object:
+        found: object = getattr(request.app.state.services, name)
+        if found is None:
+            raise ProfileNotChosenError(
+                "No platform profile is chosen, so nothing is contacted or stored"
+            )
+        return found
 
-async def _readiness(request: Request) -> Readiness:
-    readiness: Readiness = request.app.state.readiness
-    return readiness
+    return find
 
 
 async def no_query_parameters(request: Request) -> None:
@@ -72,68 +98,32 @@ async def no_repeated_parameters(request: Request) -> None:
         raise InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
 
 
-async def _job_responses(request: Request) -> JobResponses:
-    answers: JobResponses = request.app.state.answers
-    return answers
+ServicesDep = Annotated[Services, Depends(_services)]
+AnnotationsDep = Annotated[AnnotationService, Depends(_part("annotations"))]
+ChartHistoryDep = Annotated[ChartHistoryReader, Depends(_part("chart"))]
+EvidenceDep = Annotated[EvidenceService, Depends(_part("evidence"))]
+JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_part("feed"))]
+JobResponsesDep = Annotated[JobResponses, Depends(_part("job_responses"))]
+ScanServiceDep = Annotated[ScanService, Depends(_part("scan_service"))]
+SourcesDep = Annotated[Sources, Depends(_part("sources"))]
+SqlDep = Annotated[SqlService, Depends(_part("sql"))]
+SyncJobTimeoutDep = Annotated[float, Depends(_part("sync_job_timeout"))]
 
 
-async def _job_broadcaster(request: Request) -> JobBroadcaster:
-    feed: JobBroadcaster = request.app.state.feed
-    return feed
-
-
-async def _sync_job_timeout(request: Request) -> float:
-    max_wait_s: float = request.app.state.sync_job_timeout
-    return max_wait_s
-
-
-async def _metrics(request: Request) -> Metrics:
-    metrics: Metrics = request.app.state.metrics
-    return metrics
-
-
-async def _annotations(request: Request) -> AnnotationService:
-    annotations: AnnotationService | None = request.app.state.annotations
-    return _opened(annotations)
-
-
-async def _chart(request: Request) -> ChartHistoryReader:
-    chart: ChartHistoryReader | None = request.app.state.chart
-    return _opened(chart)
-
-
-async def _sources(request: Request) -> Sources:
-    sources: Sources | None = request.app.state.sources
-    return _opened(sources)
-
-
-async def _sources_if_any(request: Request) -> Sources | None:
-    sources: Sources | None = request.app.state.sources
-    return sources
-
-
-async def _pictures(request: Request) -> PictureService:
-    pictures: PictureService | None = request.app.state.pictures
-    if pictures is None:
+async def _pictures(services: ServicesDep) -> PictureService:
+    if services.pictures is None:
         raise NotFoundError("This service shows no pictures")
-    return pictures
+    return services.pictures
 
 
-async def _sql(request: Request) -> SqlService:
-    sql: SqlService | None = request.app.state.sql
-    return _opened(sql)
+async def _deadline(sources: SourcesDep) -> Deadline:
+    return Deadline(sources.settings.sync_request_timeout)
 
 
-AnnotationsDep = Annotated[AnnotationService, Depends(_annotations)]
-JobResponsesDep = Annotated[JobResponses, Depends(_job_responses)]
-ChartHistoryDep = Annotated[ChartHistoryReader, Depends(_chart)]
-ScanServiceDep = Annotated[ScanService, Depends(_scan_service)]
-EvidenceDep = Annotated[EvidenceService, Depends(_evidence)]
-MetricsDep = Annotated[Metrics, Depends(_metrics)]
-JobBroadcasterDep = Annotated[JobBroadcaster, Depends(_job_broadcaster)]
-SyncJobTimeoutDep = Annotated[float, Depends(_sync_job_timeout)]
-SourcesDep = Annotated[Sources, Depends(_sources)]
-OptionalSourcesDep = Annotated[Sources | None, Depends(_sources_if_any)]
+async def _moment(request: Request) -> datetime:
+    return request_info(request.scope).moment
+
+
 PicturesDep = Annotated[PictureService, Depends(_pictures)]
-SqlDep = Annotated[SqlService, Depends(_sql)]
-ReadinessDep = Annotated[Readiness, Depends(_readiness)]
+DeadlineDep = Annotated[Deadline, Depends(_deadline)]
+MomentDep = Annotated[datetime, Depends(_moment)]

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Header, Path, Query, Request
+from fastapi import Header, Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from api.params.scan import JobBody, JobListQuery, RankingQuery
@@ -13,22 +13,23 @@ from api.responses.errors import ACCEPTED, NO_CONTENT, OK
 from api.routes.dependencies import (
     JobBroadcasterDep,
     JobResponsesDep,
-    OptionalSourcesDep,
     ScanServiceDep,
-    no_query_parameters,
+    ServicesDep,
     no_repeated_parameters,
 )
+from api.routes.music import STARTED
+from api.routes.operations import OperationRoutes
 from api.schemas.responses import (
-    CANCEL_RESPONSES,
-    CREATE_JOB_RESPONSES,
-    JOB_EVENTS_RESPONSES,
-    JOB_LIST_RESPONSES,
-    JOB_PREVIEW_RESPONSES,
-    JOB_RESPONSES,
-    RANKING_RESPONSES,
+    BODY_ERRORS,
+    JOB_ERRORS,
+    PLATFORM_ERRORS,
+    READ_ERRORS,
+    error_responses,
+    file,
+    header_specs,
+    success,
 )
-from api.schemas.result import JobList
-from api.server.middleware.json_body import JsonRoute
+from api.schemas.result import JobDocument, JobList, JobPreview
 from api.services.job_document import (
     ALREADY_FINISHED,
     JOBS_PATH,
@@ -39,26 +40,32 @@ from api.services.job_document import (
     track_names,
     waiting_headers,
 )
-from api.services.job_events import JobEvents
+from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
-router = APIRouter(tags=["Jobs"], dependencies=[Depends(no_query_parameters)])
-writing = APIRouter(
-    tags=["Jobs"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
-)
-extensions = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
+operations = OperationRoutes("Jobs")
+extensions = OperationRoutes()
 
+_OWN_PATH = "/api/v1/sametrack/jobs"
+_WAITING = ("Retry-After",)
 LastEventId = Annotated[
     str | None, Header(alias="Last-Event-ID", description="id of the last event received")
 ]
 JobId = Annotated[str, Path(description="id of a collection job")]
 
 
-@writing.post(
-    JOBS_PATH, summary="Start a scan", response_model=None, responses=CREATE_JOB_RESPONSES
+@operations.respond(
+    "POST",
+    JOBS_PATH,
+    "Start a scan",
+    {
+        OK: success(JobDocument, "Completed job with a valid stored result", "Location"),
+        ACCEPTED: STARTED,
+        **error_responses(*BODY_ERRORS, "invalid_music_input", *PLATFORM_ERRORS),
+    },
 )
 async def music_collection_jobs(
-    request: Request, body: Annotated[JobBody, Body()], scan_service: ScanServiceDep
+    request: Request, body: JobBody, scan_service: ScanServiceDep
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -82,11 +89,13 @@ async def music_collection_jobs(
     return success_response(request.scope, data, status=status, headers=headers)
 
 
-@router.get(
+@operations.read(
     f"{JOBS_PATH}/{{job_id}}",
-    summary="Progress and result of a job",
-    response_model=None,
-    responses=JOB_RESPONSES,
+    "Progress and result of a job",
+    "Current state of the job",
+    *JOB_ERRORS,
+    model=JobDocument,
+    headers=_WAITING,
 )
 async def music_collection_job(
     request: Request, job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
@@ -97,17 +106,17 @@ async def music_collection_job(
     return conditional_response(request.scope, shown.data, headers=waiting_headers(shown.job))
 
 
-@extensions.get(
-    "/api/v1/sametrack/jobs/{job_id}/ranking",
-    summary="Result of a job in another view",
-    response_model=None,
-    responses=RANKING_RESPONSES,
+@extensions.read(
+    f"{_OWN_PATH}/{{job_id}}/ranking",
+    "Result of a job in another view",
+    "The job with its result in the requested view",
+    "invalid_parameter",
+    *JOB_ERRORS,
+    model=JobDocument,
+    headers=_WAITING,
 )
 async def sametrack_job_ranking(
-    request: Request,
-    job_id: JobId,
-    query: Annotated[RankingQuery, Query()],
-    scan_service: ScanServiceDep,
+    request: Request, job_id: JobId, query: RankingQuery, scan_service: ScanServiceDep
 ) -> Response:
     """Return a job with its ranking in another view. Starts no scan. 任务结果的其他视图."""
     record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
@@ -118,73 +127,68 @@ async def sametrack_job_ranking(
     return conditional_response(request.scope, data, headers=waiting_headers(scan.job))
 
 
-@extensions.get(
-    "/api/v1/sametrack/jobs/{job_id}/preview",
-    summary="Videos confirmed so far by a running scan",
-    response_model=None,
-    responses=JOB_PREVIEW_RESPONSES,
-    dependencies=[Depends(no_query_parameters)],
+@extensions.read(
+    f"{_OWN_PATH}/{{job_id}}/preview",
+    "Videos confirmed so far by a running scan",
+    "Videos confirmed so far",
+    *JOB_ERRORS,
+    checks=(no_repeated_parameters,),
 )
-async def sametrack_job_preview(
-    request: Request, job_id: JobId, scan_service: ScanServiceDep
-) -> Response:
+def sametrack_job_preview(job_id: JobId, scan_service: ScanServiceDep) -> JobPreview:
     """Return what a running scan has confirmed so far, ranked. 扫描中已确认的作品."""
-    record_parameters(request.scope, {"job_id": job_id})
-    scan = await run_sync(scan_service.preview, job_id)
-    data = to_job_preview(scan, is_demo=scan_service.world.is_demo)
-    return conditional_response(request.scope, data)
+    scan = scan_service.preview(job_id)
+    return to_job_preview(scan, is_demo=scan_service.world.is_demo)
 
 
-@router.delete(
+@operations.act(
+    "DELETE",
     f"{JOBS_PATH}/{{job_id}}",
-    summary="Cancel a job",
-    response_model=None,
-    responses=CANCEL_RESPONSES,
+    "Cancel a job",
+    "Job after the cancellation request",
+    *JOB_ERRORS,
 )
 async def cancel_music_collection_job(
-    request: Request, job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
-) -> Response:
+    job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
+) -> JobDocument:
     """Request cancellation of a job. A finished job does not change. 请求取消任务."""
-    record_parameters(request.scope, {"job_id": job_id})
     before, scan = await run_sync(scan_service.cancel, job_id)
     answers.forget(job_id)
     data = to_job_document(scan, is_demo=scan_service.world.is_demo)
     data["notes"] += [ALREADY_FINISHED] if before in FINAL_STATUSES else []
-    return success_response(request.scope, data)
+    return data
 
 
-@extensions.get(
-    "/api/v1/sametrack/jobs",
-    summary="List jobs",
-    response_model=None,
-    responses=JOB_LIST_RESPONSES,
-)
-async def sametrack_jobs(
-    request: Request,
-    query: Annotated[JobListQuery, Query()],
-    scan_service: ScanServiceDep,
-    sources: OptionalSourcesDep,
-) -> Response:
+@extensions.read(_OWN_PATH, "List jobs", "Newest jobs", "invalid_parameter", *READ_ERRORS)
+def sametrack_jobs(
+    query: JobListQuery, scan_service: ScanServiceDep, services: ServicesDep
+) -> JobList:
     """Return the newest jobs without their results, and what their tracks are called. 任务列表."""
-    record_parameters(request.scope, query.model_dump())
-    scans = await run_sync(lambda: scan_service.jobs(limit=query.limit, status=query.status))
+    scans = scan_service.jobs(limit=query.limit, status=query.status)
     jobs = [to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans]
     music_ids = {job["music_id"] for job in jobs if job["music_id"] is not None}
-    data: JobList = {
+    sources = services.sources
+    return {
         "jobs": jobs,
-        "tracks": await run_sync(track_names, sources.engine if sources else None, music_ids),
+        "tracks": track_names(sources.engine if sources else None, music_ids),
         "returned_count": len(jobs),
         "is_demo_data": scan_service.world.is_demo,
     }
-    return conditional_response(request.scope, data)
 
 
-@extensions.get(
-    "/api/v1/sametrack/jobs/{job_id}/events",
-    summary="Live progress of a job",
+@extensions.respond(
+    "GET",
+    f"{_OWN_PATH}/{{job_id}}/events",
+    "Live progress of a job",
+    {
+        OK: file("text/event-stream", "Events with the `data` of the polling operation"),
+        NO_CONTENT: {
+            "description": "The client already has the final state",
+            "headers": header_specs(),
+        },
+        **error_responses(*JOB_ERRORS, "capacity_exhausted"),
+    },
     response_class=StreamingResponse,
-    responses=JOB_EVENTS_RESPONSES,
-    dependencies=[Depends(no_query_parameters)],
+    checks=(no_repeated_parameters,),
 )
 async def sametrack_job_events(
     request: Request,

@@ -1,43 +1,61 @@
-"""Endpoints 5 and 6: hot videos of a track, and of up to ten tracks."""
+"""Endpoints 5, 6 and 9: hot videos of a track and of up to ten tracks, related videos."""
 
-from typing import Annotated
+from functools import partial
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Query, Request
+from fastapi import Request
 from starlette.responses import Response
 
+from api.params.discovery import DiscoveryQuery
 from api.params.scan import BatchBody, HotVideosQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
-from api.responses.errors import ACCEPTED
-from api.routes.dependencies import (
-    OptionalSourcesDep,
-    ScanServiceDep,
-    SyncJobTimeoutDep,
-    no_query_parameters,
-    no_repeated_parameters,
+from api.responses.errors import ACCEPTED, OK
+from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep
+from api.routes.operations import OperationRoutes
+from api.schemas.responses import (
+    DEVICE_ERRORS,
+    PARAMETER_ERRORS,
+    PLATFORM_ERRORS,
+    UPSTREAM_ERRORS,
+    error_responses,
+    success,
+    unchanged,
 )
-from api.schemas.responses import BATCH_RESPONSES, HOT_VIDEOS_RESPONSES
-from api.server.middleware.json_body import JsonRoute
-from api.services.batch import to_batch
-from api.services.batch_inputs import expand_inputs
-from api.services.job_document import poll_url, to_hot_videos, to_job_document, waiting_headers
-from api.services.job_wait import wait_for_job
-
-router = APIRouter(tags=["Music"], dependencies=[Depends(no_repeated_parameters)])
-writing = APIRouter(
-    tags=["Music"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
+from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse, JobDocument
+from api.services.batch import expand_inputs, to_batch
+from api.services.job_document import (
+    poll_url,
+    to_discovery,
+    to_hot_videos,
+    to_job_document,
+    waiting_headers,
 )
+from api.services.job_responses import wait_for_job
+
+operations = OperationRoutes("Music")
+
+_APP = "/api/v1/vidplat/app/v3"
+_ERRORS = (
+    *PARAMETER_ERRORS, "invalid_music_input", *PLATFORM_ERRORS, "worker_unavailable",
+    *UPSTREAM_ERRORS, *DEVICE_ERRORS, "audio_unavailable",
+)  # fmt: skip
+STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After")
 
 
-@router.get(
-    "/api/v1/vidplat/app/v3/fetch_music_hot_videos",
-    summary="Hot videos of a track",
-    response_model=None,
-    responses=HOT_VIDEOS_RESPONSES,
+@operations.respond(
+    "GET",
+    f"{_APP}/fetch_music_hot_videos",
+    "Hot videos of a track",
+    {
+        OK: success(HotVideosResponse, "Ranking from a stored result", "ETag"),
+        ACCEPTED: STARTED,
+        **unchanged(),
+        **error_responses(*_ERRORS),
+    },
 )
 async def fetch_music_hot_videos(
     request: Request,
-    query: Annotated[HotVideosQuery, Query()],
+    query: HotVideosQuery,
     scan_service: ScanServiceDep,
     max_wait_s: SyncJobTimeoutDep,
 ) -> Response:
@@ -59,18 +77,17 @@ async def fetch_music_hot_videos(
     return success_response(request.scope, data, status=ACCEPTED, headers=headers)
 
 
-@writing.post(
-    "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch",
-    summary="Hot videos of up to ten tracks",
-    response_model=None,
-    responses=BATCH_RESPONSES,
+@operations.act(
+    "POST",
+    f"{_APP}/fetch_music_hot_videos_batch",
+    "Hot videos of up to ten tracks",
+    "Each item with its job, stored result or error",
+    "invalid_inputs",
+    *PLATFORM_ERRORS,
 )
 async def fetch_music_hot_videos_batch(
-    request: Request,
-    body: Annotated[BatchBody, Body()],
-    scan_service: ScanServiceDep,
-    sources: OptionalSourcesDep,
-) -> Response:
+    request: Request, body: BatchBody, scan_service: ScanServiceDep, services: ServicesDep
+) -> BatchResult:
     """Process each track independently: stored result, job to poll, or error. 批量查找热门作品.
 
     Answers once all jobs are created or found and does not wait for them. A link to a playlist, an
@@ -80,8 +97,30 @@ async def fetch_music_hot_videos_batch(
     parameters = body.to_parameters()
     record_parameters(request.scope, {"inputs": body.inputs, **parameters.to_document()})
     inputs = await expand_inputs(
-        body.inputs, find_target=scan_service.world.find_target, sources=sources
+        body.inputs, find_target=scan_service.world.find_target, sources=services.sources
     )
-    return success_response(
-        request.scope, await run_sync(to_batch, scan_service, inputs, parameters)
-    )
+    return await run_sync(to_batch, scan_service, inputs, parameters)
+
+
+@operations.read(
+    f"{_APP}/discover_music_related_videos",
+    "Related videos of a track",
+    "Verified matches and all candidates",
+    *_ERRORS,
+)
+async def discover_music_related_videos(
+    request: Request,
+    query: DiscoveryQuery,
+    scan_service: ScanServiceDep,
+    max_wait_s: SyncJobTimeoutDep,
+) -> DiscoveryResponse:
+    """Scan the authors of a track, then match candidates by audio. 发现关联作品.
+
+    `aweme_list` holds verified matches only; `candidates` lists every text candidate with its
+    reason. The request waits for the result; repeating it joins the running job.
+    """
+    parameters = query.to_parameters()
+    record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
+    asked = partial(scan_service.discover, query.music_input, parameters, origin="api")
+    scan = await wait_for_job(scan_service, await run_sync(asked), max_wait_s=max_wait_s)
+    return to_discovery(scan)

@@ -2,21 +2,21 @@
 
 from typing import Annotated, ClassVar, override
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import Body
 from pydantic import Field, StrictStr
-from starlette.responses import Response
 
-from api.responses.envelope import record_parameters, success_response
-from api.responses.errors import MalformedJsonError
-from api.routes.dependencies import SourcesDep, no_query_parameters
-from api.schemas.responses import VIDEOS_RESPONSES
+from api.responses.errors import OK, MalformedJsonError
+from api.routes.dependencies import DeadlineDep, SourcesDep
+from api.routes.operations import OperationRoutes
+from api.schemas.lists import ManyVideos
+from api.schemas.responses import PLATFORM_ERRORS, ResponseSpecs, error_responses, success
 from api.server.middleware.json_body import JsonRoute, parse_json
-from api.services.reads.deadline import Deadline
-from api.services.reads.sources import Sources
 from api.services.reads.videos import read_videos
 from pipelines.parameters.video_ids import APP_VIDEO_IDS, WEB_VIDEO_IDS, read_video_ids
 from warehouse.records.errors import InvalidVideoIdsError
 from warehouse.records.values import PLATFORM_ID
+
+operations = OperationRoutes("Video")
 
 VideoId = Annotated[StrictStr, Field(pattern=f"^{PLATFORM_ID}$")]
 WebIds = Annotated[
@@ -37,6 +37,15 @@ AppIds = Annotated[
 ]
 
 
+_RESPONSES: ResponseSpecs = {
+    OK: success(ManyVideos, "Videos that were read, and reasons for the others"),
+    **error_responses(
+        "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
+        *PLATFORM_ERRORS,
+    ),
+}  # fmt: skip
+
+
 class _IdsRoute(JsonRoute):
     """Reports anything but a list of ids as the same error, malformed JSON included."""
 
@@ -55,43 +64,35 @@ class _AppIdsRoute(_IdsRoute):
     most = APP_VIDEO_IDS
 
 
-web = APIRouter(tags=["Video"], route_class=_IdsRoute, dependencies=[Depends(no_query_parameters)])
-app = APIRouter(
-    tags=["Video"], route_class=_AppIdsRoute, dependencies=[Depends(no_query_parameters)]
-)
-
-
-@web.post(
+@operations.respond(
+    "POST",
     "/api/v1/vidplat/web/fetch_multi_video",
-    summary="Up to 50 videos by id",
-    response_model=None,
-    responses=VIDEOS_RESPONSES,
+    "Up to 50 videos by id",
+    _RESPONSES,
+    route_class=_IdsRoute,
 )
 async def fetch_multi_video_web(
-    request: Request, aweme_ids: WebIds, sources: SourcesDep
-) -> Response:
+    aweme_ids: WebIds, sources: SourcesDep, deadline: DeadlineDep
+) -> ManyVideos:
     """Read up to 50 videos with their four counts. 批量获取视频详情（最多 50 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
-    return await _answer(request, aweme_ids, sources)
+    return await read_videos(sources, aweme_ids, deadline=deadline)
 
 
-@app.post(
+@operations.respond(
+    "POST",
     "/api/v1/vidplat/app/v3/fetch_multi_video",
-    summary="Up to 10 videos by id",
-    response_model=None,
-    responses=VIDEOS_RESPONSES,
+    "Up to 10 videos by id",
+    _RESPONSES,
+    route_class=_AppIdsRoute,
 )
-async def fetch_multi_video(request: Request, aweme_ids: AppIds, sources: SourcesDep) -> Response:
+async def fetch_multi_video(
+    aweme_ids: AppIds, sources: SourcesDep, deadline: DeadlineDep
+) -> ManyVideos:
     """Read up to 10 videos with their four counts. 批量获取视频详情（最多 10 个）.
 
     Videos that could not be read are in `filter_list` with the reason; nothing is filled in.
     """
-    return await _answer(request, aweme_ids, sources)
-
-
-async def _answer(request: Request, aweme_ids: list[str], sources: Sources) -> Response:
-    record_parameters(request.scope, {"aweme_ids": aweme_ids})
-    deadline = Deadline(sources.settings.sync_request_timeout)
-    return success_response(request.scope, await read_videos(sources, aweme_ids, deadline=deadline))
+    return await read_videos(sources, aweme_ids, deadline=deadline)

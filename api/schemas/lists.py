@@ -1,16 +1,32 @@
-"""Schemas for accounts, video lists and creator metrics."""
+"""Schemas for accounts, videos by id, video lists and creator metrics."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.base_models import Provenance
-from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
+from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from pipelines.documents.video_types import ImageUrls, VideoDocument
 from warehouse.records.videos import FollowerCountSource
 
 InputSource = Literal["text", "profile_link", "short_link", "work_author"]
 PaginationMode = Literal["public_first_screen_local_cursor", "platform_cursor"]
+
+
+IsExperimental = Annotated[
+    bool,
+    Field(
+        description="true: from an experimental source that may stop working at any time. "
+        "来自实验性数据源，随时可能失效。"
+    ),
+]
+
+
+class Provenance(ClosedDocument):
+    """Where the data of a synchronous read comes from."""
+
+    data_provider: str
+    is_experimental: IsExperimental
+    is_demo_data: bool
 
 
 class ResolvedUser(Provenance):
@@ -118,3 +134,26 @@ class CreatorMetrics(Provenance):
         bool, Field(description="false: some counts are missing or rounded")
     ]
     coverage_complete: Literal[False]
+
+
+class FilteredVideo(ClosedDocument):
+    """A video that could not be read. Nothing is filled in for it."""
+
+    aweme_id: Id
+    reason: Annotated[
+        str,
+        Field(description="`unavailable`, `deadline`, or the type of the upstream error"),
+    ]
+    filter_reason: Annotated[str | None, Field(description="the platform's own reason code")]
+    notice: str | None
+    detail_msg: str | None
+
+
+class ManyVideos(Provenance):
+    """Both lists keep the order of the request; each id is in exactly one of them."""
+
+    aweme_list: list[VideoDocument]
+    filter_list: list[FilteredVideo]
+    thirdparty_called: Literal[False]
+    mobile_emulator_used: bool
+    signing_generated: Literal[False]

@@ -5,11 +5,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.responses.documents import ErrorDocument
-from api.schemas.base_models import ResultNote
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
 from pipelines.documents.result_types import Discovery, HotVideos
 from pipelines.documents.video_types import RankedVideo, TrackDocument
 from warehouse.records.jobs import JobStatus, WaitingFor
+
+
+class ResultNote(ClosedDocument):
+    """A remark for the reader of a result."""
+
+    type: str
+    message: str
+    message_zh: str
 
 
 class HotVideosResponse(HotVideos):

@@ -23,7 +23,7 @@ from prometheus_client.utils import floatToGoString
 from starlette.types import Scope
 
 from api.responses.envelope import route_of
-from api.schemas.base_models import SurfaceState
+from api.schemas.health import SurfaceState
 from warehouse.records.errors import SametrackError
 from warehouse.records.jobs import TRANSITIONS
 
@@ -35,6 +35,8 @@ _METHODS = frozenset({"GET", "POST", "DELETE", "HEAD", "PUT", "PATCH", "OPTIONS"
 
 type _RequestLabels = tuple[str, str, int, bool]
 """Method, route, status, and whether the response came from the cache."""
+type _Sample = tuple[tuple[str, ...], float]
+"""Values of the labels, and the number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,48 +140,52 @@ class _StoreCollector(Collector):
     @override
     def collect(self) -> Iterable[Metric]:
         readable = 1.0
-        for read in (self._jobs, self._queue, self._workers, self._upstream, self._surfaces):
+        for name, text, labels, read in _STORE_METRICS:
+            family = GaugeMetricFamily(name, text, labels=labels)
             try:
-                yield read()
+                for values, number in read(self._shared):
+                    family.add_metric(values, number)
             except SametrackError:
                 readable = 0.0
+            else:
+                yield family
         yield GaugeMetricFamily(
             "sametrack_stores_readable", "1 if all store metrics could be read.", readable
         )
 
-    def _jobs(self) -> Metric:
-        counts = self._shared.jobs()
-        family = GaugeMetricFamily("sametrack_jobs", "Stored jobs.", labels=["status"])
-        for status in TRANSITIONS:
-            family.add_metric([status], counts.get(status, 0))
-        return family
 
-    def _queue(self) -> Metric:
-        return GaugeMetricFamily(
-            "sametrack_queue_age_seconds",
-            "Age of the oldest queued job.",
-            self._shared.queue_age_s(),
-        )
+def _job_counts(shared: StoreMetrics) -> Iterable[_Sample]:
+    counts = shared.jobs()
+    return [((status,), counts.get(status, 0)) for status in TRANSITIONS]
 
-    def _workers(self) -> Metric:
-        return GaugeMetricFamily("sametrack_workers_alive", "Live workers.", self._shared.workers())
 
-    def _upstream(self) -> Metric:
-        family = GaugeMetricFamily(
-            "sametrack_upstream_requests_today",
-            "Requests to a platform host since midnight UTC.",
-            labels=["host"],
-        )
-        for host, count in self._shared.upstream_requests().items():
-            family.add_metric([host], count)
-        return family
-
-    def _surfaces(self) -> Metric:
-        family = GaugeMetricFamily(
-            "sametrack_surface_probe",
-            "Outcome of the last probe of a surface, as a label; always 1.",
-            labels=["surface", "outcome"],
-        )
-        for state in self._shared.surfaces():
-            family.add_metric([str(state["surface"]), str(state["outcome"])], 1)
-        return family
+_STORE_METRICS: tuple[
+    tuple[str, str, tuple[str, ...], Callable[[StoreMetrics], Iterable[_Sample]]], ...
+] = (
+    ("sametrack_jobs", "Stored jobs.", ("status",), _job_counts),
+    (
+        "sametrack_queue_age_seconds",
+        "Age of the oldest queued job.",
+        (),
+        lambda shared: [((), shared.queue_age_s())],
+    ),
+    (
+        "sametrack_workers_alive",
+        "Live workers.",
+        (),
+        lambda shared: [((), shared.workers())],
+    ),
+    (
+        "sametrack_upstream_requests_today",
+        "Requests to a platform host since midnight UTC.",
+        ("host",),
+        lambda shared: [((host,), count) for host, count in shared.upstream_requests().items()],
+    ),
+    (
+        "sametrack_surface_probe",
+        "Outcome of the last probe of a surface, as a label; always 1.",
+        ("surface", "outcome"),
+        lambda shared: [((one["surface"], one["outcome"]), 1) for one in shared.surfaces()],
+    ),
+)
+"""Name, text and labels of each metric of the stores, and how its samples are read."""

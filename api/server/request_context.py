@@ -7,6 +7,7 @@ the request id.
 import random
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -28,10 +29,11 @@ type RequestObserver = Callable[[Scope, int, float], None]
 """Called for each finished request with its scope, status and duration in seconds."""
 
 
+@dataclass(frozen=True, eq=False)
 class RequestContext:
     """Creates the `RequestInfo` of each request and writes its log line.
 
-    Args:
+    Attributes:
         app: The finished application.
         time_zone: Zone of `time` in responses.
         clock: Returns the current time in UTC.
@@ -40,26 +42,17 @@ class RequestContext:
             times as long.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        time_zone: ZoneInfo,
-        clock: Callable[[], datetime],
-        observe: RequestObserver | None = None,
-        note: RequestLogger | None = None,
-    ) -> None:
-        self._app = app
-        self._time_zone = time_zone
-        self._clock = clock
-        self._observe = observe or _ignore_request
-        self._note = note or _log_request
+    app: ASGIApp
+    time_zone: ZoneInfo
+    clock: Callable[[], datetime]
+    observe: RequestObserver | None = None
+    note: RequestLogger | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        call = new_request_info(scope, moment=self._clock(), time_zone=self._time_zone)
+        call = new_request_info(scope, moment=self.clock(), time_zone=self.time_zone)
         scope.setdefault("state", {})["call"] = call
         await self._answer(scope, receive, send, call)
 
@@ -74,7 +67,7 @@ class RequestContext:
             await send(message)
 
         try:
-            await self._app(scope, receive, stamped)
+            await self.app(scope, receive, stamped)
         except Exception:
             log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
             log.exception("request failed")
@@ -82,8 +75,10 @@ class RequestContext:
                 error = SametrackError("An unexpected error occurred while handling the request")
                 await error_response(scope, error)(scope, receive, stamped)
         spent_s = time.perf_counter() - started
-        self._observe(scope, status, spent_s)
-        self._note(
+        if self.observe is not None:
+            self.observe(scope, status, spent_s)
+        note = self.note or _log_request
+        note(
             {
                 "request_id": call.request_id,
                 "method": scope["method"],
@@ -105,10 +100,6 @@ def new_request_info(scope: Scope, *, moment: datetime, time_zone: ZoneInfo = _U
 
 def _log_request(line: dict[str, object]) -> None:
     _log.info(**line)
-
-
-def _ignore_request(_scope: Scope, _status: int, _seconds: float) -> None:
-    """Ignore a finished request."""
 
 
 def _new_id() -> str:

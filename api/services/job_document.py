@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from api.responses.documents import to_document
 from api.responses.errors import with_hint
-from api.schemas.base_models import ResultNote
 from api.schemas.result import (
     ContinuedFrom,
     DiscoveryResponse,
@@ -12,6 +12,7 @@ from api.schemas.result import (
     JobDocument,
     JobPreview,
     JobProgress,
+    ResultNote,
     TrackName,
 )
 from pipelines.documents.result_types import Discovery, HotVideos, JobResult
@@ -49,26 +50,17 @@ def to_job_document(
 ) -> JobDocument:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
     job = scan.job
-    return {
-        "job_id": job.job_id,
-        "poll_url": poll_url(job.job_id),
-        "scan_job_id": scan_job_id(scan),
-        "status": job.status,
-        "input": job.input,
-        "music_id": job.music_id,
-        "parameters": job.parameters,
-        "progress": _progress(job),
-        "result": None if scan.result is None else _view(scan.result, view, job),
-        "error": None if job.error is None else with_hint(job.error),
-        "cancel_requested": job.cancel_requested,
-        "origin": job.origin,
-        "created_at": to_time(job.created_at),
-        "started_at": to_time(job.started_at),
-        "finished_at": to_time(job.finished_at),
-        "expires_at": to_time(job.expires_at),
-        "notes": [] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
-        "is_demo_data": is_demo,
-    }
+    return to_document(
+        JobDocument,
+        job,
+        poll_url=poll_url(job.job_id),
+        scan_job_id=scan_job_id(scan),
+        progress=_progress(job),
+        result=None if scan.result is None else _view(scan.result, view, job),
+        error=None if job.error is None else with_hint(job.error),
+        notes=[] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
+        is_demo_data=is_demo,
+    )
 
 
 def scan_job_id(scan: ScanJob) -> str:
@@ -87,25 +79,15 @@ def _with_z(text: str | None) -> str | None:
 def _progress(job: Job) -> JobProgress:
     progress = job.progress
     has_ended = job.status in FINAL_STATUSES
-    return {
-        "stage": progress.stage,
-        "stage_index": progress.stage_index,
-        "stage_count": progress.stage_count,
-        "candidate_pool_count": progress.candidate_pool_count,
-        "confirmed_count": progress.confirmed_count,
-        "detail_checked_count": progress.detail_checked_count,
-        "audio_checked_count": progress.audio_checked_count,
-        "search_page_count": progress.search_page_count,
-        "account_profile_count": progress.account_profile_count,
-        "requests_used": progress.requests_used,
-        "eta_s": progress.eta_s,
-        "eta_range_s": None if progress.eta_range_s is None else list(progress.eta_range_s),
-        "attempt": job.attempt,
-        "attempt_count": MAX_ATTEMPTS,
-        "waiting_for": None if has_ended else progress.waiting_for,
-        "continued_from": _continued_from(progress),
-        "updated_at": _with_z(progress.updated_at),
-    }
+    return to_document(
+        JobProgress,
+        progress,
+        attempt=job.attempt,
+        attempt_count=MAX_ATTEMPTS,
+        waiting_for=None if has_ended else progress.waiting_for,
+        continued_from=_continued_from(progress),
+        updated_at=_with_z(progress.updated_at),
+    )
 
 
 def _continued_from(progress: ProgressRecord) -> ContinuedFrom | None:

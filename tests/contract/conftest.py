@@ -18,8 +18,9 @@ from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.client import AsyncClient, Client, Connection
+from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.annotations import AnnotationService
+from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
@@ -122,19 +123,21 @@ class Service:
 
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
-            settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
-            scan_service=self.desk(),
-            evidence=self.evidence(),
-            annotations=AnnotationService(
-                read_comparison=self.comparisons.get,
-                read_annotations=self.said_of,
-                append=lambda _table, rows: self.annotations.extend(rows),
-                is_demo=True,
+            Services(
+                scan_service=self.desk(),
+                evidence=self.evidence(),
+                annotations=AnnotationService(
+                    read_comparison=self.comparisons.get,
+                    read_annotations=self.said_of,
+                    append=lambda _table, rows: self.annotations.extend(rows),
+                    is_demo=True,
+                ),
+                readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
+                sources=None if self.reads is None else self.reads.sources,
+                chart=None if self.reads is None else self.reads.chart,
+                sql=self.sql,
             ),
-            readiness=Readiness({"lake": lambda: self.problems.get("lake")}),
-            sources=None if self.reads is None else self.reads.sources,
-            chart=None if self.reads is None else self.reads.chart,
-            sql=self.sql,
+            settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             clock=lambda: self.now,
             monotonic=lambda: self.now.timestamp(),  # noqa: PLW0108  # `now` is moved
         )

@@ -8,8 +8,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
-from api.schemas.extensions.evidence import AnnotationList
-from api.services.annotations import COLUMNS, AnnotationService
+from api.schemas.extensions.exports import AnnotationList
+from api.services.evidence.annotations import COLUMNS, AnnotationService
 
 PAIR = "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"
 PLACE = f"/api/v1/sametrack/comparisons/{PAIR}/annotations"

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.app import build_routes
 from api.openapi.links import LINKS
+from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.job_feed import JobBroadcaster
 from tests.fake_clock import PATIENCE_S
 from tests.fuzz.requests import judge, known_ids, settings_for, strategy_of
 from tests.fuzz.requests import service as demo_service
@@ -39,7 +39,7 @@ LATE = Late()
 @pytest.fixture(scope="module")
 def described() -> schemathesis.BaseSchema:
     """The API description as it is written, not as it is asked for: nothing here takes long."""
-    routes = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=1))
+    routes = build_routes(Services(readiness=Readiness({})))
     schema = schemathesis.openapi.from_dict(json.loads(json.dumps(routes.openapi())))
     schema.app, schema.location = LATE, "/openapi.json"
     # every edge of every parameter is some hundred requests an operation: left to `make fuzz`

@@ -8,8 +8,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.result import BatchResult
-from api.services.batch import to_batch
-from api.services.batch_inputs import BatchInput, BatchInputs
+from api.services.batch import BatchInput, BatchInputs, to_batch
 from pipelines.parameters.scan import ScanParameters
 from warehouse.records.errors import UnreachableError
 

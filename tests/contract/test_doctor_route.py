@@ -9,10 +9,9 @@ from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.responses.documents import Envelope
-from api.schemas.base_models import ReadinessReport
-from api.schemas.extensions.doctor import DoctorReport
-from api.server.health import Readiness
-from api.server.platform_health import PlatformHealth
+from api.routes.dependencies import Services
+from api.schemas.health import DoctorReport, ReadinessReport
+from api.server.health import PlatformHealth, Readiness
 from api.settings import ApiSettings
 from warehouse.control import CircuitState, RobotsDecision
 from warehouse.records.errors import WarehouseUnavailableError
@@ -51,9 +50,8 @@ def known(latest: Any = lambda: FOUND) -> PlatformHealth:
 
 def client(service: Any, readiness: Readiness, **settings: Any) -> TestClient:
     app = create_app(
+        Services(readiness=readiness, scan_service=service.desk()),
         settings=ApiSettings(_env_file=None, **settings),
-        scan_service=service.desk(),
-        readiness=readiness,
     )
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 

@@ -17,9 +17,9 @@ from api.cli.commands.audio import cross_check as checking
 from api.cli.commands.audio import explain as command
 from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
-from api.process import Services
+from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.annotations import AnnotationService
+from api.services.evidence.annotations import AnnotationService
 from pipelines.audio.cross_check import TooShortError
 from pipelines.audio.features.sounds import NotComparable, unpack_features
 from pipelines.audio.recompute import recompute
@@ -47,7 +47,7 @@ def run(heard: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     @contextmanager
     def opened(_settings: object) -> Iterator[Services]:
-        yield Services(None, Readiness({}), evidence=heard.evidence(), annotations=annotations)
+        yield Services(readiness=Readiness({}), evidence=heard.evidence(), annotations=annotations)
 
     monkeypatch.setattr("api.process.open_services", opened)
     monkeypatch.setattr(command, "need_extra", lambda *_: None)
@@ -105,7 +105,7 @@ def test_without_a_profile_there_is_nothing_to_judge(
 ) -> None:
     @contextmanager
     def closed(_settings: object) -> Iterator[Services]:
-        yield Services(None, Readiness({}))
+        yield Services(readiness=Readiness({}))
 
     monkeypatch.setattr("api.process.open_services", closed)
     assert isinstance(run(*words).exception, ProfileNotChosenError)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.examples import read_example
-from api.schemas.extensions.evidence import ComparisonDocument
+from api.schemas.extensions.exports import ComparisonDocument
 from api.services.evidence.service import PATH
 from api.services.job_document import JOBS_PATH
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from api.responses.documents import Envelope
-from api.schemas.extensions.doctor import ExampleDocument
+from api.schemas.health import ExampleDocument
 from pipelines.doctor.probes import canaries as probes
 from pipelines.doctor.probes.canaries import Canaries, ExampleTrack, example_track
 from pipelines.settings import Settings

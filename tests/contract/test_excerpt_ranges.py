@@ -2,7 +2,7 @@
 
 import pytest
 
-from api.services.byte_ranges import range_response
+from api.services.evidence.excerpts import range_response
 
 CONTENT = bytes(range(100))
 KEPT = {"Cache-Control": "private"}

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.responses.documents import Envelope
+from api.routes.dependencies import Services
 from api.schemas.extensions.exports import ComparisonList, JobReads, Series
 from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH
@@ -161,9 +162,9 @@ def test_a_job_that_nothing_was_read_for_says_so_and_an_unknown_one_is_missing(
     service: Any, reads: Desk
 ) -> None:
     app = create_app(
-        settings=ApiSettings(_env_file=None, rate_limit_per_s=0), scan_service=service.desk(),
-        readiness=Readiness({}), sources=reads.sources,
-    )  # fmt: skip
+        Services(readiness=Readiness({}), scan_service=service.desk(), sources=reads.sources),
+        settings=ApiSettings(_env_file=None, rate_limit_per_s=0),
+    )
     client = TestClient(app, base_url="http://127.0.0.1")
     started = client.post(JOBS_PATH, json={"input": "7300000000000000009"}).json()["data"]["job_id"]
     answer = client.get(f"/api/v1/sametrack/jobs/{started}/reads").json()

@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
-from api.schemas.many_videos import ManyVideos
+from api.schemas.lists import ManyVideos
 from pipelines.platform.providers.mock.provider import open_world
 from pipelines.sandbox.world.content.tables import VideoState
 from tests.reads import Desk

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
-from api.schemas.extensions.notes import NoteList
+from api.schemas.extensions.exports import NoteList
 from tests.reads import Desk
 
 PLACE = "/api/v1/sametrack/notes"

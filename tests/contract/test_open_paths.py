@@ -16,10 +16,10 @@ from starlette.routing import Route
 
 from api.app import build_routes
 from api.routes import ROUTERS
+from api.routes.dependencies import Services
 from api.server.access.roles import Role, required_role
 from api.server.health import Readiness
 from api.server.middleware_stack import is_private
-from api.services.job_feed import JobBroadcaster
 
 TOKEN = "sesam-42"
 OPEN = {
@@ -45,7 +45,7 @@ def filled_in(template: str) -> str:
 
 
 def test_the_sweep_sees_the_routes_of_the_finished_application() -> None:
-    app = build_routes(scan_service=None, readiness=Readiness({}), feed=JobBroadcaster(limit=1))
+    app = build_routes(Services(readiness=Readiness({})))
     described = set(app.openapi()["paths"])
     assert described <= {path for _, path in routes()}
     assert len(set(routes())) > 50

@@ -14,9 +14,15 @@ from api.responses.documents import Envelope
 from api.responses.errors import ERROR_SPECS
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.examples import RESPONSE_EXAMPLES, read_example
-from api.schemas.extensions.evidence import ComparisonDocument
-from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
-from api.schemas.many_videos import ManyVideos
+from api.schemas.extensions.exports import ComparisonDocument
+from api.schemas.lists import (
+    CreatorMetrics,
+    CursorList,
+    ManyVideos,
+    PostList,
+    ResolvedUser,
+    UserProfile,
+)
 from api.schemas.result import HotVideosResponse, JobDocument
 from pipelines.parameters.scan import PARAMETERS, Parameter
 

@@ -8,8 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.routes.dependencies import Services
 from api.server.health import Readiness
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from api.settings import ApiSettings
 from warehouse.home.picture_files import PictureFolder
 
@@ -26,9 +27,9 @@ def visitor(tmp_path: Path) -> Callable[..., Any]:
 
     def ask(path: str, *, shows: bool = True) -> Any:
         app = create_app(
-            settings=ApiSettings(_env_file=None), scan_service=None, readiness=Readiness({}),
-            pictures=pictures if shows else None,
-        )  # fmt: skip
+            Services(readiness=Readiness({}), pictures=pictures if shows else None),
+            settings=ApiSettings(_env_file=None),
+        )
         with TestClient(app, base_url="http://127.0.0.1") as client:
             return client.get(f"{PLACE}/{path}")
 

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 
 from api.app import create_app
 from api.responses.documents import Envelope, ErrorData
+from api.routes.dependencies import Services
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.server.health import Readiness
 from api.services.reads.sources import Sources
@@ -279,9 +280,7 @@ def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
 def test_without_a_profile_nothing_is_read(path: str) -> None:
-    app = create_app(
-        settings=ApiSettings(_env_file=None), scan_service=None, readiness=Readiness({})
-    )
+    app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))
     given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
     with TestClient(app, base_url="http://127.0.0.1") as client:
         answer = client.get(path, params=given)
@@ -320,13 +319,13 @@ class RefusedSources(ScriptedSources):
     """The script is met before demo data stands in."""
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def refused(*arguments: Any, **options: Any) -> Any:
             built = build(*arguments, **options)
             built._real = Scripted(built._real, self.script)
             return built
 
-        return Sources._captures(self, refused, name)
+        return Sources._captures(self, refused, name, **options)
 
 
 @pytest.fixture

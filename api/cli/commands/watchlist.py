@@ -213,7 +213,7 @@ def apply(
     as_json: _Json = False,
 ) -> None:
     """Create and change watchlists to match a YAML file. Idempotent."""
-    from api.services.watchlists.apply_file import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
+    from api.services.watchlists.files import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
 
     try:
         text = path.read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ from warehouse.records.errors import SametrackError
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
-    from api.process import Services
+    from api.routes.dependencies import Services
 
 START_TIMEOUT_S = 300.0  # generous for a busy machine; a process that exits is reported at once
 TRUTH_TIMEOUT_S = 60.0

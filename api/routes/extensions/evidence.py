@@ -1,36 +1,35 @@
-"""Evidence of one compared pair: numbers, plot and audio excerpts."""
+"""Evidence of one compared pair: numbers, plot and audio excerpts; annotations by people.
+
+Annotations never confirm a video.
+"""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Path, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
-from api.params.scan import QueryModel
-from api.responses.envelope import conditional_response, record_parameters
-from api.routes.dependencies import (
-    EvidenceDep,
-    OptionalSourcesDep,
-    no_query_parameters,
-    no_repeated_parameters,
-)
+from api.params.scan import AnnotationBody, QueryModel
+from api.responses.envelope import record_parameters
+from api.responses.errors import OK, PARTIAL_CONTENT
+from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep
+from api.routes.operations import OperationRoutes
+from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
 from api.schemas.responses import (
-    COMPARISON_RESPONSES,
-    EXCERPT_RESPONSES,
-    PNG_RESPONSES,
-    SVG_RESPONSES,
+    READ_ERRORS,
+    UPSTREAM_ERRORS,
+    WRITE_ERRORS,
+    error_responses,
+    file,
 )
-from api.services.byte_ranges import range_response
-from api.services.evidence.excerpt_reader import read_missing_excerpt
+from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline
 from warehouse.records.evidence import ExcerptRole
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
-files = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
+operations = OperationRoutes()
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
@@ -47,9 +46,6 @@ class PlotQuery(QueryModel):
     language: Literal["en", "zh"] = Field("en", description="language of the texts. 图中文字的语言")
 
 
-PlotQueryDep = Annotated[PlotQuery, Query()]
-
-
 class ExcerptQuery(QueryModel):
     """Query of an excerpt."""
 
@@ -61,71 +57,71 @@ class ExcerptQuery(QueryModel):
     )
 
 
-ExcerptQueryDep = Annotated[ExcerptQuery, Query()]
+_PLOT_ERRORS = ("invalid_parameter", *READ_ERRORS, "not_found")
 
 
-@router.get(
+@operations.read(
     f"{PATH}/{{comparison_id}}",
-    summary="Evidence of a compared pair",
-    response_model=None,
-    responses=COMPARISON_RESPONSES,
+    "Evidence of a compared pair",
+    "Stored measurements",
+    *READ_ERRORS,
+    "not_found",
 )
-async def sametrack_comparison(
-    request: Request, comparison_id: ComparisonId, scan_service: EvidenceDep
-) -> Response:
+def sametrack_comparison(comparison_id: ComparisonId, evidence: EvidenceDep) -> ComparisonDocument:
     """Return the measurements of a pair, their limits, and the path of its plot. 单次比对的证据."""
-    record_parameters(request.scope, {"comparison_id": comparison_id})
-    return conditional_response(request.scope, await run_sync(scan_service.document, comparison_id))
+    return evidence.document(comparison_id)
 
 
-@files.get(
+@operations.respond(
+    "GET",
     f"{PATH}/{{comparison_id}}/picture.svg",
-    summary="Evidence plot of a compared pair (SVG)",
+    "Evidence plot of a compared pair (SVG)",
+    {OK: file("image/svg+xml", "Evidence plot"), **error_responses(*_PLOT_ERRORS)},
     response_class=Response,
-    responses=SVG_RESPONSES,
 )
-async def sametrack_comparison_svg(
-    request: Request, comparison_id: ComparisonId, query: PlotQueryDep, evidence: EvidenceDep
+def sametrack_comparison_svg(
+    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
 ) -> Response:
     """Plot both sounds on one time axis, their similarity, and the limits. 比对图（SVG）."""
-    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
-    picture = await run_sync(
-        partial(evidence.picture, comparison_id, "svg", language=query.language)
-    )
+    picture = evidence.picture(comparison_id, "svg", language=query.language)
     headers = {**_CACHE_HEADERS, "Content-Security-Policy": _SVG_POLICY}
     return Response(picture, media_type="image/svg+xml", headers=headers)
 
 
-@files.get(
+@operations.respond(
+    "GET",
     f"{PATH}/{{comparison_id}}/picture.png",
-    summary="Evidence plot of a compared pair (PNG)",
+    "Evidence plot of a compared pair (PNG)",
+    {OK: file("image/png", "Evidence plot"), **error_responses(*_PLOT_ERRORS)},
     response_class=Response,
-    responses=PNG_RESPONSES,
 )
-async def sametrack_comparison_png(
-    request: Request, comparison_id: ComparisonId, query: PlotQueryDep, evidence: EvidenceDep
+def sametrack_comparison_png(
+    comparison_id: ComparisonId, query: PlotQuery, evidence: EvidenceDep
 ) -> Response:
     """Return the same plot as a bitmap. 比对图（PNG）."""
-    record_parameters(request.scope, {"comparison_id": comparison_id, **query.model_dump()})
-    picture = await run_sync(
-        partial(evidence.picture, comparison_id, "png", language=query.language)
-    )
+    picture = evidence.picture(comparison_id, "png", language=query.language)
     return Response(picture, media_type="image/png", headers=_CACHE_HEADERS)
 
 
-@files.get(
+@operations.respond(
+    "GET",
     f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
-    summary="Excerpt of a compared sound (MP3)",
+    "Excerpt of a compared sound (MP3)",
+    {
+        OK: file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
+        PARTIAL_CONTENT: file("audio/mpeg", "The bytes requested by `Range`"),
+        **error_responses(*_PLOT_ERRORS),
+        **error_responses("provider_unsupported", "audio_unavailable", *UPSTREAM_ERRORS),
+    },
     response_class=Response,
-    responses=EXCERPT_RESPONSES,
 )
 async def sametrack_comparison_excerpt(
     request: Request,
     comparison_id: ComparisonId,
     role: SoundRolePath,
-    query: ExcerptQueryDep,
+    query: ExcerptQuery,
     evidence: EvidenceDep,
-    sources: OptionalSourcesDep,
+    services: ServicesDep,
 ) -> Response:
     """Return the compared stretch of one sound as MP3; supports `Range`. 比对片段试听.
 
@@ -135,8 +131,38 @@ async def sametrack_comparison_excerpt(
     """
     asked = {"comparison_id": comparison_id, "role": role, **query.model_dump()}
     record_parameters(request.scope, asked)
+    sources = services.sources
     if query.fetch and sources is not None:
         deadline = Deadline(sources.settings.sync_request_timeout)
         await read_missing_excerpt(evidence, sources, comparison_id, role, deadline=deadline)
     sound = await run_sync(evidence.excerpt, comparison_id, role)
     return range_response(sound, request.headers, media_type="audio/mpeg", headers=_CACHE_HEADERS)
+
+
+@operations.act(
+    "POST",
+    f"{PATH}/{{comparison_id}}/annotations",
+    "Annotate a compared pair",
+    "Annotations of the pair, including the new one",
+    "not_found",
+    *WRITE_ERRORS,
+)
+def sametrack_annotate(
+    comparison_id: ComparisonId, body: AnnotationBody, annotations: AnnotationsDep
+) -> AnnotationList:
+    """Store a manual verdict next to the evidence. It does not change the result. 人工标注."""
+    return annotations.add(comparison_id, body.verdict, note=body.note, origin="api")
+
+
+@operations.read(
+    f"{PATH}/{{comparison_id}}/annotations",
+    "Annotations of a compared pair",
+    "Annotations of the pair",
+    *READ_ERRORS,
+    "not_found",
+)
+def sametrack_annotations(
+    comparison_id: ComparisonId, annotations: AnnotationsDep
+) -> AnnotationList:
+    """Return all annotations of a pair, oldest first. 人工标注列表."""
+    return annotations.of(comparison_id)

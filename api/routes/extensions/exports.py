@@ -1,37 +1,41 @@
 """Compared pairs, reads of a job, time series, storage usage, and exports of tables as files."""
 
-from dataclasses import asdict
 from functools import partial
 from typing import Annotated, ClassVar, Literal
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import Path, Request
 from pydantic import Field, StrictBool
 from starlette.responses import Response
 
 from api.params.scan import PrintableText, QueryModel
-from api.responses.envelope import JsonResponse, conditional_response, record_parameters
+from api.responses.documents import to_document
+from api.responses.envelope import JsonResponse, record_parameters
 from api.responses.errors import OK, NotFoundError
-from api.routes.dependencies import (
-    EvidenceDep,
-    ScanServiceDep,
-    SourcesDep,
-    no_query_parameters,
-    no_repeated_parameters,
-)
+from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep
+from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
-from api.schemas.extensions.exports import Storage
-from api.schemas.responses import (
-    COMPARISONS_RESPONSES,
-    EXPORT_RESPONSES,
-    JOB_READS_RESPONSES,
-    REPORT_RESPONSES,
-    SERIES_RESPONSES,
-    STORAGE_RESPONSES,
+from api.routes.operations import OperationRoutes
+from api.schemas.extensions.exports import (
+    ComparisonList,
+    JobReads,
+    Series,
+    Storage,
+    SurfaceReads,
 )
-from api.services.exports.build import build_file
+from api.schemas.responses import (
+    DEVICE_ERRORS,
+    JOB_ERRORS,
+    PARAMETER_ERRORS,
+    PLATFORM_ERRORS,
+    READ_ERRORS,
+    UPSTREAM_ERRORS,
+    error_responses,
+    exported_file,
+    file,
+)
 from api.services.exports.source_reader import check_source, fetch_source
-from api.services.exports.tables import TableName
+from api.services.exports.tables import TableName, build_file
 from api.services.job_document import scan_job_id, to_job_document
 from api.services.report import report_page
 from api.services.series import read_series
@@ -40,16 +44,22 @@ from pipelines.reads.series import SeriesKind
 from warehouse.exports.table_files import TableFormat
 from warehouse.home.folder import open_home
 from warehouse.queries.captures import read_so_far
+from warehouse.records.values import Document
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
-exporting = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
+operations, exporting = OperationRoutes(), OperationRoutes()
 
 MAX_SOURCE_LENGTH = 1000
-Kind = Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")]
-EntityId = Annotated[
-    str,
-    Path(max_length=200, description="id of a video, a track or an account. 作品、音乐或账号 ID"),
-]
+_OBJECTS: Document = {"type": "array", "items": {"type": "object"}}
+_JSON_FILE: Document = {
+    "type": "object",
+    "required": ["table", "method", "rows"],
+    "properties": {
+        "table": {"type": "string"},
+        "method": {"type": "object", "additionalProperties": {"type": "string"}},
+        "rows": _OBJECTS,
+        "coverage": _OBJECTS,
+    },
+}
 
 
 class ExportQuery(QueryModel):
@@ -73,76 +83,105 @@ class ReportQuery(QueryModel):
     )
 
 
-@router.get(
+@operations.read(
     "/api/v1/sametrack/jobs/{job_id}/comparisons",
-    summary="Compared pairs of a job",
-    response_model=None,
-    responses=COMPARISONS_RESPONSES,
+    "Compared pairs of a job",
+    "Compared pairs",
+    *JOB_ERRORS,
 )
-async def sametrack_job_comparisons(
-    request: Request, job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
-) -> Response:
+def sametrack_job_comparisons(
+    job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
+) -> ComparisonList:
     """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对.
 
     Of a job that a stored result served: the pairs of the scan behind it (`scan_job_id`).
     """
-    record_parameters(request.scope, {"job_id": job_id})
-    scan = await run_sync(scan_service.job, job_id)
-    pairs = await run_sync(evidence.pairs_of_job, scan_job_id(scan))
-    data = {
+    pairs = evidence.pairs_of_job(scan_job_id(scan_service.job(job_id)))
+    return {
         "job_id": job_id,
         "comparisons": pairs,
-        "videos": await run_sync(evidence.videos_of, pairs),
+        "videos": evidence.videos_of(pairs),
         "returned_count": len(pairs),
         "is_demo_data": scan_service.world.is_demo,
     }
-    return conditional_response(request.scope, data)
 
 
-@router.get(
+@operations.read(
     "/api/v1/sametrack/jobs/{job_id}/reads",
-    summary="Sources read so far by a job",
-    response_model=None,
-    responses=JOB_READS_RESPONSES,
+    "Sources read so far by a job",
+    "Reads by surface and outcome",
+    *JOB_ERRORS,
 )
-async def sametrack_job_reads(
-    request: Request, job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
-) -> Response:
+def sametrack_job_reads(
+    job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
+) -> JobReads:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
-    record_parameters(request.scope, {"job_id": job_id})
-    await run_sync(scan_service.job, job_id)
-    found = await run_sync(read_so_far, sources.engine, job_id)
-    reads = [asdict(one) for one in found]
-    return conditional_response(
-        request.scope,
-        {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo},
+    scan_service.job(job_id)
+    reads = [to_document(SurfaceReads, one) for one in read_so_far(sources.engine, job_id)]
+    return {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo}
+
+
+@operations.read(
+    "/api/v1/sametrack/series/{kind}/{entity_id}",
+    "Engagement over time",
+    "Points over time, oldest first",
+    "invalid_parameter",
+    *READ_ERRORS,
+    "not_found",
+)
+def sametrack_series(
+    kind: Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")],
+    entity_id: EntityId,
+    sources: SourcesDep,
+) -> Series:
+    """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
+
+    A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
+    """
+    return read_series(sources.engine, kind, entity_id, is_demo=sources.is_demo)
+
+
+@operations.read(
+    "/api/v1/sametrack/storage",
+    "Storage and request budget",
+    "Storage and request budget",
+    *READ_ERRORS,
+)
+def sametrack_storage(sources: SourcesDep) -> Storage:
+    """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
+    settings = sources.settings
+    home = open_home(settings.data_home, sources.profile.name)
+    return measure_storage(
+        home.root,
+        spent_today=sources.control.spent_today(),
+        daily_budget=settings.daily_request_budget,
+        is_demo=sources.is_demo,
     )
 
 
-@exporting.get(
+@exporting.respond(
+    "GET",
     "/api/v1/sametrack/jobs/{job_id}/report",
-    summary="Report of a job as one file (HTML)",
+    "Report of a job as one file (HTML)",
+    {
+        OK: file("text/html", "Page without script that contacts nobody"),
+        **error_responses("invalid_parameter", *JOB_ERRORS, "not_found"),
+    },
     response_class=Response,
-    responses=REPORT_RESPONSES,
 )
-async def sametrack_job_report(
-    request: Request,
-    job_id: JobId,
-    query: Annotated[ReportQuery, Query()],
-    scan_service: ScanServiceDep,
-    evidence: EvidenceDep,
+def sametrack_job_report(
+    job_id: JobId, query: ReportQuery, scan_service: ScanServiceDep, evidence: EvidenceDep
 ) -> Response:
     """Return the result of a scan as one self-contained page that needs no service. 任务报告.
 
     The page holds both languages, contacts nobody and has no script. Answers 404 for a job without
     a ranking.
     """
-    record_parameters(request.scope, {"job_id": job_id, **query.model_dump()})
-    scan = await run_sync(scan_service.job, job_id)
+    scan = scan_service.job(job_id)
     if scan.result is None or "kind" in scan.result:
         raise NotFoundError("The job has no ranking to report")
     job = to_job_document(scan, is_demo=scan_service.world.is_demo)
-    page = await run_sync(partial(report_page, evidence, job, language=query.language))
+    page = report_page(evidence, job, language=query.language)
     name = f"sametrack-{job_id[:8]}.html"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
@@ -151,53 +190,20 @@ async def sametrack_job_report(
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
-@router.get(
-    "/api/v1/sametrack/series/{kind}/{entity_id}",
-    summary="Engagement over time",
-    response_model=None,
-    responses=SERIES_RESPONSES,
-)
-async def sametrack_series(
-    request: Request, kind: Kind, entity_id: EntityId, sources: SourcesDep
-) -> Response:
-    """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
-
-    A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
-    """
-    record_parameters(request.scope, {"kind": kind, "entity_id": entity_id})
-    found = partial(read_series, sources.engine, kind, entity_id, is_demo=sources.is_demo)
-    return conditional_response(request.scope, await run_sync(found))
-
-
-@router.get(
-    "/api/v1/sametrack/storage",
-    summary="Storage and request budget",
-    response_model=None,
-    responses=STORAGE_RESPONSES,
-)
-async def sametrack_storage(request: Request, sources: SourcesDep) -> Response:
-    """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
-
-    def measure() -> Storage:
-        settings = sources.settings
-        home = open_home(settings.data_home, sources.profile.name)
-        return measure_storage(
-            home.root,
-            spent_today=sources.control.spent_today(),
-            daily_budget=settings.daily_request_budget,
-            is_demo=sources.is_demo,
-        )
-
-    return conditional_response(request.scope, await run_sync(measure))
-
-
-@exporting.get(
+@exporting.respond(
+    "GET",
     "/api/v1/sametrack/export",
-    summary="Export a table",
+    "Export a table",
+    {
+        **exported_file("The exported file", _JSON_FILE, "Retry-After"),
+        **error_responses(
+            *PARAMETER_ERRORS, "job_not_found", "not_found", "invalid_date_range",
+            *PLATFORM_ERRORS, "chart_unavailable", *UPSTREAM_ERRORS, *DEVICE_ERRORS,
+        ),
+    },
     response_class=Response,
-    responses=EXPORT_RESPONSES,
-)
-async def sametrack_export(request: Request, query: Annotated[ExportQuery, Query()]) -> Response:
+)  # fmt: skip
+async def sametrack_export(request: Request, query: ExportQuery) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
     Ids stay text and no cell is a formula; XLSX has a sheet on method and coverage. Errors of the

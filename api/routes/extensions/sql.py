@@ -1,86 +1,88 @@
 """SQL of users: the library of queries, the tables, and read-only statements."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from api.params.sql import SqlBody, SqlExportBody
-from api.responses.envelope import (
-    conditional_response,
-    record_parameters,
-    request_info,
-    success_response,
-)
+from api.responses.envelope import record_parameters, request_info
 from api.responses.errors import NO_CONTENT
-from api.routes.dependencies import SqlDep, no_query_parameters
-from api.schemas.extensions.sql import (
-    QUERIES_RESPONSES,
-    SQL_EXPORT_RESPONSES,
-    SQL_RESPONSES,
-    TABLES_RESPONSES,
+from api.routes.dependencies import SqlDep
+from api.routes.operations import OperationRoutes
+from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
+from api.schemas.responses import (
+    BODY_ERRORS,
+    STORE_ERRORS,
+    error_responses,
+    exported_file,
 )
-from api.server.middleware.json_body import JsonRoute
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import PATH, SqlService
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
-statements = APIRouter(
-    tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
-)
+operations = OperationRoutes()
+
+_ERRORS = (*STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted")
 
 
-@router.get(
+@operations.read(
     "/api/v1/sametrack/queries",
-    summary="Library of named queries",
-    response_model=None,
-    responses=QUERIES_RESPONSES,
+    "Library of named queries",
+    "All named queries",
+    "unknown_parameter",
+    "profile_not_chosen",
 )
-async def sametrack_queries(request: Request, sql: SqlDep) -> Response:
+async def sametrack_queries(sql: SqlDep) -> QueryLibrary:
     """Return all named queries with their parameters and statements. 常用查询列表."""
-    return conditional_response(request.scope, sql.library())
+    return sql.library()
 
 
-@router.get(
+@operations.read(
     "/api/v1/sametrack/tables",
-    summary="Tables and columns",
-    response_model=None,
-    responses=TABLES_RESPONSES,
+    "Tables and columns",
+    "All tables with their columns",
+    "unknown_parameter",
+    "profile_not_chosen",
 )
-async def sametrack_tables(request: Request, sql: SqlDep) -> Response:
+async def sametrack_tables(sql: SqlDep) -> TableList:
     """Return the tables that a statement can read, as in the data dictionary. 数据表与字段."""
-    return conditional_response(request.scope, sql.tables())
+    return sql.tables()
 
 
-@statements.post(
-    PATH, summary="Run a read-only statement", response_model=None, responses=SQL_RESPONSES
+@operations.act(
+    "POST",
+    PATH,
+    "Run a read-only statement",
+    "The first rows of the statement",
+    *_ERRORS,
+    model=SqlAnswer,
 )
 async def sametrack_sql(
-    request: Request, body: Annotated[SqlBody, Body()], sql: SqlDep
-) -> Response:
+    request: Request, body: SqlBody, sql: SqlDep
+) -> Mapping[str, object] | Response:
     """Run one read-only statement, or a named query, and return its first rows. 执行 SQL 查询.
 
     Only the tables of the warehouse can be read: no files, URLs, extensions or settings. Statements
     run one at a time, with limits of time and memory; closing the connection cancels one.
     """
     record_parameters(request.scope, body.model_dump())
-    data = await _run(request, sql, partial(sql.rows, body))
-    return _cancelled() if data is None else success_response(request.scope, data)
+    return await _run(request, sql, partial(sql.rows, body)) or _cancelled()
 
 
-@statements.post(
+@operations.respond(
+    "POST",
     f"{PATH}/export",
-    summary="Export the rows of a statement",
+    "Export the rows of a statement",
+    {
+        **exported_file("All rows of the statement", {"type": "object"}),
+        **error_responses(*BODY_ERRORS, *_ERRORS),
+    },
     response_class=Response,
-    responses=SQL_EXPORT_RESPONSES,
 )
-async def sametrack_sql_export(
-    request: Request, body: Annotated[SqlExportBody, Body()], sql: SqlDep
-) -> Response:
+async def sametrack_sql_export(request: Request, body: SqlExportBody, sql: SqlDep) -> Response:
     """Run a statement and return all rows as CSV, XLSX, Parquet or JSON. 导出 SQL 查询结果.
 
     A file is complete: beyond 100,000 rows the request is refused. JSON, Parquet and XLSX contain

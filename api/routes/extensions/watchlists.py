@@ -2,33 +2,28 @@
 
 from typing import Annotated
 
-from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Path, Query, Request
-from starlette.responses import Response
+from fastapi import Depends, Path, Request
 
 from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
-from api.responses.envelope import conditional_response, record_parameters, success_response
-from api.routes.dependencies import SourcesDep, no_query_parameters, no_repeated_parameters
+from api.responses.envelope import record_parameters
+from api.routes.dependencies import SourcesDep
+from api.routes.operations import OperationRoutes
 from api.schemas.extensions.watchlists import (
-    CHANGE_RESPONSES,
-    CREATE_RESPONSES,
-    DELETE_RESPONSES,
-    DIGESTS_RESPONSES,
-    LIST_RESPONSES,
-    READ_RESPONSES,
-    RUN_NOW_RESPONSES,
-    RUN_RESPONSES,
-    RUNS_RESPONSES,
+    WatchDigestList,
+    WatchlistDeleted,
+    WatchlistDocument,
+    WatchlistList,
+    WatchRunDetail,
+    WatchRunList,
 )
-from api.server.middleware.json_body import JsonRoute
+from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
 from api.services.watchlists.service import PATH, WatchlistService
 
-router = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_query_parameters)])
-listing = APIRouter(tags=["Sametrack"], dependencies=[Depends(no_repeated_parameters)])
-writing = APIRouter(
-    tags=["Sametrack"], route_class=JsonRoute, dependencies=[Depends(no_query_parameters)]
-)
+operations = OperationRoutes(lists_unchanged_last=True)
 
+_ONE = f"{PATH}/{{name}}"
+_LIST_ERRORS = (*PARAMETER_ERRORS, *STORE_ERRORS)
+_ERRORS = (*_LIST_ERRORS, "not_found")
 WatchlistName = Annotated[str, Path(description="name of a watchlist. 监控清单名称")]
 RunId = Annotated[str, Path(description="id of a run. 运行 ID")]
 
@@ -39,141 +34,85 @@ async def _watchlist_service(sources: SourcesDep) -> WatchlistService:
     )
 
 
-WatchlistServiceDep = Annotated[WatchlistService, Depends(_watchlist_service)]
+WatchlistsDep = Annotated[WatchlistService, Depends(_watchlist_service)]
 
 
-@router.get(PATH, summary="List watchlists", response_model=None, responses=LIST_RESPONSES)
-async def sametrack_watchlists(request: Request, kept_lists: WatchlistServiceDep) -> Response:
-    """Return all watchlists with their last run and next due time. 监控清单列表."""
-    return conditional_response(request.scope, await run_sync(kept_lists.listed))
-
-
-@writing.post(
-    PATH,
-    summary="Create a watchlist",
-    response_model=None,
-    responses=CREATE_RESPONSES,
+@operations.act(
+    "POST", PATH, "Create a watchlist", "New watchlist", *STORE_ERRORS, "invalid_music_input"
 )
-async def sametrack_watchlist_create(
-    request: Request, body: Annotated[WatchlistBody, Body()], kept_lists: WatchlistServiceDep
-) -> Response:
+def sametrack_watchlist_create(
+    request: Request, body: WatchlistBody, watchlists: WatchlistsDep
+) -> WatchlistDocument:
     """Create a watchlist. Its first run is due at the next scheduled time. 创建监控清单."""
     plan = body.to_plan()
     record_parameters(request.scope, plan.to_document())
-    return success_response(request.scope, await run_sync(kept_lists.create, plan))
+    return watchlists.create(plan)
 
 
-@router.get(
-    f"{PATH}/{{name}}",
-    summary="Get a watchlist",
-    response_model=None,
-    responses=READ_RESPONSES,
+@operations.act(
+    "PATCH",
+    _ONE,
+    "Change a watchlist",
+    "Changed watchlist",
+    *STORE_ERRORS,
+    "invalid_music_input",
+    "not_found",
 )
-async def sametrack_watchlist(
-    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
-) -> Response:
-    """Return a watchlist. 查询监控清单."""
-    record_parameters(request.scope, {"name": name})
-    return conditional_response(request.scope, await run_sync(kept_lists.read, name))
-
-
-@writing.patch(
-    f"{PATH}/{{name}}",
-    summary="Change a watchlist",
-    response_model=None,
-    responses=CHANGE_RESPONSES,
-)
-async def sametrack_watchlist_change(
-    request: Request,
-    name: WatchlistName,
-    body: Annotated[WatchlistChange, Body()],
-    kept_lists: WatchlistServiceDep,
-) -> Response:
+def sametrack_watchlist_change(
+    request: Request, name: WatchlistName, body: WatchlistChange, watchlists: WatchlistsDep
+) -> WatchlistDocument:
     """Replace the given fields. A new schedule starts now. 修改监控清单."""
     fields = body.to_fields()
     record_parameters(request.scope, {"name": name, **fields})
-    return success_response(request.scope, await run_sync(kept_lists.change, name, fields))
+    return watchlists.change(name, fields)
 
 
-@router.delete(
-    f"{PATH}/{{name}}",
-    summary="Delete a watchlist",
-    response_model=None,
-    responses=DELETE_RESPONSES,
-)
-async def sametrack_watchlist_delete(
-    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
-) -> Response:
+@operations.read(PATH, "List watchlists", "Watchlists", *_LIST_ERRORS)
+def sametrack_watchlists(watchlists: WatchlistsDep) -> WatchlistList:
+    """Return all watchlists with their last run and next due time. 监控清单列表."""
+    return watchlists.listed()
+
+
+@operations.read(_ONE, "Get a watchlist", "Watchlist", *_ERRORS)
+def sametrack_watchlist(name: WatchlistName, watchlists: WatchlistsDep) -> WatchlistDocument:
+    """Return a watchlist. 查询监控清单."""
+    return watchlists.read(name)
+
+
+@operations.act("DELETE", _ONE, "Delete a watchlist", "Deleted watchlist", *_ERRORS)
+def sametrack_watchlist_delete(name: WatchlistName, watchlists: WatchlistsDep) -> WatchlistDeleted:
     """Delete a watchlist and its runs. Observations are kept. 删除监控清单."""
-    record_parameters(request.scope, {"name": name})
-    return success_response(request.scope, await run_sync(kept_lists.delete, name))
+    return watchlists.delete(name)
 
 
-@router.post(
-    f"{PATH}/{{name}}/runs",
-    summary="Run a watchlist now",
-    response_model=None,
-    responses=RUN_NOW_RESPONSES,
-)
-async def sametrack_watchlist_run(
-    request: Request, name: WatchlistName, kept_lists: WatchlistServiceDep
-) -> Response:
+@operations.act("POST", f"{_ONE}/runs", "Run a watchlist now", "Started or joined run", *_ERRORS)
+def sametrack_watchlist_run(name: WatchlistName, watchlists: WatchlistsDep) -> WatchRunDetail:
     """Request a run now, or return the run in progress. 立即执行监控清单.
 
     The orchestrator's sensor starts it within half a minute.
     """
-    record_parameters(request.scope, {"name": name})
-    data = await run_sync(lambda: kept_lists.run(name, origin="api"))
-    return success_response(request.scope, data)
+    return watchlists.run(name, origin="api")
 
 
-@listing.get(
-    f"{PATH}/{{name}}/runs",
-    summary="Runs of a watchlist",
-    response_model=None,
-    responses=RUNS_RESPONSES,
-)
-async def sametrack_watchlist_runs(
-    request: Request,
-    name: WatchlistName,
-    query: Annotated[WatchlistRunsQuery, Query()],
-    kept_lists: WatchlistServiceDep,
-) -> Response:
-    """Return the newest runs with due time and outcome. 监控清单的运行记录."""
-    record_parameters(request.scope, {"name": name, **query.model_dump()})
-    return conditional_response(
-        request.scope, await run_sync(lambda: kept_lists.runs(name, limit=query.limit))
-    )
-
-
-@router.get(
-    f"{PATH}/{{name}}/runs/{{run_id}}",
-    summary="Run of a watchlist",
-    response_model=None,
-    responses=RUN_RESPONSES,
-)
-async def sametrack_watchlist_run_of(
-    request: Request, name: WatchlistName, run_id: RunId, kept_lists: WatchlistServiceDep
-) -> Response:
+@operations.read(f"{_ONE}/runs/{{run_id}}", "Run of a watchlist", "Run", *_ERRORS)
+def sametrack_watchlist_run_of(
+    name: WatchlistName, run_id: RunId, watchlists: WatchlistsDep
+) -> WatchRunDetail:
     """Return a run with the outcome of each entry and, once finished, its digest. 单次运行详情."""
-    record_parameters(request.scope, {"name": name, "run_id": run_id})
-    return conditional_response(request.scope, await run_sync(kept_lists.run_of, name, run_id))
+    return watchlists.run_of(name, run_id)
 
 
-@listing.get(
-    f"{PATH}/{{name}}/digests",
-    summary="Digests of a watchlist",
-    response_model=None,
-    responses=DIGESTS_RESPONSES,
-)
-async def sametrack_watchlist_digests(
-    request: Request,
-    name: WatchlistName,
-    query: Annotated[WatchlistRunsQuery, Query()],
-    kept_lists: WatchlistServiceDep,
-) -> Response:
+@operations.read(f"{_ONE}/runs", "Runs of a watchlist", "Newest runs", *_ERRORS)
+def sametrack_watchlist_runs(
+    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
+) -> WatchRunList:
+    """Return the newest runs with due time and outcome. 监控清单的运行记录."""
+    return watchlists.runs(name, limit=query.limit)
+
+
+@operations.read(f"{_ONE}/digests", "Digests of a watchlist", "Newest digests", *_ERRORS)
+def sametrack_watchlist_digests(
+    name: WatchlistName, query: WatchlistRunsQuery, watchlists: WatchlistsDep
+) -> WatchDigestList:
     """Return the changes per entry with their numbers, newest first. 监控清单摘要."""
-    record_parameters(request.scope, {"name": name, **query.model_dump()})
-    return conditional_response(
-        request.scope, await run_sync(lambda: kept_lists.digests(name, limit=query.limit))
-    )
+    return watchlists.digests(name, limit=query.limit)

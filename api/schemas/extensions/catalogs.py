@@ -1,19 +1,10 @@
-"""Schemas for catalogues, and the responses of each catalogue operation."""
+"""Schemas for catalogues."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from api.responses.documents import Envelope, ErrorDocument
-from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    ResponseSpecs,
-    error_responses,
-    header_specs,
-)
+from api.responses.documents import ErrorDocument
 from pipelines.catalog.rules.importing import ProblemReason
 from pipelines.catalog.rules.planning import TrackState
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
@@ -151,28 +142,3 @@ class CatalogCancelled(ClosedDocument):
     name: str
     cancelled_count: Annotated[Count, Field(description="jobs that were cancelled")]
     is_demo_data: bool
-
-
-def _responses(
-    model: object, description: str, *types: str, is_read: bool = False
-) -> ResponseSpecs:
-    names = ("ETag",) if is_read else ()
-    found: ResponseSpecs = {
-        OK: {"model": model, "description": description, "headers": header_specs(*names)},
-        **error_responses(*PARAMETER_ERRORS, *STORE_ERRORS, *types),
-    }
-    if is_read:
-        found[NOT_MODIFIED] = {
-            "description": "`data` matches If-None-Match",
-            "headers": header_specs("ETag"),
-        }
-    return found
-
-
-LIST_RESPONSES = _responses(Envelope[CatalogList], "Catalogues")
-READ_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue", "not_found")
-TRACKS_RESPONSES = _responses(Envelope[CatalogTracks], "Tracks", "not_found", is_read=True)
-IMPORT_RESPONSES = _responses(Envelope[CatalogImport], "Import", "not_found", *BODY_ERRORS)
-REMOVE_RESPONSES = _responses(Envelope[CatalogRemoved], "Removed catalogue", "not_found")
-RUN_RESPONSES = _responses(Envelope[CatalogDocument], "Catalogue whose run begins", "not_found")
-CANCEL_RESPONSES = _responses(Envelope[CatalogCancelled], "Stopped run", "not_found")

@@ -4,25 +4,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from api.responses.documents import Envelope
-from api.responses.errors import NOT_MODIFIED, OK
 from api.schemas.chart import Day
 from api.schemas.extensions.exports import TrackGrowth
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    WRITE_ERRORS,
-    ResponseSpecs,
-    error_responses,
-    header_specs,
-)
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
-from warehouse.records.values import Document
 
 MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
 _REASON = (
@@ -170,37 +158,3 @@ class SongLinkUpdate(ClosedDocument):
         dict[Relation, int], Field(description="current links by their `relation`")
     ]
     is_demo_data: bool
-
-
-_UNCHANGED: Document = {
-    "description": "`data` matches If-None-Match",
-    "headers": header_specs("ETag"),
-}
-_SONG = Envelope[ChartSongComparison]
-
-CHART_SONG_RESPONSES: ResponseSpecs = {
-    OK: {"model": _SONG, "description": "Song", "headers": header_specs("ETag")},
-    NOT_MODIFIED: _UNCHANGED,
-    **error_responses("unknown_parameter", "not_found", *STORE_ERRORS),
-}
-CHART_LINKS_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[LinkDecisionList],
-        "description": "Manual decisions",
-        "headers": header_specs("ETag"),
-    },
-    NOT_MODIFIED: _UNCHANGED,
-    **error_responses("invalid_parameter", "unknown_parameter", *STORE_ERRORS),
-}
-CHART_LINK_RESPONSES: ResponseSpecs = {
-    OK: {"model": _SONG, "description": "Song with the new decision", "headers": header_specs()},
-    **error_responses(*PARAMETER_ERRORS, *BODY_ERRORS, "not_found", *WRITE_ERRORS),
-}
-CHART_JUDGE_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[SongLinkUpdate],
-        "description": "Counts of songs and links",
-        "headers": header_specs(),
-    },
-    **error_responses("unknown_parameter", *WRITE_ERRORS),
-}

@@ -4,19 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.responses.documents import Envelope
-from api.responses.errors import OK
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    ResponseSpecs,
-    error_responses,
-    header_specs,
-    read_responses,
-)
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
-from warehouse.exports.table_files import MEDIA_TYPES
 
 
 class QueryParameterDocument(ClosedDocument):
@@ -107,36 +95,3 @@ class SqlAnswer(ClosedDocument):
         bool, Field(description="true: an account was erased since `as_of`")
     ]
     is_demo_data: bool
-
-
-_STATEMENT_ERRORS = error_responses(
-    *PARAMETER_ERRORS, *BODY_ERRORS, *STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted"
-)
-
-QUERIES_RESPONSES = read_responses(
-    Envelope[QueryLibrary], "All named queries", "unknown_parameter", "profile_not_chosen"
-)
-TABLES_RESPONSES = read_responses(
-    Envelope[TableList], "All tables with their columns", "unknown_parameter", "profile_not_chosen"
-)
-SQL_RESPONSES: ResponseSpecs = {
-    OK: {
-        "model": Envelope[SqlAnswer],
-        "description": "The first rows of the statement",
-        "headers": header_specs(),
-    },
-    **_STATEMENT_ERRORS,
-}
-SQL_EXPORT_RESPONSES: ResponseSpecs = {
-    OK: {
-        "description": "All rows of the statement, named by `Content-Disposition`",
-        "headers": header_specs(),
-        "content": {
-            media_type.partition(";")[0]: {
-                "schema": {"type": "object" if form == "json" else "string"}
-            }
-            for form, media_type in MEDIA_TYPES.items()
-        },
-    },
-    **_STATEMENT_ERRORS,
-}

@@ -1,19 +1,10 @@
-"""Schemas for watchlists, and the responses of each watchlist operation."""
+"""Schemas for watchlists."""
 
 from typing import Annotated
 
 from pydantic import Field
 
-from api.responses.documents import Envelope, ErrorDocument
-from api.responses.errors import NOT_MODIFIED, OK
-from api.schemas.responses import (
-    BODY_ERRORS,
-    PARAMETER_ERRORS,
-    STORE_ERRORS,
-    ResponseSpecs,
-    error_responses,
-    header_specs,
-)
+from api.responses.documents import ErrorDocument
 from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Timestamp
 from warehouse.records.jobs import Origin
 from warehouse.records.watchlists import EntryCheckStatus, RunStatus, WatchlistEntryKind
@@ -139,37 +130,3 @@ class WatchDigestList(ClosedDocument):
     digests: list[dict[str, object]]
     returned_count: Count
     is_demo_data: bool
-
-
-def _responses(model: object, description: str, *types: str, is_read: bool = True) -> ResponseSpecs:
-    names = ("ETag",) if is_read else ()
-    found: ResponseSpecs = {
-        OK: {"model": model, "description": description, "headers": header_specs(*names)},
-        **error_responses(*PARAMETER_ERRORS, *STORE_ERRORS, *types),
-    }
-    if is_read:
-        found[NOT_MODIFIED] = {
-            "description": "`data` matches If-None-Match",
-            "headers": header_specs("ETag"),
-        }
-    return found
-
-
-_ONE = Envelope[WatchlistDocument]
-LIST_RESPONSES = _responses(Envelope[WatchlistList], "Watchlists")
-CREATE_RESPONSES = _responses(
-    _ONE, "New watchlist", *BODY_ERRORS, "invalid_music_input", is_read=False
-)
-READ_RESPONSES = _responses(_ONE, "Watchlist", "not_found")
-CHANGE_RESPONSES = _responses(
-    _ONE, "Changed watchlist", *BODY_ERRORS, "invalid_music_input", "not_found", is_read=False
-)
-DELETE_RESPONSES = _responses(
-    Envelope[WatchlistDeleted], "Deleted watchlist", "not_found", is_read=False
-)
-RUN_NOW_RESPONSES = _responses(
-    Envelope[WatchRunDetail], "Started or joined run", "not_found", is_read=False
-)
-RUNS_RESPONSES = _responses(Envelope[WatchRunList], "Newest runs", "not_found")
-RUN_RESPONSES = _responses(Envelope[WatchRunDetail], "Run", "not_found")
-DIGESTS_RESPONSES = _responses(Envelope[WatchDigestList], "Newest digests", "not_found")

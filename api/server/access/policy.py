@@ -35,12 +35,12 @@ ANYBODY = Caller(Role.OPERATE)
 """The caller of an installation without tokens."""
 
 
+@dataclass(frozen=True, eq=False)
 class AccessPolicy:
     """Finds out who sends a request."""
 
-    def __init__(self, book: TokenBook, sessions: Sessions) -> None:
-        self.book = book
-        self.sessions = sessions
+    book: TokenBook
+    sessions: Sessions
 
     @classmethod
     def of_settings(
@@ -48,7 +48,7 @@ class AccessPolicy:
     ) -> Self:
         """Build the policy of an installation.
 
-        Args:
+        Attributes:
             settings: Settings of the HTTP service.
             clock: Returns the current time in seconds.
             more: Further tokens, of this process alone.
@@ -78,38 +78,36 @@ class AccessPolicy:
         return None if by_session is None else Caller(by_session.role, is_session=True)
 
 
+@dataclass(frozen=True, eq=False)
 class AccessMiddleware:
     """Refuses requests whose caller is unknown (401) or has too low a role (403).
 
-    Args:
+    Attributes:
         app: The application to protect.
         policy: Tokens and sessions.
         reject: Builds the response to a refused request.
         required: Returns the role that a request requires.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, policy: AccessPolicy, reject: Reject, required: RequiredRole
-    ) -> None:
-        self._app = app
-        self._policy = policy
-        self._reject = reject
-        self._required = required
+    app: ASGIApp
+    policy: AccessPolicy
+    reject: Reject
+    required: RequiredRole
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        role = self._required(scope) if scope["type"] in {"http", "websocket"} else None
+        role = self.required(scope) if scope["type"] in {"http", "websocket"} else None
         if role is None:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
-        caller = self._policy.caller_of(scope)
+        caller = self.policy.caller_of(scope)
         error = check_caller(caller, role, scope)
         if error is None:
             scope.setdefault("state", {})[CALLER] = caller
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self._reject(scope, error)(scope, receive, send)
+            await self.reject(scope, error)(scope, receive, send)
 
 
 def check_caller(caller: Caller | None, role: Role, scope: Scope) -> SametrackError | None:

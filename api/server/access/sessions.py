@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -25,27 +26,30 @@ _VALUE = re.compile(r"v1\.(?P<token>[0-9a-f]{32})\.(?P<ends>[0-9]{1,12})\.(?P<si
 _SHORTENED = 16
 
 
+@dataclass(frozen=True, eq=False)
 class Sessions:
     """Issues and checks sessions.
 
-    Args:
+    Attributes:
         book: Accepted tokens.
         folder: The data home, which holds the key.
         clock: Returns the current time in seconds.
         hours: How long a session lasts.
     """
 
-    def __init__(
-        self, book: TokenBook, *, folder: Path, clock: Callable[[], float], hours: float
-    ) -> None:
-        self._book = book
-        self._folder = folder
-        self._clock = clock
-        self.lasts_s = int(hours * HOUR_S)
+    book: TokenBook
+    folder: Path
+    clock: Callable[[], float]
+    hours: float
+
+    @property
+    def lasts_s(self) -> int:
+        """Seconds that a session lasts."""
+        return int(self.hours * HOUR_S)
 
     def issue(self, holder: Holder) -> str:
         """Return the value of a cookie for the holder of a token."""
-        ends = int(self._clock()) + self.lasts_s
+        ends = int(self.clock()) + self.lasts_s
         return self._signed(f"v1.{self._name_of(holder)}.{ends}")
 
     def find_in(self, headers: RawHeaders) -> Holder | None:
@@ -55,11 +59,11 @@ class Sessions:
 
     def _holder(self, value: str) -> Holder | None:
         found = _VALUE.fullmatch(value)
-        if found is None or int(found["ends"]) <= self._clock():
+        if found is None or int(found["ends"]) <= self.clock():
             return None
         if not hmac.compare_digest(self._signed(value.rpartition(".")[0]), value):
             return None
-        named = (one for one in self._book.holders if self._name_of(one) == found["token"])
+        named = (one for one in self.book.holders if self._name_of(one) == found["token"])
         return next(named, None)
 
     def _signed(self, text: str) -> str:
@@ -71,7 +75,7 @@ class Sessions:
     @cached_property
     def _key(self) -> bytes:
         """The key, created when a first session is issued or checked."""
-        return open_session_key(self._folder)
+        return open_session_key(self.folder)
 
 
 def open_session_key(folder: Path) -> bytes:

@@ -7,6 +7,7 @@ host has signed in at all of them.
 import html
 import re
 from base64 import b64encode
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -45,10 +46,11 @@ _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 _PAGE = Path(__file__).parents[2] / "console" / "sign_in.html"
 
 
+@dataclass(frozen=True, eq=False)
 class SignIn:
     """Answers the paths of signing in and out, and passes everything else on.
 
-    Args:
+    Attributes:
         app: The application whose callers sign in.
         policy: Tokens and sessions.
         reject: Builds the response to a refused request.
@@ -56,29 +58,20 @@ class SignIn:
         shows_pictures: Whether the console may ask for covers and avatars.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        policy: AccessPolicy,
-        reject: Reject,
-        dagster_url: str | None = None,
-        shows_pictures: bool = False,
-    ) -> None:
-        self._app = app
-        self._policy = policy
-        self._reject = reject
-        self._dagster_url = dagster_url
-        self._shows_pictures = shows_pictures
+    app: ASGIApp
+    policy: AccessPolicy
+    reject: Reject
+    dagster_url: str | None = None
+    shows_pictures: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] not in OPEN:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         try:
             answer = await self._answer(scope, receive)
         except SametrackError as error:
-            answer = self._reject(scope, error)
+            answer = self.reject(scope, error)
             if isinstance(error, MethodNotAllowedError):
                 answer.headers["Allow"] = _ALLOWED[scope["path"]]
         add_security_headers(answer.headers)
@@ -95,22 +88,22 @@ class SignIn:
         if method == "DELETE":
             return self._cleared(scope, self._state(None))
         if method in SAFE_METHODS:
-            caller = self._policy.caller_of(scope)
+            caller = self.policy.caller_of(scope)
             return self._state(None if caller is None else caller.role)
         return await self._open_session(scope, receive)
 
     async def _log_in(self, scope: Scope, receive: Receive) -> Response:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         target = local_target(query.get("next", [""])[0])
-        if self._policy.is_open or (
-            scope["method"] in SAFE_METHODS and self._policy.caller_of(scope) is not None
+        if self.policy.is_open or (
+            scope["method"] in SAFE_METHODS and self.policy.caller_of(scope) is not None
         ):
             return RedirectResponse(target, status_code=SEE_OTHER)
         if scope["method"] in SAFE_METHODS:
             return self._page(target)
         form = parse_qs((await read_body(receive)).decode("utf-8", "replace"))
         target = local_target(form.get("next", [""])[0])
-        holder = self._policy.book.find(form.get("token", [""])[0].strip().encode())
+        holder = self.policy.book.find(form.get("token", [""])[0].strip().encode())
         if holder is None:
             return self._page(target, is_refused=True)
         answer = RedirectResponse(target, status_code=SEE_OTHER)
@@ -124,8 +117,8 @@ class SignIn:
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
             raise MalformedJsonError("The body must be a JSON object with `token`") from exc
         token = str(token).strip()
-        holder = self._policy.book.find(token.encode("utf-8", "replace"))
-        if self._policy.is_open:
+        holder = self.policy.book.find(token.encode("utf-8", "replace"))
+        if self.policy.is_open:
             return self._state(ANYBODY.role)
         if holder is None:
             raise UnauthorizedError("The token is not valid")
@@ -137,15 +130,15 @@ class SignIn:
         """Say whether a token is required, and which role the caller has."""
         return JsonResponse(
             {
-                "required": not self._policy.is_open,
+                "required": not self.policy.is_open,
                 "role": None if role is None else role.word,
-                "dagster_url": self._dagster_url,
-                "shows_pictures": self._shows_pictures,
+                "dagster_url": self.dagster_url,
+                "shows_pictures": self.shows_pictures,
             }
         )
 
     def _add_cookie(self, scope: Scope, answer: Response, holder: Holder, *, is_kept: bool) -> None:
-        sessions = self._policy.sessions
+        sessions = self.policy.sessions
         answer.set_cookie(
             COOKIE,
             sessions.issue(holder),

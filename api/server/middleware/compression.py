@@ -6,6 +6,7 @@ already compressed. The framework's own middleware supports neither zstd nor q v
 
 import zlib
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import lru_cache
 
 import zstandard
@@ -39,11 +40,11 @@ CODINGS: dict[str, Compress] = {"zstd": _zstd, "gzip": _gzip}
 """Supported codings in order of preference, for clients without a preference."""
 
 
+@dataclass(frozen=True, eq=False)
 class Compression:
     """Compresses responses where it saves bytes."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         coding = None
@@ -51,7 +52,7 @@ class Compression:
             asked = [value for name, value in scope["headers"] if name == b"accept-encoding"]
             coding = choose_coding(b",".join(asked)) if asked else None
         answer = _CompressedResponse(send, coding) if coding is not None else None
-        await self._app(scope, receive, send if answer is None else answer.send)
+        await self.app(scope, receive, send if answer is None else answer.send)
 
 
 @lru_cache(maxsize=64)

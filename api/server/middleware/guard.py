@@ -6,6 +6,7 @@ application. Not here: tokens and roles (`api/server/access`), what a request me
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -102,41 +103,34 @@ def _is_same_origin(origin: str, headers: Headers) -> bool:
     return origin.lower() in {f"http://{own}", f"https://{own}"}
 
 
+@dataclass(frozen=True, eq=False)
 class Guard:
     """Checks paths, host names and cross-site requests in front of any ASGI application.
 
-    Args:
+    Attributes:
         app: The application to protect.
         allowed_hosts: Lower-case names without port.
         reject: Builds the response to a refused request.
         is_private: Paths on which cross-site reads are refused too.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        allowed_hosts: Collection[str],
-        reject: Reject,
-        is_private: Callable[[str], bool],
-    ) -> None:
-        self._app = app
-        self._allowed_hosts = frozenset(allowed_hosts)
-        self._reject = reject
-        self._is_private = is_private
-        self._known_hosts: set[bytes] = set()
+    app: ASGIApp
+    allowed_hosts: Collection[str]
+    reject: Reject
+    is_private: Callable[[str], bool]
+    _known_hosts: set[bytes] = field(default_factory=set, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         error = self._check(scope)
         if error is None:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await self._reject(scope, error)(scope, receive, send)
+            await self.reject(scope, error)(scope, receive, send)
 
     def _check(self, scope: Scope) -> SametrackError | None:
         wrong_path = check_path(scope["path"])
@@ -147,8 +141,8 @@ class Guard:
             scope["type"] == "websocket"
         )  # a socket may do anything, so it is never a safe method
         method = "POST" if is_socket else scope["method"]
-        return check_host(headers, self._allowed_hosts) or check_site(
-            headers, method, always=self._is_private(scope["path"])
+        return check_host(headers, self.allowed_hosts) or check_site(
+            headers, method, always=self.is_private(scope["path"])
         )
 
     def _is_plain(self, scope: Scope) -> bool:
@@ -161,28 +155,28 @@ class Guard:
             return False  # no Host header, several, or headers that browsers add
         host = checked[0][1]
         if host not in self._known_hosts:
-            if check_host(Headers(scope=scope), self._allowed_hosts) is not None:
+            if check_host(Headers(scope=scope), self.allowed_hosts) is not None:
                 return False
             if len(self._known_hosts) < _MAX_KNOWN_HOSTS:
                 self._known_hosts.add(host)
         return True
 
 
+@dataclass(frozen=True, eq=False)
 class BodyLimit:
     """Refuses bodies larger than `limit` bytes, declared or chunked, before anything reads them."""
 
-    def __init__(self, app: ASGIApp, *, limit: int, reject: Reject) -> None:
-        self._app = app
-        self._limit = limit
-        self._reject = reject
+    app: ASGIApp
+    limit: int
+    reject: Reject
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         declared = Headers(scope=scope).get("content-length", "")
-        if _NUMBER.fullmatch(declared) and int(declared) > self._limit:
-            await self._reject(scope, self._error())(scope, receive, send)
+        if _NUMBER.fullmatch(declared) and int(declared) > self.limit:
+            await self.reject(scope, self._error())(scope, receive, send)
             return
         seen = 0
 
@@ -190,14 +184,14 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._limit:
+            if seen > self.limit:
                 raise self._error()
             return message
 
-        await self._app(scope, limited, send)
+        await self.app(scope, limited, send)
 
     def _error(self) -> BodyTooLargeError:
-        return BodyTooLargeError(f"The request body is larger than {self._limit} bytes")
+        return BodyTooLargeError(f"The request body is larger than {self.limit} bytes")
 
 
 def add_security_headers(headers: MutableHeaders) -> None:

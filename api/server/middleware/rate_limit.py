@@ -8,7 +8,7 @@ import ipaddress
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -27,59 +27,51 @@ class _Bucket:
     filled_at: float
 
 
+@dataclass(frozen=True, eq=False)
 class RateLimit:
     """Allows each address `per_s` requests a second with bursts of `burst`.
 
-    Args:
+    Attributes:
         app: The application to protect.
         per_s: Tokens added per second, above 0.
-        burst: Size of a full bucket.
+        burst: Size of a full bucket, at least 1.
         reject: Builds the response to a refused request.
         clock: Monotonic seconds.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        per_s: float,
-        burst: int,
-        reject: Reject,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._app = app
-        self._per_s = per_s
-        self._burst = float(max(1, burst))
-        self._reject = reject
-        self._clock = clock
-        self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
+    app: ASGIApp
+    per_s: float
+    burst: int
+    reject: Reject
+    clock: Callable[[], float] = time.monotonic
+    _buckets: OrderedDict[str, _Bucket] = field(default_factory=OrderedDict, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in EXEMPT:
             wait_s = self._take(_client_network(scope.get("client")))
             if wait_s > 0:
                 error = LocalRateLimitError(
-                    f"This address sent more than {self._per_s:g} requests per second",
+                    f"This address sent more than {self.per_s:g} requests per second",
                     retry_after=wait_s,
                 )
-                await self._reject(scope, error)(scope, receive, send)
+                await self.reject(scope, error)(scope, receive, send)
                 return
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
     def _take(self, site: str) -> float:
         """Take a token. Return 0 on success, otherwise the seconds until the next token."""
-        now = self._clock()
+        now = self.clock()
         bucket = self._buckets.get(site)
         if bucket is None:
-            bucket = self._buckets[site] = _Bucket(self._burst, now)
+            bucket = self._buckets[site] = _Bucket(self.burst, now)
             if len(self._buckets) > MAX_ADDRESSES:
                 self._buckets.popitem(last=False)  # the longest idle bucket is full anyway
         else:
             self._buckets.move_to_end(site)
-        filled = bucket.tokens + (now - bucket.filled_at) * self._per_s
-        bucket.tokens, bucket.filled_at = min(self._burst, filled), now
+        filled = bucket.tokens + (now - bucket.filled_at) * self.per_s
+        bucket.tokens, bucket.filled_at = min(self.burst, filled), now
         if bucket.tokens < 1:
-            return (1 - bucket.tokens) / self._per_s
+            return (1 - bucket.tokens) / self.per_s
         bucket.tokens -= 1
         return 0.0
 

@@ -73,14 +73,6 @@ class ResponseCache:
         self._kept: OrderedDict[CacheKey, _CacheEntry] = OrderedDict()
         self._size = 0
 
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    @property
-    def size_bytes(self) -> int:
-        """Total size of the cached responses."""
-        return self._size
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)

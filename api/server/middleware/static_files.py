@@ -1,7 +1,7 @@
 """Static files of the console: media type, ETag, compressed once.
 
 A name is looked up in a directory listing; no path is ever built from a request. Not here: what a
-page may do (`api/routes/extensions/console.py`).
+page may do (`api/routes/extensions/pages.py`).
 """
 
 import gzip

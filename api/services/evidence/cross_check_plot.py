@@ -8,10 +8,10 @@ from textwrap import wrap
 import numpy as np
 from numpy.typing import NDArray
 
-from api.services.evidence.plot import coloured, plot_name
+from api.services.evidence.plot import Axis, coloured, map_size, marked, plot_name
 from api.services.evidence.scene import Bitmap, Line, Rect, Scene, SceneShape, Text, Tone
 from pipelines.audio.cross_check import CrossCheck, differences, measures
-from pipelines.audio.explanation import ComparedWindow, Explanation, SimilarityMap
+from pipelines.audio.explanation import Explanation
 from pipelines.audio.features.grid import HOP_S
 
 WIDTH = 860
@@ -24,14 +24,14 @@ _LARGEST_STRIP = 900
 _PATH: tuple[tuple[Tone, float], ...] = (("page", 4.0), ("ink", 1.6))
 
 
-def draw_cross_check(
-    explanation: Explanation, check: CrossCheck, *, reference_name: str, candidate_name: str
-) -> Scene:
-    """Lay out the picture. Names may be any text; they are truncated and never interpreted."""
+def draw_cross_check(explanation: Explanation, check: CrossCheck, names: tuple[str, str]) -> Scene:
+    """Lay out the picture. The names of reference and candidate may be any text: they are
+    truncated, never interpreted.
+    """
     evidence = explanation.evidence
-    names = plot_name(reference_name), plot_name(candidate_name)
+    names = plot_name(names[0]), plot_name(names[1])
     told = [line for one in differences(check, evidence) for line in wrap(f"· {one}", _LINE_CHARS)]
-    below = _MAP_TOP + round(_map_size(explanation.similarity)[1]) + 56
+    below = _MAP_TOP + round(map_size(explanation.similarity, _MAP)[1]) + 56
     height = below + _LINE * len(told) + 16
     shapes = (
         Rect(x=0, y=0, width=WIDTH, height=height, tone="page"),
@@ -92,21 +92,18 @@ def _narrow(chroma: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.maximum.reduceat(chroma, np.arange(0, chroma.shape[1], step), axis=1)
 
 
-def _map_size(similarity: SimilarityMap) -> tuple[float, float]:
-    scale = _MAP / max(similarity.reference_s, similarity.candidate_s)
-    return scale * similarity.reference_s, scale * similarity.candidate_s
-
-
 def _map(explanation: Explanation, check: CrossCheck) -> list[SceneShape]:
     """The matcher's similarity with its window (frame), and librosa's path as a line over it."""
     similarity = explanation.similarity
-    width, height = _map_size(similarity)
+    width, height = map_size(similarity, _MAP)
     left, bottom = _LEFT + 8, _MAP_TOP + height
-    across, upwards = width / similarity.reference_s, height / similarity.candidate_s
+    across = Axis(0.0, similarity.reference_s, left, width)
+    upwards = Axis(0.0, similarity.candidate_s, bottom, -height)
     tempo = explanation.evidence.speed or 1.0
     places = np.unique(np.linspace(0, len(check.reference_s) - 1, _MOST_STEPS).astype(int))
-    xs = left + across * check.reference_s[places]
-    ys = bottom - upwards * (check.candidate_s[places] * tempo)
+    xs = across.at(check.reference_s[places])
+    ys = upwards.at(check.candidate_s[places] * tempo)
+    window = explanation.window
     legend = (
         "Similarity of both sounds by the matcher: reference to the right,",
         "candidate upwards, its speed undone.",
@@ -116,7 +113,7 @@ def _map(explanation: Explanation, check: CrossCheck) -> list[SceneShape]:
     return [
         Bitmap(x=left, y=_MAP_TOP, width=width, height=height,
                pixels=coloured(similarity.values[::-1] / 2)),
-        *_window(explanation.window, left, bottom, across, upwards),
+        *(() if window is None else marked(window, across, upwards)),
         *_path(xs, ys),
         Text(x=left, y=bottom + 18, text=f"reference, {similarity.reference_s:.1f} s",
              tone="soft", size=11),
@@ -135,18 +132,3 @@ def _path(xs: NDArray[np.float64], ys: NDArray[np.float64]) -> list[SceneShape]:
         for tone, width in _PATH
         for x1, y1, x2, y2 in steps
     ]
-
-
-def _window(
-    window: ComparedWindow | None, left: float, bottom: float, across: float, upwards: float
-) -> list[SceneShape]:
-    if window is None:
-        return []
-    height = upwards * window.duration_s
-    return [
-        Rect(
-            x=left + across * window.reference_start_s,
-            y=bottom - upwards * window.candidate_start_s - height,
-            width=across * window.duration_s, height=height, tone="mark", is_outline=True,
-        )
-    ]  # fmt: skip

@@ -40,7 +40,7 @@ _COLOUR_STOPS = np.array(
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
+class Axis:
     """Maps seconds to horizontal positions."""
 
     first_s: float
@@ -48,10 +48,12 @@ class _Axis:
     left: float
     width: float
 
-    def at(self, moment_s: float) -> float:
+    def at[Moment: (float, NDArray[np.float64])](self, moment_s: Moment) -> Moment:
+        """Return the position of a moment, or of many."""
         return self.left + self.width * (moment_s - self.first_s) / (self.last_s - self.first_s)
 
     def ticks(self) -> list[float]:
+        """Return the moments that are named on the axis."""
         span = self.last_s - self.first_s
         step = next((one for one in _STEPS_S if span / one <= _MOST_TICKS), _STEPS_S[-1] * 6)
         first = int(np.ceil(self.first_s / step))
@@ -59,17 +61,18 @@ class _Axis:
 
 
 def draw_pair(
-    explanation: Explanation,
-    *,
-    reference_name: str,
-    candidate_name: str,
-    language: PlotLanguage = "en",
+    explanation: Explanation, names: tuple[str, str], *, language: PlotLanguage = "en"
 ) -> Scene:
-    """Lay out the plot. Names may be any text; they are truncated and never interpreted."""
+    """Lay out the plot of a pair.
+
+    The names of reference and candidate may be any text: they are truncated, never interpreted.
+    """
     evidence, texts = explanation.evidence, PlotTexts(language)
-    reference_name, candidate_name = plot_name(reference_name), plot_name(candidate_name)
+    reference_name, candidate_name = map(plot_name, names)
     verdict = texts.verdict(evidence)
-    height = _MAP_TOP + max(_LEGEND_HEIGHT, round(_map_size(explanation.similarity)[1])) + 48
+    height = (
+        _MAP_TOP + max(_LEGEND_HEIGHT, round(map_size(explanation.similarity, _MAP_SIZE)[1])) + 48
+    )
     shapes = (
         Rect(x=0, y=0, width=WIDTH, height=height, tone="page"),
         Text(
@@ -127,7 +130,7 @@ def _gauge(measure: EvidenceMeasure, x: float, width: float, texts: PlotTexts) -
 
 def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
     first, second = explanation.reference, explanation.candidate
-    axis = _Axis(
+    axis = Axis(
         min(first.start_s, second.start_s),
         max(first.start_s + first.duration_s, second.start_s + second.duration_s),
         _LEFT,
@@ -158,7 +161,7 @@ def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
     return shapes
 
 
-def _strip(strip: ChromaStrip, axis: _Axis, top: float, label: str) -> list[SceneShape]:
+def _strip(strip: ChromaStrip, axis: Axis, top: float, label: str) -> list[SceneShape]:
     left = axis.at(strip.start_s)
     return [
         Text(x=_LEFT, y=top - 8, text=label, tone="soft"),
@@ -180,10 +183,10 @@ def _map(
 
     Reference time runs to the right, candidate time upwards.
     """
-    width, height = _map_size(similarity)
+    width, height = map_size(similarity, _MAP_SIZE)
     left, bottom = _LEFT + 36, _MAP_TOP + height
-    across = _Axis(0.0, similarity.reference_s, left, width)
-    upwards = _Axis(0.0, similarity.candidate_s, bottom, -height)
+    across = Axis(0.0, similarity.reference_s, left, width)
+    upwards = Axis(0.0, similarity.candidate_s, bottom, -height)
     shapes: list[SceneShape] = [
         Bitmap(
             x=left, y=bottom - height, width=width, height=height,
@@ -202,17 +205,18 @@ def _map(
         Text(x=left, y=bottom + 34, text=texts.of("reference_seconds"), tone="soft", size=11),
     ]  # fmt: skip
     if window is not None:
-        shapes += _marked(window, across, upwards)
+        shapes += marked(window, across, upwards)
     return [*shapes, *_legend(left + _MAP_SIZE + 36, texts)]
 
 
-def _map_size(similarity: SimilarityMap) -> tuple[float, float]:
+def map_size(similarity: SimilarityMap, longest: float) -> tuple[float, float]:
     """Return width and height; one second has the same length in both directions."""
-    scale = _MAP_SIZE / max(similarity.reference_s, similarity.candidate_s)
+    scale = longest / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
 
-def _marked(window: ComparedWindow, across: _Axis, upwards: _Axis) -> list[SceneShape]:
+def marked(window: ComparedWindow, across: Axis, upwards: Axis) -> list[SceneShape]:
+    """Frame the compared window on a similarity map."""
     x1 = across.at(window.reference_start_s)
     x2 = across.at(window.reference_start_s + window.duration_s)
     y1 = upwards.at(window.candidate_start_s)

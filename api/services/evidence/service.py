@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.evidence import (
+from api.schemas.extensions.exports import (
     ComparedVideo,
     ComparisonDocument,
     ExcerptDocument,
     Excerpts,
+    MeasureDocument,
 )
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
@@ -88,10 +90,13 @@ class MissingExcerpt:
     excerpt: Excerpt
 
 
+@dataclass(frozen=True, eq=False)
 class EvidenceService:
     """Returns stored comparisons with their plots and excerpts.
 
-    Args:
+    Every method with a `comparison_id` raises `NotFoundError` if there is no such comparison.
+
+    Attributes:
         read_comparison: Returns the row of a comparison by id, None if there is none.
         read_comparisons: Returns all rows of a job by id.
         read_captions: Returns caption, link and account of videos by id.
@@ -100,30 +105,16 @@ class EvidenceService:
         is_demo: True if the stored data is demo data.
     """
 
-    def __init__(
-        self,
-        *,
-        read_comparison: ReadComparison,
-        read_comparisons: Callable[[str], Sequence[ReadOnlyRow]],
-        read_captions: Callable[[Sequence[str]], Mapping[str, ReadOnlyRow]],
-        read_sounds: Callable[[Sequence[str], str], Mapping[str, ReadOnlyRow]],
-        excerpts: ExcerptFolder,
-        is_demo: bool,
-    ) -> None:
-        self._read_comparison = read_comparison
-        self._read_comparisons = read_comparisons
-        self._read_captions = read_captions
-        self._read_sounds = read_sounds
-        self._excerpts = excerpts
-        self._is_demo = is_demo
+    read_comparison: ReadComparison
+    read_comparisons: Callable[[str], Sequence[ReadOnlyRow]]
+    read_captions: Callable[[Sequence[str]], Mapping[str, ReadOnlyRow]]
+    read_sounds: Callable[[Sequence[str], str], Mapping[str, ReadOnlyRow]]
+    excerpts: ExcerptFolder
+    is_demo: bool
 
     def pair(self, comparison_id: str) -> StoredComparison:
-        """Return a comparison by id.
-
-        Raises:
-            NotFoundError: The comparison does not exist.
-        """
-        row = find_comparison(self._read_comparison, comparison_id)
+        """Return a comparison by id."""
+        row = find_comparison(self.read_comparison, comparison_id)
         return StoredComparison(
             comparison=comparison_from_row(row),
             job_id=row["job_id"],
@@ -135,7 +126,7 @@ class EvidenceService:
     def pairs_of_job(self, job_id: str) -> list[EvidenceDocument]:
         """Return the evidence of every pair that a job compared, rejected ones included."""
         return [
-            to_evidence_document(comparison_from_row(row)) for row in self._read_comparisons(job_id)
+            to_evidence_document(comparison_from_row(row)) for row in self.read_comparisons(job_id)
         ]
 
     def videos_of(self, pairs: Sequence[EvidenceDocument]) -> dict[str, ComparedVideo]:
@@ -145,23 +136,12 @@ class EvidenceService:
             for pair in pairs
             for aweme_id in (pair["reference_aweme_id"], pair["candidate_aweme_id"])
         }
-        found = self._read_captions(sorted(asked))
-        return {
-            aweme_id: {
-                "desc": row["desc"],
-                "nickname": row["nickname"],
-                "sec_uid": row["sec_uid"],
-                "share_url": row["share_url"],
-            }
-            for aweme_id, row in found.items()
-        }
+        found = self.read_captions(sorted(asked))
+        return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in found.items()}
 
     def document(self, comparison_id: str) -> ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
         excerpts.
-
-        Raises:
-            NotFoundError: The comparison does not exist.
         """
         from pipelines.audio.explanation import measures_of  # noqa: PLC0415 - loads NumPy
 
@@ -176,30 +156,21 @@ class EvidenceService:
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
             "evidence": evidence,
-            "measures": [
-                {
-                    "name": measure.name,
-                    "value": measure.value,
-                    "limit": measure.limit,
-                    "lower_is_better": measure.lower_is_better,
-                    "is_met": measure.is_met,
-                }
-                for measure in measures
-            ],
+            "measures": [to_document(MeasureDocument, measure) for measure in measures],
             "picture": {
                 "svg": f"{place}/picture.svg" if has_features else None,
                 "png": f"{place}/picture.png" if has_features else None,
             },
             "excerpts": self._excerpts_document(stored, place),
             "videos": self.videos_of([evidence]),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def features(self, comparison_id: str) -> tuple[StoredComparison, "Features", "Features"]:
         """Return a comparison with the features of its reference and its candidate.
 
         Raises:
-            NotFoundError: The comparison does not exist, or a sound was never analysed.
+            NotFoundError: A sound was never analysed.
         """
         stored = self.pair(comparison_id)
         found = self._features(stored)
@@ -230,26 +201,20 @@ class EvidenceService:
         Raises:
             NotFoundError: As `features`.
         """
-        from api.services.evidence.plot_files import render_plot  # noqa: PLC0415 - loads Pillow
+        from api.services.evidence.plot import draw_pair  # noqa: PLC0415 - loads NumPy
+        from api.services.evidence.scene_files import to_picture  # noqa: PLC0415 - loads Pillow
 
         stored, explanation = self.explanation(comparison_id)
-        reference, candidate = stored.names(language)
-        return render_plot(
-            explanation,
-            form,
-            reference_name=reference,
-            candidate_name=candidate,
-            language=language,
-        )
+        return to_picture(draw_pair(explanation, stored.names(language), language=language), form)
 
     def excerpt(self, comparison_id: str, role: ExcerptRole) -> bytes:
         """Return a short excerpt of one of the sounds as an MP3 file.
 
         Raises:
-            NotFoundError: The comparison does not exist, or it has no stored excerpt.
+            NotFoundError: It has no stored excerpt.
         """
         wanted = self.pair(comparison_id).excerpts.get(role)
-        found = None if wanted is None else self._excerpts.read(wanted)
+        found = None if wanted is None else self.excerpts.read(wanted)
         if found is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored excerpt of the {role}",
@@ -262,15 +227,15 @@ class EvidenceService:
         """Return the excerpt that has to be cut from its sound, None if it is stored.
 
         Raises:
-            NotFoundError: The comparison does not exist, or this sound cannot be had again.
+            NotFoundError: This sound cannot be had again.
         """
         stored = self.pair(comparison_id)
         wanted = stored.excerpts.get(role)
-        if wanted is not None and self._excerpts.has(wanted):
+        if wanted is not None and self.excerpts.has(wanted):
             return None
         pair = stored.comparison
         is_service = role == "reference" and pair.reference_source == "music_service"
-        if wanted is None or is_service or self._excerpts.max_bytes == 0:
+        if wanted is None or is_service or self.excerpts.max_bytes == 0:
             raise NotFoundError(
                 f"The {role} of comparison {comparison_id} cannot be read again",
                 hint="Only an aligned sound of a video can be, and not with EXCERPTS_MAX_MB=0",
@@ -280,21 +245,17 @@ class EvidenceService:
 
     def store_excerpt(self, excerpt: Excerpt, encoded: bytes) -> None:
         """Store an excerpt as MP3, within the size of all."""
-        self._excerpts.write(excerpt, encoded)
-        self._excerpts.delete_surplus()
+        self.excerpts.write(excerpt, encoded)
+        self.excerpts.delete_surplus()
 
     def _excerpts_document(self, stored: StoredComparison, place: str) -> Excerpts:
         known = stored.excerpts
 
         def describe(role: ExcerptRole) -> ExcerptDocument | None:
             excerpt = known.get(role)
-            if excerpt is None or not self._excerpts.has(excerpt):
+            if excerpt is None or not self.excerpts.has(excerpt):
                 return None
-            return {
-                "path": f"{place}/excerpt/{role}",
-                "start_s": excerpt.start_s,
-                "duration_s": excerpt.duration_s,
-            }
+            return to_document(ExcerptDocument, excerpt, path=f"{place}/excerpt/{role}")
 
         return {"reference": describe("reference"), "candidate": describe("candidate")}
 
@@ -306,7 +267,7 @@ class EvidenceService:
 
         hashes = (stored.reference_sha256, stored.candidate_sha256)
         asked = [sha256 for sha256 in hashes if sha256 is not None]
-        rows = self._read_sounds(asked, stored.comparison.feature_version) if asked else {}
+        rows = self.read_sounds(asked, stored.comparison.feature_version) if asked else {}
         found = (rows[sha256]["features"] for sha256 in asked if sha256 in rows)
         packed: list[bytes] = [features for features in found if features is not None]
         if len(packed) < len(hashes):

@@ -1,4 +1,4 @@
-"""Tables of a response: typed columns and rows of plain values.
+"""Tables of a response, and the file of one: typed columns, rows of plain values, a method sheet.
 
 Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), calling the operation
 (`source_reader.py`).
@@ -9,14 +9,41 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+import orjson
+
 from api.responses.errors import NotFoundError
+from warehouse.exports.error_sheet import fill_error_sheet, is_scan_result, to_sheet_table
 from warehouse.exports.export_table import ExportColumn, ExportTable
+from warehouse.exports.table_files import MEDIA_TYPES, ExportMethod, TableFormat, to_file
 from warehouse.records.values import ReadOnlyDocument
 
 TableName = Literal[
     "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
     "metrics", "series",
 ]  # fmt: skip
+_VIDEO = (
+    "aweme_id:text desc:text nickname:text:author.nickname unique_id:text:author.unique_id "
+    "sec_uid:text:author.sec_uid create_time:time digg_count:whole:statistics.digg_count "
+    "comment_count:whole:statistics.comment_count collect_count:whole:statistics.collect_count "
+    "share_count:whole:statistics.share_count hot_score:whole statistics_complete:flag "
+    "music_id:text:music.id_str music_title:text:music.title share_url:text media_type:text "
+    "observed_at:time first_observed_at:time created_at:time created_at_source:text "
+    "music_created_at:time:music.created_at born_with:text:music.born_with.aweme_id"
+)
+_EVIDENCE = (
+    "verdict:text:evidence.verdict score:real:evidence.score "
+    "chroma_distance:real:evidence.chroma_distance mfcc_distance:real:evidence.mfcc_distance "
+    "overlap_s:real:evidence.overlap_s speed:real:evidence.speed "
+    "semitones:real:evidence.semitones comparison_id:text:evidence.comparison_id"
+)
+_SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
+_FACTS = (
+    "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
+    "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
+    "unique_account_count", "coverage_complete", "node_count", "collected_count",
+    "not_collected_count", "requested_end_date", "end_date_cut", "issues_refreshed",
+)  # fmt: skip
+EXPORT_COVERAGE_NOTE = "Public pages as a guest sees them, never a full list of the platform."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +107,6 @@ def _column_paths(text: str) -> tuple[ColumnPath, ...]:
         ColumnPath(ExportColumn(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
         for name, kind, *path in parts
     )
-
-
-_VIDEO = (
-    "aweme_id:text desc:text nickname:text:author.nickname unique_id:text:author.unique_id "
-    "sec_uid:text:author.sec_uid create_time:time digg_count:whole:statistics.digg_count "
-    "comment_count:whole:statistics.comment_count collect_count:whole:statistics.collect_count "
-    "share_count:whole:statistics.share_count hot_score:whole statistics_complete:flag "
-    "music_id:text:music.id_str music_title:text:music.title share_url:text media_type:text "
-    "observed_at:time first_observed_at:time created_at:time created_at_source:text "
-    "music_created_at:time:music.created_at born_with:text:music.born_with.aweme_id"
-)
-_EVIDENCE = (
-    "verdict:text:evidence.verdict score:real:evidence.score "
-    "chroma_distance:real:evidence.chroma_distance mfcc_distance:real:evidence.mfcc_distance "
-    "overlap_s:real:evidence.overlap_s speed:real:evidence.speed "
-    "semitones:real:evidence.semitones comparison_id:text:evidence.comparison_id"
-)
-_SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
 
 
 def _songs(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
@@ -178,3 +187,61 @@ _TABLES: dict[
         lambda root: root["points"],
     ),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFile:
+    """An exported file."""
+
+    body: bytes
+    media_type: str
+    name: str
+
+
+def build_file(
+    envelope: ReadOnlyDocument, *, source: str, table: TableName, form: TableFormat, bom: bool
+) -> ExportFile:
+    """Build the file of one table of a response.
+
+    Raises:
+        NotFoundError: The response has no such table.
+    """
+    found = build_table(table, envelope["data"])
+    method = _method(envelope, found, source)
+    body = to_file(found, method, form, with_mark=bom)
+    stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
+    demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
+    return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
+
+
+def _method(envelope: ReadOnlyDocument, table: ExportTable, source: str) -> ExportMethod:
+    data = envelope["data"]
+    root = data.get("result") or data
+    is_demo = any(row[-1] for row in table.rows) or bool(data.get("is_demo_data"))
+    facts = {
+        "exported_at": f"{envelope['time']} {envelope['time_zone']}",
+        "source": source,
+        "is_demo_data": is_demo,
+        "rows": len(table.rows),
+        **{name: root[name] for name in _FACTS if name in root},
+        "parameters": data.get("parameters", envelope.get("params", {})),
+        "coverage_note": EXPORT_COVERAGE_NOTE,
+    }
+    told = tuple((name, _to_text(value)) for name, value in facts.items())
+    return ExportMethod(told, _coverage(data, table), _error_sheet(root))
+
+
+def _coverage(data: ReadOnlyDocument, table: ExportTable) -> ExportTable | None:
+    try:
+        return None if table.name == "coverage" else build_table("coverage", data)
+    except NotFoundError:
+        return None
+
+
+def _error_sheet(root: ReadOnlyDocument) -> ExportTable | None:
+    """Return the error sheet of a scan; other responses have none."""
+    return to_sheet_table(fill_error_sheet(root)) if is_scan_result(root) else None
+
+
+def _to_text(value: object) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -8,15 +8,15 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
 from anyio.to_thread import run_sync
 
 from api.schemas.chart import ChartHistoryDocument
-from api.services.reads.chart_documents import Songs, to_history_document
 from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
+from api.services.reads.documents import Songs, to_history_document
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from pipelines.charts.rules.history import (
@@ -165,23 +165,21 @@ def _next_issue_by(known: KnownIssues, span: Span) -> datetime | None:
     return found if span.is_cut or is_listed else None
 
 
+@dataclass(slots=True)
 class _ChartReader:
     """Chart reads of one request. The source is opened on first use."""
 
-    def __init__(
-        self, sources: Sources, stack: AsyncExitStack, refusals: "_RefusalCache", deadline: Deadline
-    ) -> None:
-        self._sources = sources
-        self._stack = stack
-        self._refusals = refusals
-        self._deadline = deadline
-        self._captures: ChartCaptures | None = None
+    sources: Sources
+    stack: AsyncExitStack
+    refusals: "_RefusalCache"
+    deadline: Deadline
+    _captures: ChartCaptures | None = None
 
     async def list_issues(self) -> None:
         """Read the list of issues into the store."""
         captures = await self._open()
-        with self._refusals.remembered(ISSUE_LIST):
-            async with self._deadline.guard("chart_issues"):
+        with self.refusals.remembered(ISSUE_LIST):
+            async with self.deadline.guard("chart_issues"):
                 await captures.issues()
         await captures.flush()
 
@@ -196,10 +194,10 @@ class _ChartReader:
         captures, wanted = await self._open(), {issue.volid: issue for issue in issues}
 
         async def read(volid: str) -> Songs:
-            with self._refusals.remembered(volid):
+            with self.refusals.remembered(volid):
                 return await _songs(captures, wanted[volid])
 
-        found = await self._deadline.each(wanted, read, parallel=MAX_PARALLEL_READS)
+        found = await self.deadline.each(wanted, read, parallel=MAX_PARALLEL_READS)
         for error in found.errors.values():
             if not isinstance(error, UpstreamError):
                 raise error
@@ -207,17 +205,17 @@ class _ChartReader:
 
     async def _open(self) -> ChartCaptures:
         if self._captures is None:
-            self._captures = await self._stack.enter_async_context(self._sources.chart())
+            self._captures = await self.stack.enter_async_context(self.sources.chart())
         return self._captures
 
 
+@dataclass(slots=True)
 class _RefusalCache:
     """Remembers recent refusals of the chart, so that it is not asked for the same thing again."""
 
-    def __init__(self, ttl_s: float, clock: Callable[[], float]) -> None:
-        self._ttl_s = ttl_s
-        self._clock = clock
-        self._errors: dict[str, tuple[float, UpstreamError]] = {}
+    ttl_s: float
+    clock: Callable[[], float]
+    _errors: dict[str, tuple[float, UpstreamError]] = field(default_factory=dict)
 
     @contextmanager
     def remembered(self, name: str) -> Iterator[None]:
@@ -227,13 +225,13 @@ class _RefusalCache:
             UpstreamError: The remembered refusal, or the one raised inside the block.
         """
         until, known = self._errors.get(name, (0.0, None))
-        if known is not None and self._clock() < until:
+        if known is not None and self.clock() < until:
             raise known.with_traceback(None)
         try:
             yield
         except UpstreamError as error:
             if error.reason != LATE:  # a deadline is ours, not a refusal of the chart
-                self._errors[name] = (self._clock() + self._ttl_s, error)
+                self._errors[name] = (self.clock() + self.ttl_s, error)
             raise
         self._errors.pop(name, None)
 

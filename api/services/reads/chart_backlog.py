@@ -7,18 +7,20 @@ no worker, because the chart is also read where scans never run.
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Protocol, Self
+from typing import Self
 
 import structlog
 
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
-from warehouse.control import BacklogItem
+from pipelines.captures.chart import ChartCaptures
+from warehouse.control import BacklogItem, ControlStore
 from warehouse.queries.charts.history import read_songs_of_issues
-from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
+from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError
 
 SURFACE = "chart_songs"
@@ -33,43 +35,21 @@ SHUTDOWN_TIMEOUT_S = 10.0
 log = structlog.get_logger(__name__)
 
 
-class BacklogStore(Protocol):
-    """The part of the control store that the backlog uses."""
-
-    def add_to_backlog(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None: ...
-    def claim_backlog(self, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]: ...
-    def remove_from_backlog(self, surface: str, entity_ids: list[str]) -> None: ...
-    def postpone_backlog(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None: ...
-    def next_backlog_due_at(self, surface: str) -> datetime | None: ...
-
-
-class SongReader(Protocol):
-    """The part of `ChartCaptures` that the backlog uses."""
-
-    async def songs(
-        self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
-    ) -> ChartPage: ...
-
-
+@dataclass(eq=False)
 class ChartBacklog:
     """Captures queued issues while it is entered as a context manager.
 
-    Args:
+    Attributes:
         store: The control store.
         open_chart: Opens captures of the chart, only when there is something to capture.
         is_known: Returns whether the songs of an issue are already stored.
     """
 
-    def __init__(
-        self,
-        *,
-        store: BacklogStore,
-        open_chart: Callable[[], AbstractAsyncContextManager[SongReader]],
-        is_known: Callable[[str], bool],
-    ) -> None:
-        self._store = store
-        self._open_chart = open_chart
-        self._is_known = is_known
+    store: ControlStore
+    open_chart: Callable[[], AbstractAsyncContextManager[ChartCaptures]]
+    is_known: Callable[[str], bool]
+
+    def __post_init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
         self._woken = asyncio.Event()
@@ -97,7 +77,7 @@ class ChartBacklog:
             WarehouseError: The control store cannot store them.
         """
         wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        self._store.add_to_backlog(SURFACE, wanted)
+        self.store.add_to_backlog(SURFACE, wanted)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -136,27 +116,27 @@ class ChartBacklog:
     async def _capture_some(self) -> bool:
         """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
-            self._store.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
+            self.store.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
         )
         if not taken:
             return False
         try:
-            async with self._open_chart() as captures:
+            async with self.open_chart() as captures:
                 refused = [one for one in taken if not await self._is_captured(captures, one)]
         except BaseException:
             names = [
                 wanted.entity_id for wanted in taken
             ]  # stored issues are recognised on the next attempt
-            putting_back = asyncio.to_thread(self._store.postpone_backlog, SURFACE, names, wait_s=0)
+            putting_back = asyncio.to_thread(self.store.postpone_backlog, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
         return True
 
-    async def _is_captured(self, captures: SongReader, wanted: BacklogItem) -> bool:
+    async def _is_captured(self, captures: ChartCaptures, wanted: BacklogItem) -> bool:
         if wanted.tries > MAX_ATTEMPTS:
             return False
-        if await asyncio.to_thread(self._is_known, wanted.entity_id):
+        if await asyncio.to_thread(self.is_known, wanted.entity_id):
             return True
         day = wanted.document.get("chart_date")
         try:
@@ -175,13 +155,13 @@ class ChartBacklog:
         again = [wanted for wanted in refused if wanted.tries < MAX_ATTEMPTS]
         for wanted in again:
             wait_s = RETRY_DELAY_S * wanted.tries
-            self._store.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
-        self._store.remove_from_backlog(
+            self.store.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
+        self.store.remove_from_backlog(
             SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
         )
 
     def _until_next(self) -> float:
-        due = self._store.next_backlog_due_at(SURFACE)
+        due = self.store.next_backlog_due_at(SURFACE)
         if due is None:
             return POLL_INTERVAL_S
         return min(POLL_INTERVAL_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))

@@ -1,4 +1,4 @@
-"""Builds the answers on accounts, lists and metrics.
+"""Results of synchronous reads, and the answers on accounts, lists, metrics and the chart.
 
 Names are the platform's own; unknown is null, never 0. Not here: videos
 (`pipelines.documents.videos`).
@@ -7,24 +7,55 @@ Names are the platform's own; unknown is null, never 0. Not here: videos
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import cast
+from datetime import date, datetime, timedelta
 
+from api.responses.documents import to_document
+from api.schemas.chart import ChartHistoryDocument, ChartSnapshot, ChartSongDocument
 from api.schemas.lists import (
     CreatorMetrics,
     CursorList,
     ListFacts,
+    ObservationHistory,
     PaginationMode,
     PostList,
+    Provenance,
     User,
 )
-from api.services.reads.read_result import provenance
+from pipelines.charts.rules.history import INTERVAL_DAYS, HistoryNode, Span, song_key
 from pipelines.documents.video_types import ImageUrls, VideoDocument
 from pipelines.documents.videos import to_time, to_video_document
+from pipelines.platform.providers import is_experimental
+from warehouse.records.charts import SONG_LIMIT, ChartSong
+from warehouse.records.errors import SametrackError
 from warehouse.records.videos import Account, Author, Video
 
 LOCAL_CURSOR: PaginationMode = "public_first_screen_local_cursor"
 PLATFORM_CURSOR: PaginationMode = "platform_cursor"
+NO_ISSUE = "no_issue_within_10_days"
+NOT_COLLECTED = "not_collected_yet"
+INCOMPLETE = "issue_incomplete"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadResult[Answer]:
+    """`data` with the captures (surface, entity id) that it depends on.
+
+    `until` is the expiry time. `is_cacheable` False: the result must not be cached.
+    """
+
+    document: Answer
+    entities: tuple[tuple[str, str], ...] = ()
+    until: datetime | None = None
+    is_cacheable: bool = True
+
+
+def provenance(data_provider: str, *, is_demo: bool) -> Provenance:
+    """Return the data source with its experimental mark and its demo mark."""
+    return {
+        "data_provider": data_provider,
+        "is_experimental": is_experimental(data_provider),
+        "is_demo_data": is_demo,
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +87,7 @@ class ListPage:
 def to_user_document(account: Account) -> User:
     """Build the `user` of a profile: what was observed, by the names of the schema."""
     avatar: ImageUrls = {"url_list": [account.avatar_url] if account.avatar_url else []}
-    shown = {
-        name: avatar if name == "avatar_thumb" else getattr(account, name)
-        for name in User.__annotations__
-    }
-    return cast("User", shown)
+    return to_document(User, account, avatar_thumb=avatar)
 
 
 def to_cursor_list(page: ListPage) -> CursorList:
@@ -92,12 +119,7 @@ def _list_facts(page: ListPage) -> ListFacts:
         "pagination_mode": page.pagination_mode,
         "public_first_screen_count": history.first_screen_count,
         "public_observed_union_count": history.union_count,
-        "observation_history": {
-            "snapshot_count": history.snapshot_count,
-            "distinct_snapshot_count": history.distinct_snapshot_count,
-            "first_observed_at": to_time(history.first_observed_at),
-            "last_observed_at": to_time(history.last_observed_at),
-        },
+        "observation_history": to_document(ObservationHistory, history),
         "coverage_complete": False,
     }
 
@@ -177,3 +199,98 @@ def to_metrics_document(
         "coverage_complete": False,
         **provenance(data_provider, is_demo=is_demo),
     }
+
+
+type Songs = tuple[ChartSong, ...]
+
+
+def to_history_document(
+    span: Span,
+    nodes: Sequence[HistoryNode],
+    songs: Mapping[str, Songs],
+    errors: Mapping[str, SametrackError],
+    *,
+    latest: date,
+    next_issue_by: datetime | None,
+    is_refreshed: bool,
+    data_provider: str,
+    is_demo: bool,
+) -> ChartHistoryDocument:
+    """Build the `data` of the chart history; `errors` are those of issues that were not read."""
+    snapshots = [_snapshot(node, songs, errors) for node in nodes]
+    return {
+        "snapshots": snapshots,
+        "start_date": span.start.isoformat(),
+        "end_date": span.end.isoformat(),
+        "requested_end_date": span.asked_end.isoformat(),
+        "end_date_cut": span.is_cut,
+        "interval_days": INTERVAL_DAYS,
+        "limit": SONG_LIMIT,
+        "node_count": len(nodes),
+        "collected_count": sum(bool(one["songs"]) for one in snapshots),
+        "not_collected_count": sum(one["reason"] == NOT_COLLECTED for one in snapshots),
+        "latest_chart_date": latest.isoformat(),
+        "next_issue_by": to_time(next_issue_by),
+        "issues_refreshed": is_refreshed,
+        "data_provider": data_provider,
+        "is_demo_data": is_demo,
+    }
+
+
+def _snapshot(
+    node: HistoryNode, songs: Mapping[str, Songs], errors: Mapping[str, SametrackError]
+) -> ChartSnapshot:
+    volid = "" if node.issue is None else node.issue.volid
+    if volid in songs:
+        return to_snapshot_document(node, songs[volid])
+    reason = errors[volid].type if volid in errors else NOT_COLLECTED
+    return to_snapshot_document(node, (), reason=reason)
+
+
+def to_snapshot_document(
+    node: HistoryNode, songs: Sequence[ChartSong], *, reason: str | None = None
+) -> ChartSnapshot:
+    """Build one entry of `snapshots`. `reason` states why songs are missing, null if none are."""
+    issue = node.issue
+    if issue is None:
+        reason = NO_ISSUE
+    elif reason is None and len(songs) < SONG_LIMIT:
+        reason = INCOMPLETE
+    day = None if issue is None else issue.chart_date
+    return {
+        "target_date": node.target.isoformat(),
+        "chart_date": None if day is None else day.isoformat(),
+        "volid": None if issue is None else issue.volid,
+        "issue_name": None if issue is None else issue.name,
+        "day_offset": None if day is None else (node.target - day).days,
+        "reason": reason,
+        "songs": [to_song_document(song) for song in songs],
+    }
+
+
+def to_song_document(song: ChartSong) -> ChartSongDocument:
+    """Build the document of one song. `rank_change` is positive if it has climbed."""
+    before = song.previous_rank
+    return {
+        "rank": song.rank,
+        "title": song.title,
+        "artist": song.artist,
+        "duration": song.duration_s,
+        "cover": song.cover_url,
+        "previous_rank": before,
+        "rank_change": None if before is None else before - song.rank,
+        "is_new": _is_new(song),
+        "song_key": song_key(song),
+    }
+
+
+def _is_new(song: ChartSong) -> bool | None:
+    """Return whether the song is on the chart for the first time; None if unknown.
+
+    A missing previous rank alone is no proof: the song may have re-entered.
+    """
+    if song.is_first is not None:
+        return song.is_first
+    if song.rank_count is not None:
+        return song.rank_count == 1
+    return None if song.previous_rank is None else False

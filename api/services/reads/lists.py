@@ -13,8 +13,7 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import LOCAL_CURSOR, ListHistory, ListPage
-from api.services.reads.read_result import ReadResult
+from api.services.reads.documents import LOCAL_CURSOR, ListHistory, ListPage, ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
@@ -45,10 +44,22 @@ class FreshFirstScreen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ListPageRequest:
+    """The requested page. `ttl_s` None: any stored observation may be served."""
+
+    cursor: int
+    count: int
+    order: ListOrder
+    refresh: bool = False
+    ttl_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListSource[Answer]:
     """A list that can be read, and the answer that its operation makes of a page.
 
     Attributes:
+        sources: The configured sources.
         surfaces: Surfaces that show the list; the first one is requested.
         entity_id: Id of the entity that the list belongs to.
         cursor_name: Name of the operation's cursor parameter.
@@ -58,6 +69,7 @@ class ListSource[Answer]:
         completion: Loads facts that complete a video, concurrently with the videos.
     """
 
+    sources: Sources
     surfaces: tuple[str, ...]
     entity_id: str
     cursor_name: str
@@ -71,89 +83,95 @@ class ListSource[Answer]:
         """The captures that the pages depend on."""
         return ((self.surfaces[0], self.entity_id),)
 
+    async def read(
+        self, wanted: ListPageRequest, *, now: datetime, deadline: Deadline
+    ) -> ReadResult[Answer]:
+        """Return a page of the union of the list.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListPageRequest:
-    """The requested page. `ttl_s` None: any stored observation may be served."""
+        Raises:
+            InvalidParameterError: The cursor belongs to no capture.
+            UpstreamError: The platform refused the first screen.
+        """
+        place = parse_cursor(wanted.cursor)
+        page = None if wanted.refresh else await self.read_page(place, wanted)
+        if wanted.refresh or self._is_due(place, page, wanted, now=now):
+            async with deadline.guard(self.surfaces[0]):
+                seen = await self.read_first_screen()
+            if seen.is_fallback:
+                page_of_demo = to_fallback_page(seen.walk, place.offset, wanted)
+                return ReadResult(self.to_answer(page_of_demo), is_cacheable=False)
+            page = await self.read_page(place, wanted)
+        if page is None:
+            raise unknown_cursor_error(self.cursor_name)
+        if page.union_count == 0:
+            await self.refuse_unknown()
+        return await self._answer_of(page, place, wanted)
 
-    cursor: int
-    count: int
-    order: ListOrder
-    refresh: bool = False
-    ttl_s: float | None = None
-
-
-async def read_list[Answer](
-    sources: Sources,
-    listing: ListSource[Answer],
-    wanted: ListPageRequest,
-    *,
-    now: datetime,
-    deadline: Deadline,
-) -> ReadResult[Answer]:
-    """Return a page of the union of a list.
-
-    Raises:
-        InvalidParameterError: The cursor belongs to no capture.
-        UpstreamError: The platform refused the first screen.
-    """
-    place = parse_cursor(wanted.cursor)
-    page = None if wanted.refresh else await read_page(sources, listing, place, wanted)
-    if wanted.refresh or _is_due(sources, place, page, wanted, now=now):
-        async with deadline.guard(listing.surfaces[0]):
-            seen = await listing.read_first_screen()
-        if seen.is_fallback:
-            page_of_demo = to_fallback_page(seen.walk, place.offset, wanted)
-            return ReadResult(listing.to_answer(page_of_demo), is_cacheable=False)
-        page = await read_page(sources, listing, place, wanted)
-    if page is None:
-        raise unknown_cursor_error(listing.cursor_name)
-    if page.union_count == 0:
-        await listing.refuse_unknown()
-    return await _to_answer(sources, listing, page, place, wanted)
-
-
-async def read_page[Answer](
-    sources: Sources, listing: ListSource[Answer], place: PagePosition, wanted: ListPageRequest
-) -> UnionPage | None:
-    """Read a page from the store."""
-    return await run_sync(
-        partial(
-            read_union_page,
-            sources.engine,
-            surfaces=listing.surfaces,
-            entity_id=listing.entity_id,
-            sequence=place.sequence,
-            offset=place.offset,
-            count=wanted.count,
-            order=wanted.order,
+    async def read_page(self, place: PagePosition, wanted: ListPageRequest) -> UnionPage | None:
+        """Read a page from the store."""
+        return await run_sync(
+            partial(
+                read_union_page,
+                self.sources.engine,
+                surfaces=self.surfaces,
+                entity_id=self.entity_id,
+                sequence=place.sequence,
+                offset=place.offset,
+                count=wanted.count,
+                order=wanted.order,
+            )
         )
-    )
 
+    async def to_video_documents(
+        self, aweme_ids: Sequence[str], *, listed: Mapping[str, ListedVideo] | None = None
+    ) -> list[VideoDocument]:
+        """Return the records of a page in its order.
 
-async def to_video_documents[Answer](
-    sources: Sources,
-    listing: ListSource[Answer],
-    aweme_ids: Sequence[str],
-    *,
-    listed: Mapping[str, ListedVideo] | None = None,
-) -> list[VideoDocument]:
-    """Return the records of a page in its order.
+        `listed` holds the records that are already loaded.
+        """
+        if not aweme_ids:
+            return []
+        known = listed or {}
+        missing = [name for name in aweme_ids if name not in known]
+        read, complete = await asyncio.gather(
+            run_sync(read_listed_videos, self.sources.engine, missing), self.completion()
+        )
+        return [
+            to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
+            for found in map({**known, **read}.get, aweme_ids)
+            if found is not None
+        ]
 
-    `listed` holds the records that are already loaded.
-    """
-    if not aweme_ids:
-        return []
-    known = listed or {}
-    missing = [name for name in aweme_ids if name not in known]
-    read, complete = await asyncio.gather(
-        run_sync(read_listed_videos, sources.engine, missing), listing.completion()
-    )
-    return [
-        to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
-        for found in map({**known, **read}.get, aweme_ids)
-        if found is not None
-    ]
+    async def _answer_of(
+        self, page: UnionPage, place: PagePosition, wanted: ListPageRequest
+    ) -> ReadResult[Answer]:
+        shown = len(page.aweme_ids)
+        document = self.to_answer(
+            ListPage(
+                videos=await self.to_video_documents(page.aweme_ids, listed=page.listed),
+                next_cursor=place.after(shown, as_of=page.sequence),
+                has_more=place.offset + shown < page.union_count,
+                platform_has_more=page.platform_has_more,
+                pagination_mode=LOCAL_CURSOR,
+                history=to_history(page),
+                data_provider=page.data_provider,
+                is_demo=self.sources.is_demo,
+            )
+        )
+        videos = tuple(("video_page", name) for name in page.aweme_ids)
+        return ReadResult(document, self.entities + videos, _until(page, place, wanted))
+
+    def _is_due(
+        self, place: PagePosition, page: UnionPage | None, wanted: ListPageRequest, *, now: datetime
+    ) -> bool:
+        """Return True if a new first screen must be read; never while paging."""
+        if place.sequence is not None:
+            return False
+        if page is None:
+            return True
+        negative_ttl = self.sources.settings.negative_ttl
+        ttl_s = negative_ttl if page.union_count == 0 else wanted.ttl_s
+        return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
 def to_history(page: UnionPage) -> ListHistory:
@@ -187,48 +205,6 @@ def unknown_cursor_error(name: str) -> InvalidParameterError:
         f"`{name}` belongs to no capture of this list",
         hint=f"Start with {name}=0, then use the {name} of each response",
     )
-
-
-async def _to_answer[Answer](
-    sources: Sources,
-    listing: ListSource[Answer],
-    page: UnionPage,
-    place: PagePosition,
-    wanted: ListPageRequest,
-) -> ReadResult[Answer]:
-    works = await to_video_documents(sources, listing, page.aweme_ids, listed=page.listed)
-    shown = len(page.aweme_ids)
-    document = listing.to_answer(
-        ListPage(
-            videos=works,
-            next_cursor=place.after(shown, as_of=page.sequence),
-            has_more=place.offset + shown < page.union_count,
-            platform_has_more=page.platform_has_more,
-            pagination_mode=LOCAL_CURSOR,
-            history=to_history(page),
-            data_provider=page.data_provider,
-            is_demo=sources.is_demo,
-        )
-    )
-    videos = tuple(("video_page", name) for name in page.aweme_ids)
-    return ReadResult(document, listing.entities + videos, _until(page, place, wanted))
-
-
-def _is_due(
-    sources: Sources,
-    place: PagePosition,
-    page: UnionPage | None,
-    wanted: ListPageRequest,
-    *,
-    now: datetime,
-) -> bool:
-    """Return True if a new first screen must be read; never while paging."""
-    if place.sequence is not None:
-        return False
-    if page is None:
-        return True
-    ttl_s = sources.settings.negative_ttl if page.union_count == 0 else wanted.ttl_s
-    return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
 def _until(page: UnionPage, place: PagePosition, wanted: ListPageRequest) -> datetime | None:

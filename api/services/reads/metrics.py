@@ -4,7 +4,7 @@ Decides which posts to read and when there are enough. `documents.py` computes t
 metrics.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -13,15 +13,14 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import CreatorMetrics
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import TimeWindow, to_metrics_document, with_author
+from api.services.reads.documents import ReadResult, TimeWindow, to_metrics_document, with_author
 from api.services.reads.posts import find_posts
-from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from api.services.reads.users import SURFACE, ServedProfile, fetch_profile, known_profile
+from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from warehouse.queries.videos import ListedVideo, read_listed_videos
+from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.videos import Video, VideoDetail
 
@@ -29,26 +28,6 @@ MAX_PAGES = 3
 """Maximum pages of posts per window; pinned videos take up space on the first page."""
 
 MAX_PARALLEL_READS = 8
-
-
-@dataclass(slots=True)
-class _CollectedVideos:
-    """Videos collected so far. `first_at` is the time of their first observation."""
-
-    videos: dict[str, Video] = field(default_factory=dict)
-    first_at: dict[str, datetime] = field(default_factory=dict)
-    refused: list[SametrackError] = field(default_factory=list)
-    is_complete: bool = True
-
-    def know(self, listed: Mapping[str, ListedVideo]) -> None:
-        for name, found in listed.items():
-            self.videos[name] = found.video
-            self.first_at[name] = found.first_observed_at
-
-    def miss(self, error: SametrackError | None = None) -> None:
-        """Record that something was not read: too late, or refused."""
-        self.is_complete = False
-        self.refused += [] if error is None else [error]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +48,17 @@ async def read_metrics(
         UnresolvedIdError: The account does not exist.
         UpstreamError: Neither the account nor any of its videos could be read.
     """
-    works = _CollectedVideos()
     known = await known_profile(sources, sec_user_id, now=window.end)
     async with sources.users() as captures:
         async with deadline.guard(SURFACE):
             profile = known or await fetch_profile(sources, captures, sec_user_id)
-        await _collect(sources, captures, sec_user_id, works, window, count, deadline)
+        works = _Collector(sources, captures, sec_user_id, window, count, deadline)
+        await works.collect()
         is_fallback = captures.used_fallback
-    analyzed = window.newest(works.videos.values(), count)
+    analyzed = works.newest
     if not analyzed and works.refused:
         raise works.refused[0]
-    told = _document(
-        sources, sec_user_id, profile, window, works, analyzed, is_fallback=is_fallback
-    )
-    return ReadResult(told, is_cacheable=False)  # the window ends at the time of the request
-
-
-def _document(
-    sources: Sources,
-    sec_user_id: str,
-    profile: ServedProfile,
-    window: TimeWindow,
-    works: _CollectedVideos,
-    analyzed: Sequence[Video],
-    *,
-    is_fallback: bool,
-) -> CreatorMetrics:
-    return to_metrics_document(
+    told = to_metrics_document(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
         [with_author(video, profile.account) for video in analyzed],
@@ -104,59 +67,100 @@ def _document(
         data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
         is_demo=sources.is_demo or is_fallback,
     )
+    return ReadResult(told, is_cacheable=False)  # the window ends at the time of the request
 
 
-async def _collect(
-    sources: Sources,
-    captures: Captures,
-    sec_user_id: str,
-    works: _CollectedVideos,
-    window: TimeWindow,
-    count: int,
-    deadline: Deadline,
-) -> None:
-    """Read page by page until the window is full, posts are older, or there are no more pages."""
-    cursor = 0
-    for number in range(MAX_PAGES):
-        try:
-            async with deadline.guard("user_posts"):
-                page = await _posts(
-                    sources, captures, sec_user_id, works, cursor=cursor, now=window.end
-                )
-        except ProviderUnsupportedError:
-            return  # a source of first screens has no second page
-        except UpstreamError as error:
-            if number == 0:
-                raise
-            works.miss(error)
-            return
-        for part in _parts(page.videos, count):
-            await _details(sources, captures, part, works, window, deadline)
-            is_full = len(window.newest(works.videos.values(), count)) >= count
-            if is_full or not _may_continue(part, works, window) or deadline.left_s == 0:
+@dataclass(slots=True)
+class _Collector:
+    """Collects the videos of one request. `first_at` is the time of their first observation."""
+
+    sources: Sources
+    captures: Captures
+    sec_user_id: str
+    window: TimeWindow
+    count: int
+    deadline: Deadline
+    videos: dict[str, Video] = field(default_factory=dict)
+    first_at: dict[str, datetime] = field(default_factory=dict)
+    refused: list[SametrackError] = field(default_factory=list)
+    is_complete: bool = True
+
+    @property
+    def newest(self) -> list[Video]:
+        """The newest videos in the window."""
+        return self.window.newest(self.videos.values(), self.count)
+
+    async def collect(self) -> None:
+        """Read page by page until the window is full, posts are older, or there are no more."""
+        cursor = 0
+        for number in range(MAX_PAGES):
+            try:
+                async with self.deadline.guard("user_posts"):
+                    page = await self._posts(cursor)
+            except ProviderUnsupportedError:
+                return  # a source of first screens has no second page
+            except UpstreamError as error:
+                if number == 0:
+                    raise
+                self._miss(error)
                 return
-        if not page.has_more or page.cursor in {None, cursor}:
-            return
-        cursor = page.cursor or 0
+            for part in _parts(page.videos, self.count):
+                await self._details(part)
+                is_full = len(self.newest) >= self.count
+                if is_full or not self._may_continue(part) or self.deadline.left_s == 0:
+                    return
+            if not page.has_more or page.cursor in {None, cursor}:
+                return
+            cursor = page.cursor or 0
 
+    def _miss(self, error: SametrackError | None = None) -> None:
+        """Record that something was not read: too late, or refused."""
+        self.is_complete = False
+        self.refused += [] if error is None else [error]
 
-async def _posts(
-    sources: Sources,
-    captures: Captures,
-    sec_user_id: str,
-    works: _CollectedVideos,
-    *,
-    cursor: int,
-    now: datetime,
-) -> _Page:
-    found = await find_posts(sources, captures, sec_user_id, cursor=cursor, now=now)
-    if isinstance(found, ListWalk):  # demo data as a fallback
-        works.videos.update((video.aweme_id, video) for video in found.videos)
-        return _Page(found.videos, found.cursor, found.has_more)
-    listed = await run_sync(read_listed_videos, sources.engine, found.aweme_ids)
-    works.know(listed)
-    videos = [listed[name].video for name in found.aweme_ids if name in listed]
-    return _Page(videos, found.cursor, found.has_more)
+    async def _posts(self, cursor: int) -> _Page:
+        found = await find_posts(
+            self.sources, self.captures, self.sec_user_id, cursor=cursor, now=self.window.end
+        )
+        if isinstance(found, ListWalk):  # demo data as a fallback
+            self.videos.update((video.aweme_id, video) for video in found.videos)
+            return _Page(found.videos, found.cursor, found.has_more)
+        listed = await run_sync(read_listed_videos, self.sources.engine, found.aweme_ids)
+        for name, one in listed.items():
+            self.videos[name] = one.video
+            self.first_at[name] = one.first_observed_at
+        videos = [listed[name].video for name in found.aweme_ids if name in listed]
+        return _Page(videos, found.cursor, found.has_more)
+
+    async def _details(self, candidates: Sequence[Video]) -> None:
+        """Read the details of candidates that are or may be in the window."""
+        asked = [
+            video.aweme_id
+            for video in candidates
+            if video.create_time is None or self.window.holds(video.create_time)
+        ]
+        gone = await lately_unavailable(self.sources, asked)
+        read = partial(self.captures.video, max_age_s=self.sources.settings.video_ttl)
+        readings = await self.deadline.each(
+            [name for name in asked if name not in gone], read, parallel=MAX_PARALLEL_READS
+        )
+        readings.values.update(gone)
+        for name, detail in readings.values.items():
+            if isinstance(detail, VideoDetail):
+                self.videos[name] = detail.video
+            else:
+                self.videos.pop(name, None)  # deleted or hidden in the meantime
+        for error in readings.errors.values():
+            self._miss(error)
+        if readings.late:
+            self._miss()
+
+    def _may_continue(self, part: Sequence[Video]) -> bool:
+        """Return True if later posts may still be in the window: the last unpinned one is."""
+        moving = [video for video in part if not video.is_top]
+        known = (self.videos.get(video.aweme_id) for video in reversed(moving))
+        last = next((video for video in known if video is not None and video.create_time), None)
+        return last is not None and (last.create_time or 0) >= self.window.start.timestamp()
 
 
 def _parts(videos: Sequence[Video], count: int) -> list[Sequence[Video]]:
@@ -170,42 +174,3 @@ def _parts(videos: Sequence[Video], count: int) -> list[Sequence[Video]]:
     others = [video for video in videos if not video.is_top]
     first = [video for video in videos if video.is_top] + others[:count]
     return [first, others[count:]] if others[count:] else [first]
-
-
-async def _details(
-    sources: Sources,
-    captures: Captures,
-    candidates: Sequence[Video],
-    works: _CollectedVideos,
-    window: TimeWindow,
-    deadline: Deadline,
-) -> None:
-    """Read the details of candidates that are or may be in the window."""
-    asked = [
-        video.aweme_id
-        for video in candidates
-        if video.create_time is None or window.holds(video.create_time)
-    ]
-    gone = await lately_unavailable(sources, asked)
-    read = partial(captures.video, max_age_s=sources.settings.video_ttl)
-    readings = await deadline.each(
-        [name for name in asked if name not in gone], read, parallel=MAX_PARALLEL_READS
-    )
-    readings.values.update(gone)
-    for name, detail in readings.values.items():
-        if isinstance(detail, VideoDetail):
-            works.videos[name] = detail.video
-        else:
-            works.videos.pop(name, None)  # deleted or hidden in the meantime
-    for error in readings.errors.values():
-        works.miss(error)
-    if readings.late:
-        works.miss()
-
-
-def _may_continue(part: Sequence[Video], works: _CollectedVideos, window: TimeWindow) -> bool:
-    """Return True if later posts may still be in the window: the last unpinned one is."""
-    moving = [video for video in part if not video.is_top]
-    known = (works.videos.get(video.aweme_id) for video in reversed(moving))
-    last = next((video for video in known if video is not None and video.create_time), None)
-    return last is not None and (last.create_time or 0) >= window.start.timestamp()

@@ -3,7 +3,7 @@
 Decides which of the two, when a page is read, and which part of it is returned.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
@@ -11,20 +11,22 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import PostList
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import PLATFORM_CURSOR, ListPage, to_post_list, with_author
+from api.services.reads.documents import (
+    PLATFORM_CURSOR,
+    ListPage,
+    ReadResult,
+    to_post_list,
+    with_author,
+)
 from api.services.reads.lists import (
     CompleteVideo,
     FreshFirstScreen,
     ListPageRequest,
     ListSource,
-    read_list,
-    read_page,
     to_fallback_page,
     to_history,
-    to_video_documents,
     unknown_cursor_error,
 )
-from api.services.reads.read_result import ReadResult
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.freshness import fresh_until, is_fresh
@@ -47,18 +49,13 @@ ORDERS: tuple[ListOrder, ...] = ("newest", "likes")
 """By `sort_type`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PostPageRequest:
-    """The requested page of posts."""
-
-    sec_user_id: str
-    max_cursor: int
-    count: int
-    order: ListOrder
-
-
 async def read_posts(
-    sources: Sources, wanted: PostPageRequest, *, now: datetime, deadline: Deadline
+    sources: Sources,
+    sec_user_id: str,
+    wanted: ListPageRequest,
+    *,
+    now: datetime,
+    deadline: Deadline,
 ) -> ReadResult[PostList]:
     """Return a page of the posts of an account.
 
@@ -67,16 +64,11 @@ async def read_posts(
         InvalidParameterError: The cursor belongs to no capture.
         UpstreamError: The platform refused the posts.
     """
-    listing = _list_source(sources, wanted.sec_user_id, now=now)
-    page = ListPageRequest(
-        cursor=wanted.max_cursor,
-        count=wanted.count,
-        order=wanted.order,
-        ttl_s=sources.settings.posts_ttl,
-    )
+    listing = _list_source(sources, sec_user_id, now=now)
+    page = replace(wanted, ttl_s=sources.settings.posts_ttl)
     if sources.pages_posts_locally:
-        return await read_list(sources, listing, page, now=now, deadline=deadline)
-    return await _by_platform_cursor(sources, listing, page, now=now, deadline=deadline)
+        return await listing.read(page, now=now, deadline=deadline)
+    return await _by_platform_cursor(listing, page, now=now, deadline=deadline)
 
 
 async def find_posts(
@@ -115,18 +107,14 @@ async def find_posts(
 
 
 async def _by_platform_cursor(
-    sources: Sources,
-    listing: ListSource[PostList],
-    wanted: ListPageRequest,
-    *,
-    now: datetime,
-    deadline: Deadline,
+    listing: ListSource[PostList], wanted: ListPageRequest, *, now: datetime, deadline: Deadline
 ) -> ReadResult[PostList]:
     """Return pages as the platform cuts them; a page with more than `count` videos is split.
 
     `sort_type` sorts each platform page separately, because later pages are not known yet. So
     paging shows each video once, in the platform's order from page to page.
     """
+    sources = listing.sources
     place = parse_page_cursor(wanted.cursor)
     if place is not None:
         page: CapturedPage | ListWalk | None = await _stored(
@@ -145,20 +133,14 @@ async def _by_platform_cursor(
                 await _refuse_unknown(sources, captures, listing.entity_id, now=now)
     if isinstance(page, ListWalk):
         return _fallback_page(listing, page, wanted)
-    return await _to_answer(sources, listing, page, place or PagePosition(page.sequence, 0), wanted)
+    return await _to_answer(listing, page, place or PagePosition(page.sequence, 0), wanted)
 
 
 async def _to_answer(
-    sources: Sources,
-    listing: ListSource[PostList],
-    page: CapturedPage,
-    place: PagePosition,
-    wanted: ListPageRequest,
+    listing: ListSource[PostList], page: CapturedPage, place: PagePosition, wanted: ListPageRequest
 ) -> ReadResult[PostList]:
     newest = PagePosition(None, 0)
-    union = await read_page(
-        sources, listing, newest, ListPageRequest(cursor=0, count=0, order="public")
-    )
+    union = await listing.read_page(newest, ListPageRequest(cursor=0, count=0, order="public"))
     if union is None:
         raise unknown_cursor_error(CURSOR)
     ids = page.aweme_ids[place.offset : place.offset + wanted.count]
@@ -168,18 +150,18 @@ async def _to_answer(
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = listing.to_answer(
         ListPage(
-            videos=await to_video_documents(sources, listing, ids),
+            videos=await listing.to_video_documents(ids),
             next_cursor=place.after(len(ids), as_of=page.sequence) if is_cut else following,
             has_more=is_cut or goes_on,
             platform_has_more=page.has_more,
             pagination_mode=PLATFORM_CURSOR,
             history=to_history(union),
             data_provider=page.data_provider,
-            is_demo=sources.is_demo,
+            is_demo=listing.sources.is_demo,
         )
     )
     videos = tuple(("video_page", name) for name in ids)
-    until = fresh_until(page.observed_at, sources.settings.posts_ttl)
+    until = fresh_until(page.observed_at, listing.sources.settings.posts_ttl)
     return ReadResult(document, listing.entities + videos, until)
 
 
@@ -215,6 +197,7 @@ def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSo
             return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
 
     return ListSource(
+        sources=sources,
         surfaces=SURFACES,
         entity_id=sec_user_id,
         cursor_name=CURSOR,

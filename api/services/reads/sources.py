@@ -7,15 +7,17 @@ source serves what and how many are open at once. Not here: what is read from th
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.freshness import is_fresh
 from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
@@ -32,10 +34,8 @@ from pipelines.platform.providers import (
 )
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.accounts import read_last_outcome
 from warehouse.records.worlds import is_demo_world
-
-if TYPE_CHECKING:
-    from pipelines.platform.providers.music_service import MusicServicePublic
 
 FALLBACK_PROVIDER = "mock"
 """`data_provider` of a response with demo data as a fallback."""
@@ -44,10 +44,11 @@ _NEVER_EARLIER = 100_000
 """Captures, seconds: no request reaches these, so each commits once per table, at its end."""
 
 
+@dataclass(eq=False)
 class Sources:
     """Opens the sources of synchronous reads.
 
-    Args:
+    Attributes:
         settings: Selects sources, freshness and time limits.
         profile: The chosen platform profile.
         engine: Query engine over the lake of the profile.
@@ -55,22 +56,16 @@ class Sources:
         sounds_dir: Folder for the sounds that requests read.
     """
 
-    def __init__(
-        self,
-        *,
-        settings: ApiSettings,
-        profile: PlatformProfile,
-        engine: Engine,
-        control: ControlStore,
-        sounds_dir: Path,
-    ) -> None:
-        self.settings = settings
-        self.profile = profile
-        self.engine = engine
-        self.control = control
-        self.sounds_dir = sounds_dir
-        self.one_decoder = asyncio.Semaphore(1)  # it takes a second of processor time, and 150 MB
-        self._semaphores: dict[str, asyncio.Semaphore] = {}
+    settings: ApiSettings
+    profile: PlatformProfile
+    engine: Engine
+    control: ControlStore
+    sounds_dir: Path
+    # it takes a second of processor time, and 150 MB
+    one_decoder: asyncio.Semaphore = field(
+        default_factory=partial(asyncio.Semaphore, 1), init=False
+    )
+    _semaphores: dict[str, asyncio.Semaphore] = field(default_factory=dict, init=False)
 
     def apart(self) -> "Sources":
         """Return a copy for another event loop, with its own semaphores."""
@@ -102,50 +97,38 @@ class Sources:
         """True if `max_cursor` is a local cursor over observed posts."""
         return self.settings.local_cursor_mode and reads_first_screens_alone(self.data_provider)
 
-    @asynccontextmanager
-    async def users(self) -> AsyncIterator[Captures]:
+    async def had_lately(
+        self, outcome: str, surfaces: tuple[str, ...], entity_id: str, *, now: datetime
+    ) -> bool:
+        """Return whether a read of an entity ended so within `NEGATIVE_TTL`."""
+        find = partial(
+            read_last_outcome,
+            self.engine,
+            surfaces=surfaces,
+            entity_id=entity_id,
+            outcome=outcome,
+        )
+        return is_fresh(await run_sync(find), now=now, ttl_s=self.settings.negative_ttl)
+
+    def users(self) -> AbstractAsyncContextManager[Captures]:
         """Open captures from the source of users, posts and single videos.
 
         Raises:
-            ProviderUnsupportedError: This release does not support the source.
+            ProviderUnsupportedError: This release does not support the source. So for all others.
         """
-        async with self._captures(build_data_provider, self.data_provider) as captures:
-            yield captures
+        return self._captures(partial(build_data_provider, for_user=True), self.data_provider)
 
-    @asynccontextmanager
-    async def music(self) -> AsyncIterator[Captures]:
-        """Open captures from the source of music and hashtag lists.
+    def music(self) -> AbstractAsyncContextManager[Captures]:
+        """Open captures from the source of music and hashtag lists."""
+        return self._captures(partial(build_music_provider, for_user=True), self.music_provider)
 
-        Raises:
-            ProviderUnsupportedError: This release does not support the source.
-        """
-        async with self._captures(build_music_provider, self.music_provider) as captures:
-            yield captures
+    def songs(self) -> AbstractAsyncContextManager[Captures]:
+        """Open captures from the source of music, with the music service if the world has one."""
+        return self._captures(build_music_provider, self.music_provider, has_songs=True)
 
-    @asynccontextmanager
-    async def songs(self) -> AsyncIterator[Captures]:
-        """Open captures from the source of music, with the music service if the world has one.
-
-        Raises:
-            ProviderUnsupportedError: This release does not support the source.
-        """
-        async with self._semaphore(self.music_provider):
-            provider = await run_sync(self._build, build_music_provider)
-            songs = await run_sync(self._build, build_song_source)
-            async with self._recorded(provider, songs) as captures:
-                yield captures
-
-    @asynccontextmanager
-    async def sounds(self, folder: Path) -> AsyncIterator[Captures]:
-        """Open captures from the source of music that download sounds to a folder.
-
-        Raises:
-            ProviderUnsupportedError: This release does not support the source.
-        """
-        async with self._semaphore(self.music_provider):
-            provider = await run_sync(self._build, build_music_provider)
-            async with self._recorded(provider, sounds_dir=folder) as captures:
-                yield captures
+    def sounds(self, folder: Path) -> AbstractAsyncContextManager[Captures]:
+        """Open captures from the source of music that download sounds to a folder."""
+        return self._captures(build_music_provider, self.music_provider, sounds_dir=folder)
 
     @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
@@ -154,57 +137,50 @@ class Sources:
         Raises:
             ProviderUnsupportedError: The configured source has no chart.
         """
-        async with self._semaphore(self.data_provider):
-            provider = await run_sync(
-                lambda: build_chart_provider(
-                    self.settings,
-                    self.profile,
-                    control=self.control,
-                    bodies=PayloadArchive(self.engine),
-                )
-            )
-            async with ChartCaptures(
-                provider=provider,
+        async with (
+            self._semaphore(self.data_provider),
+            ChartCaptures(
+                provider=await run_sync(self._build, build_chart_provider),
                 lake=self.engine.lake,
                 engine=self.engine,
                 control=self.control,
                 flush_every=_NEVER_EARLIER,
                 flush_after_s=_NEVER_EARLIER,
-            ) as captures:
-                yield captures
+            ) as captures,
+        ):
+            yield captures
 
     @asynccontextmanager
-    async def _captures(self, build: Callable[..., Provider], name: str) -> AsyncIterator[Captures]:
-        """Open captures. The source is built in a thread: it may read files or generate
-        data first.
+    async def _captures(
+        self,
+        build: Callable[..., Provider],
+        name: str,
+        *,
+        has_songs: bool = False,
+        sounds_dir: Path | None = None,
+    ) -> AsyncIterator[Captures]:
+        """Open captures. Sources are built in a thread: one may read files or generate data
+        first.
         """
-        async with self._semaphore(name):
-            provider = await run_sync(self._build, partial(build, for_user=True))
-            async with self._recorded(provider) as captures:
-                yield captures
+        async with (
+            self._semaphore(name),
+            Captures(
+                provider=await run_sync(self._build, build),
+                songs=await run_sync(self._build, build_song_source) if has_songs else None,
+                lake=self.engine.lake,
+                engine=self.engine,
+                control=self.control,
+                sounds_dir=sounds_dir or self.sounds_dir,
+                link_ttl_s=self.settings.link_ttl_days * 86_400.0,
+                flush_every=_NEVER_EARLIER,
+                flush_after_s=_NEVER_EARLIER,
+            ) as captures,
+        ):
+            yield captures
 
     def _build[T](self, build: Callable[..., T]) -> T:
         return build(
             self.settings, self.profile, control=self.control, bodies=PayloadArchive(self.engine)
-        )
-
-    def _recorded(
-        self,
-        provider: Provider,
-        songs: "MusicServicePublic | None" = None,
-        *,
-        sounds_dir: Path | None = None,
-    ) -> Captures:
-        return Captures(
-            provider=provider,
-            songs=songs,
-            lake=self.engine.lake,
-            engine=self.engine,
-            control=self.control,
-            sounds_dir=sounds_dir or self.sounds_dir,
-            link_ttl_s=self.settings.link_ttl_days * 86_400.0,
-            flush_every=_NEVER_EARLIER,
-            flush_after_s=_NEVER_EARLIER,
         )
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:

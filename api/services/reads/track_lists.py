@@ -8,16 +8,12 @@ from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
-from anyio.to_thread import run_sync
-
 from api.schemas.lists import CursorList
 from api.services.reads.documents import to_cursor_list
 from api.services.reads.lists import FreshFirstScreen, ListSource
 from api.services.reads.sources import Sources
-from pipelines.captures.freshness import is_fresh
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from warehouse.queries.accounts import read_last_outcome
 from warehouse.queries.lists.union import ListOrder
 from warehouse.records.errors import (
     InvalidMusicInputError,
@@ -42,6 +38,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
             return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
 
     return ListSource(
+        sources=sources,
         surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
@@ -63,6 +60,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
             return await _first_screen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
 
     return ListSource(
+        sources=sources,
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
@@ -105,14 +103,5 @@ async def _refuse(
 ) -> None:
     """Raise if the platform recently reported that the entity does not exist."""
     for outcome in (InvalidMusicInputError.type, UnresolvedIdError.type):
-        asked_at = await run_sync(
-            partial(
-                read_last_outcome,
-                sources.engine,
-                surfaces=(surface,),
-                entity_id=entity_id,
-                outcome=outcome,
-            )
-        )
-        if is_fresh(asked_at, now=now, ttl_s=sources.settings.negative_ttl):
+        if await sources.had_lately(outcome, (surface,), entity_id, now=now):
             raise unknown

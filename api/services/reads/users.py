@@ -3,20 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 
 from anyio.to_thread import run_sync
 
 from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import to_user_document
-from api.services.reads.read_result import ReadResult, provenance
+from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.queries.accounts import read_last_outcome, read_profile
+from warehouse.queries.accounts import read_profile
 from warehouse.records.errors import InvalidMusicInputError, UnresolvedIdError
 from warehouse.records.videos import Account
 
@@ -124,16 +122,7 @@ async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -
     Raises:
         UnresolvedIdError: The platform recently reported that the account does not exist.
     """
-    asked_at = await run_sync(
-        partial(
-            read_last_outcome,
-            sources.engine,
-            surfaces=SURFACES,
-            entity_id=sec_user_id,
-            outcome=UnresolvedIdError.type,
-        )
-    )
-    if is_fresh(asked_at, now=now, ttl_s=sources.settings.negative_ttl):
+    if await sources.had_lately(UnresolvedIdError.type, SURFACES, sec_user_id, now=now):
         raise UnresolvedIdError(
             f"Account {sec_user_id[:64]} was not found on the platform",
             hint=f"Check the id; it is looked up again after {sources.settings.negative_ttl} s",
@@ -141,16 +130,8 @@ async def refuse_unknown(sources: Sources, sec_user_id: str, *, now: datetime) -
 
 
 async def _refuse_dead_link(sources: Sources, target: LinkTarget, *, now: datetime) -> None:
-    dead_at = await run_sync(
-        partial(
-            read_last_outcome,
-            sources.engine,
-            surfaces=("short_link",),
-            entity_id=target.url or "",
-            outcome=InvalidMusicInputError.type,
-        )
-    )
-    if is_fresh(dead_at, now=now, ttl_s=sources.settings.negative_ttl):
+    outcome = InvalidMusicInputError.type
+    if await sources.had_lately(outcome, ("short_link",), target.url or "", now=now):
         raise UnresolvedIdError(
             "The short link leads nowhere", hint="Copy the link again from the app or page"
         )

@@ -10,10 +10,11 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.responses.documents import to_document
 from api.responses.errors import error_spec
-from api.schemas.many_videos import FilteredVideo, ManyVideos
+from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
-from api.services.reads.read_result import provenance
+from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.freshness import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
@@ -97,7 +98,9 @@ def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> Fi
     if aweme_id in read.errors:
         return _refused(aweme_id, read.errors[aweme_id])
     found = read.values.get(aweme_id)
-    return _unavailable(found) if isinstance(found, UnavailableVideo) else _late(aweme_id)
+    if isinstance(found, UnavailableVideo):
+        return to_document(FilteredVideo, found)
+    return _late(aweme_id)
 
 
 def _is_from_app(
@@ -116,17 +119,6 @@ def _is_fresh(video: Video, sources: Sources) -> bool:
     """Return True for a recent observation with four exact counts."""
     is_young = is_fresh(video.observed_at, now=datetime.now(UTC), ttl_s=sources.settings.video_ttl)
     return video.statistics_complete and is_young
-
-
-def _unavailable(video: UnavailableVideo) -> FilteredVideo:
-    """Describe a video that the platform knows but does not show."""
-    return {
-        "aweme_id": video.aweme_id,
-        "reason": video.reason,
-        "filter_reason": video.filter_reason,
-        "notice": video.notice,
-        "detail_msg": video.detail_msg,
-    }
 
 
 def _refused(aweme_id: str, error: SametrackError) -> FilteredVideo:

@@ -9,7 +9,7 @@ rests on an id, the others on audio matching.
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import get_args
 
 from pipelines.documents.video_types import LinkType
@@ -176,15 +176,7 @@ class Judgement:
             "by_link_type": [link.to_document() for link in self.links],
             "under_own_music_id": self.own_id.to_document(),
             "under_other_music_ids": self.other_ids.to_document(),
-            "wrong": [
-                {
-                    "aweme_id": video.aweme_id,
-                    "link_type": video.link_type,
-                    "sound": video.sound,
-                    "is_label_true": video.is_label_true,
-                }
-                for video in self.wrong
-            ],
+            "wrong": [asdict(video) for video in self.wrong],
             "missed": [
                 {"aweme_id": video.aweme_id, "kind": video.kind, "is_reachable": video.is_reachable}
                 for video in self.missed

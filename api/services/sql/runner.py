@@ -19,8 +19,7 @@ from multiprocessing.connection import Connection
 import orjson
 
 from api.responses.errors import QueryLimitError
-from api.services.sql.execution import out_of_memory
-from api.services.sql.query_process import READY
+from api.services.sql.query_process import READY, out_of_memory
 from api.services.sql.statement import (
     Statement,
     StatementAnswer,
@@ -112,16 +111,6 @@ class StatementRunner:
             if isinstance(answer, StatementFault):
                 raise self._error_of(answer)
             return answer
-
-    @property
-    def running_ticket(self) -> StatementTicket | None:
-        """The ticket of the statement that runs."""
-        return self._running
-
-    @property
-    def waiting_count(self) -> int:
-        """How many statements wait for their turn."""
-        return self._waiting
 
     def open_ticket(self) -> StatementTicket:
         """Return a ticket, by which a statement can be cancelled."""

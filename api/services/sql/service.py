@@ -8,17 +8,20 @@ from typing import Protocol
 import orjson
 
 from api.params.sql import FILE_ROWS, SqlBody, SqlExportBody, StatementBody
+from api.responses.documents import to_document
 from api.responses.errors import MissingParameterError, QueryLimitError
 from api.schemas.extensions.sql import (
     NamedQueryDocument,
     QueryLibrary,
+    QueryParameterDocument,
+    TableColumnDocument,
     TableDocument,
     TableList,
 )
-from api.services.exports.build import ExportFile
+from api.services.exports.tables import ExportFile
 from api.services.sql.runner import StatementTicket
 from api.services.sql.statement import ParameterValue, Statement, StatementAnswer
-from warehouse.analysis.description import NAMES, describe_table
+from warehouse.analysis.description import NAMES, TableDescription, describe_table
 from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.errors import InvalidParameterError
@@ -46,26 +49,26 @@ class _Asked:
     query: str | None
 
 
+@dataclass(frozen=True, eq=False)
 class SqlService:
     """Answers the operations about SQL."""
 
-    def __init__(self, runner: RunsStatements, *, is_demo: bool) -> None:
-        self.runner = runner
-        self._is_demo = is_demo
+    runner: RunsStatements
+    is_demo: bool
 
     def library(self) -> QueryLibrary:
         """Return all named queries."""
-        queries = [_query_document(query) for query in named_queries()]
+        queries = _queries()
         return {
             "queries": queries,
             "returned_count": len(queries),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def tables(self) -> TableList:
         """Return all tables with their columns."""
         tables = _tables()
-        return {"tables": tables, "returned_count": len(tables), "is_demo_data": self._is_demo}
+        return {"tables": tables, "returned_count": len(tables), "is_demo_data": self.is_demo}
 
     def rows(self, body: SqlBody, ticket: StatementTicket) -> Mapping[str, object]:
         """Run a statement and return its first rows: a `SqlAnswer` whose rows are encoded.
@@ -89,13 +92,13 @@ class SqlService:
             "seconds": told.seconds,
             "as_of": told.as_of,
             "history_rewritten": told.is_history_rewritten,
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def file(self, body: SqlExportBody, ticket: StatementTicket, *, stamp: str) -> ExportFile:
         """Run a statement and return all of its rows as a file.
 
-        Args:
+        Attributes:
             body: The statement and the format.
             ticket: Cancels it.
             stamp: Time for the name of the file.
@@ -107,7 +110,7 @@ class SqlService:
         asked = _read(body)
         name = asked.query or "sql"
         facts = {
-            "is_demo_data": "true" if self._is_demo else "false",
+            "is_demo_data": "true" if self.is_demo else "false",
             "query": asked.query or "",
             "sql": asked.sql,
             "parameters": orjson.dumps(asked.values).decode(),
@@ -122,7 +125,7 @@ class SqlService:
                 f"the answer has more than {FILE_ROWS:,} rows",
                 hint="add a condition, or use `sametrack sql --out`, which has no limit of size",
             )
-        demo = "demo-" if self._is_demo else ""
+        demo = "demo-" if self.is_demo else ""
         return ExportFile(
             answer.body, MEDIA_TYPES[body.form], f"sametrack-{demo}{name}-{stamp}.{body.form}"
         )
@@ -143,46 +146,29 @@ def _read(body: StatementBody) -> _Asked:
     return _Asked(body.sql, dict(body.parameters), None)
 
 
+@cache
+def _queries() -> list[NamedQueryDocument]:
+    return [_query_document(query) for query in named_queries()]
+
+
 def _query_document(query: NamedQuery) -> NamedQueryDocument:
-    return {
-        "name": query.name,
-        "subject": query.subject,
-        "title": query.title,
-        "title_zh": query.title_zh,
-        "description": query.description,
-        "description_zh": query.description_zh,
-        "parameters": [
-            {
-                "name": one.name,
-                "type": one.type,
-                "default": one.default,
-                "meaning": one.meaning,
-                "meaning_zh": one.meaning_zh,
-            }
-            for one in query.parameters
-        ],
-        "sql": query.sql,
-    }
+    parameters = [to_document(QueryParameterDocument, one) for one in query.parameters]
+    return to_document(NamedQueryDocument, query, parameters=parameters)
 
 
 @cache
 def _tables() -> list[TableDocument]:
-    described = [describe_table(name) for name in NAMES]
-    return [
-        {
-            "name": one.name,
-            "row": one.row,
-            "key": list(one.key),
-            "columns": [
-                {
-                    "name": column.name,
-                    "type": TYPE_LABELS[column.type],
-                    "unit": column.unit,
-                    "meaning": column.meaning,
-                    "may_be_unknown": not column.required,
-                }
-                for column in one.columns
-            ],
-        }
-        for one in described
+    return [_table_document(describe_table(name)) for name in NAMES]
+
+
+def _table_document(described: TableDescription) -> TableDocument:
+    columns = [
+        to_document(
+            TableColumnDocument,
+            column,
+            type=TYPE_LABELS[column.type],
+            may_be_unknown=not column.required,
+        )
+        for column in described.columns
     ]
+    return to_document(TableDocument, described, columns=columns)

@@ -6,11 +6,13 @@ orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, ru
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Protocol, cast
+from dataclasses import dataclass
 
+from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
+    WatchEntry,
     WatchlistDeleted,
     WatchlistDocument,
     WatchlistList,
@@ -18,14 +20,13 @@ from api.schemas.extensions.watchlists import (
     WatchRunDocument,
     WatchRunEntry,
     WatchRunList,
-    WebhookOutcome,
+    WatchThresholds,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.documents.videos import to_time
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
-from warehouse.control import open_control
+from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
@@ -44,64 +45,37 @@ from warehouse.records.worlds import is_demo_world
 PATH = "/api/v1/sametrack/watchlists"
 
 
-class WatchlistStore(Protocol):
-    """The part of the control store that watchlists use."""
-
-    def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
-    def update_watchlist(self, plan: WatchlistPlan, cron: str) -> bool: ...
-    def change_watchlist(
-        self, name: str, change: Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
-    ) -> bool: ...
-    def delete_watchlist(self, name: str) -> bool: ...
-    def watchlist(self, name: str) -> Watchlist | None: ...
-    def watchlists(self) -> list[Watchlist]: ...
-    def request_run(self, name: str, *, origin: Origin) -> str | None: ...
-    def watch_run(self, run_id: str) -> WatchlistRun | None: ...
-    def watch_runs(
-        self, name: str, *, limit: int, with_digest: bool = False
-    ) -> list[WatchlistRun]: ...
-    def entry_checks(self, run_id: str) -> list[EntryCheck]: ...
-
-
+@dataclass(frozen=True, eq=False)
 class WatchlistService:
     """Watchlists and their runs.
 
-    Args:
+    Every method with the name of a watchlist raises `NotFoundError` if there is none of that name.
+
+    Attributes:
         store: The control store.
         find_target: Parses a link.
         is_demo: True if observations are demo data.
     """
 
-    def __init__(
-        self,
-        store: WatchlistStore,
-        *,
-        find_target: Callable[[str], InputTarget | None],
-        is_demo: bool,
-    ) -> None:
-        self._store = store
-        self._find_target = find_target
-        self._is_demo = is_demo
+    store: ControlStore
+    find_target: Callable[[str], InputTarget | None]
+    is_demo: bool
 
     def listed(self) -> WatchlistList:
         """Return all watchlists, sorted by name."""
-        found = [self._document(kept) for kept in self._store.watchlists()]
+        found = [self._document(kept) for kept in self.store.watchlists()]
         return {
             "watchlists": found,
             "returned_count": len(found),
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
-        return {kept.plan.name: kept.plan for kept in self._store.watchlists()}
+        return {kept.plan.name: kept.plan for kept in self.store.watchlists()}
 
     def read(self, name: str) -> WatchlistDocument:
-        """Return one watchlist.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return one watchlist."""
         return self._document(self._find(name))
 
     def create(self, plan: WatchlistPlan) -> WatchlistDocument:
@@ -110,7 +84,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
-        if not self._store.create_watchlist(plan, self.check(plan)):
+        if not self.store.create_watchlist(plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
                 hint="Change it with PATCH, or choose another name",
@@ -121,9 +95,6 @@ class WatchlistService:
         """Replace some fields of a plan, given in the form of `Plan.to_document`.
 
         Thresholds that are not given stay as they are.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
             InputError: A field is invalid.
         """
 
@@ -133,7 +104,7 @@ class WatchlistService:
             plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
             return plan, self.check(plan)
 
-        if not self._store.change_watchlist(name, merge):
+        if not self.store.change_watchlist(name, merge):
             raise self._missing(name)
         return self.read(name)
 
@@ -143,26 +114,18 @@ class WatchlistService:
         Raises:
             NotFoundError, InputError: As `change`.
         """
-        if not self._store.update_watchlist(plan, self.check(plan)):
+        if not self.store.update_watchlist(plan, self.check(plan)):
             raise self._missing(plan.name)
 
     def delete(self, name: str) -> WatchlistDeleted:
-        """Delete a watchlist and its runs. Digest files are kept.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
-        if not self._store.delete_watchlist(name):
+        """Delete a watchlist and its runs. Digest files are kept."""
+        if not self.store.delete_watchlist(name):
             raise self._missing(name)
-        return {"name": name, "deleted": True, "is_demo_data": self._is_demo}
+        return {"name": name, "deleted": True, "is_demo_data": self.is_demo}
 
     def run(self, name: str, *, origin: Origin) -> WatchRunDetail:
-        """Request a run now, or return the run in progress.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
-        run_id = self._store.request_run(name, origin=origin)
+        """Request a run now, or return the run in progress."""
+        run_id = self.store.request_run(name, origin=origin)
         if run_id is None:
             raise self._missing(name)
         return self.run_of(name, run_id)
@@ -173,40 +136,32 @@ class WatchlistService:
         Raises:
             NotFoundError: The run does not exist or belongs to another watchlist.
         """
-        run = self._store.watch_run(run_id)
+        run = self.store.watch_run(run_id)
         if run is None or run.watchlist != name:
             raise NotFoundError(
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(check) for check in self._store.entry_checks(run_id)]
+        entries = [_to_entry(check) for check in self.store.entry_checks(run_id)]
         return {
             **_to_run(run),
             "entries": entries,
             "digest": run.digest,
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def runs(self, name: str, *, limit: int) -> WatchRunList:
-        """Return the newest runs, without their entries.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return the newest runs, without their entries."""
         self._find(name)
-        found = [_to_run(run) for run in self._store.watch_runs(name, limit=limit)]
-        return {"runs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
+        found = [_to_run(run) for run in self.store.watch_runs(name, limit=limit)]
+        return {"runs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def digests(self, name: str, *, limit: int) -> WatchDigestList:
-        """Return the newest digests, newest first.
-
-        Raises:
-            NotFoundError: The watchlist does not exist.
-        """
+        """Return the newest digests, newest first."""
         self._find(name)
-        runs = self._store.watch_runs(name, limit=limit, with_digest=True)
+        runs = self.store.watch_runs(name, limit=limit, with_digest=True)
         found = [run.digest for run in runs if run.digest]
-        return {"digests": found, "returned_count": len(found), "is_demo_data": self._is_demo}
+        return {"digests": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def check(self, plan: WatchlistPlan) -> str:
         """Validate a plan and return its cron expression.
@@ -226,40 +181,35 @@ class WatchlistService:
                 raise InvalidParameterError(f"`entries`: {entry.input!r} is listed twice")
             seen.add((entry.kind, entry.input))
             if entry.kind == "track":
-                read_music_input(entry.input, find_target=self._find_target)
+                read_music_input(entry.input, find_target=self.find_target)
         return to_cron(plan.every)
 
     def _document(self, kept: Watchlist) -> WatchlistDocument:
         following = next_time(kept.cron, kept.considered_until)
         plan = kept.plan
-        newest = self._store.watch_runs(plan.name, limit=1)
-        return {
-            "name": plan.name,
-            "every": plan.every,
-            "entries": [{"kind": entry.kind, "input": entry.input} for entry in plan.entries],
-            "thresholds": {
-                "velocity": plan.thresholds.velocity,
-                "rank_change": plan.thresholds.rank_change,
-                "new_music_id": plan.thresholds.new_music_id,
-            },
-            "parameters": dict(plan.parameters),
-            "enabled": plan.enabled,
-            "cron": kept.cron,
-            "next_due_at": to_time(following) if plan.enabled else None,
-            "last_run": _to_run(newest[0]) if newest else None,
-            "created_at": to_time(kept.created_at),
-            "updated_at": to_time(kept.updated_at),
-            "is_demo_data": self._is_demo,
-        }
+        newest = self.store.watch_runs(plan.name, limit=1)
+        return to_document(
+            WatchlistDocument,
+            plan,
+            entries=[to_document(WatchEntry, entry) for entry in plan.entries],
+            thresholds=to_document(WatchThresholds, plan.thresholds),
+            parameters=dict(plan.parameters),
+            cron=kept.cron,
+            next_due_at=following if plan.enabled else None,
+            last_run=_to_run(newest[0]) if newest else None,
+            created_at=kept.created_at,
+            updated_at=kept.updated_at,
+            is_demo_data=self.is_demo,
+        )
 
     def _find(self, name: str) -> Watchlist:
-        found = self._store.watchlist(name)
+        found = self.store.watchlist(name)
         if found is None:
             raise self._missing(name)
         return found
 
     def _missing(self, name: str) -> NotFoundError:
-        names: Sequence[str] = [kept.plan.name for kept in self._store.watchlists()]
+        names: Sequence[str] = [kept.plan.name for kept in self.store.watchlists()]
         known = ", ".join(names[:10]) or "none"
         return NotFoundError(
             f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"
@@ -285,28 +235,13 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
 
 def _to_run(run: WatchlistRun) -> WatchRunDocument:
     digest = run.digest or {}
-    return {
-        "run_id": run.run_id,
-        "watchlist": run.watchlist,
-        "status": run.status,
-        "origin": run.origin,
-        "due_at": to_time(run.due_at),
-        "began_at": to_time(run.began_at),
-        "ended_at": to_time(run.ended_at),
-        "missed_count": run.missed_count,
-        "outcome": run.outcome,
-        "change_count": digest.get("change_count"),
-        "files": digest.get("files"),
-        "told": cast("WebhookOutcome | None", run.told),  # as the webhook stored it
-    }
+    return to_document(
+        WatchRunDocument,
+        run,
+        change_count=digest.get("change_count"),
+        files=digest.get("files"),
+    )
 
 
 def _to_entry(check: EntryCheck) -> WatchRunEntry:
-    return {
-        "kind": check.entry.kind,
-        "input": check.entry.input,
-        "status": check.status,
-        "subject": check.subject,
-        "job_id": check.job_id,
-        "error": check.error,
-    }
+    return to_document(WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input)

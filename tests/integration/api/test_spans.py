@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from starlette.testclient import TestClient
 from api.app import create_app
+from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import capture_span, start_tracing
@@ -27,7 +28,7 @@ provider = TracerProvider()
 provider.add_span_processor(SimpleSpanProcessor(exporter))
 trace.set_tracer_provider(provider)
 settings = ApiSettings(_env_file=None, own_api_token="sesam-42")
-app = create_app(settings=settings, scan_service=None, readiness=Readiness({}))
+app = create_app(Services(readiness=Readiness({})), settings=settings)
 with TestClient(app, base_url="http://127.0.0.1") as client:
     path = "/api/v1/vidplat/app/v3/music_collection_jobs/none"
     client.get(path, headers={"x-api-key": "sesam-42"})

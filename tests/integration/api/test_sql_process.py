@@ -84,9 +84,9 @@ def test_a_running_and_a_waiting_statement_can_be_cancelled(open_runner: OpenRun
     tickets = [runner.open_ticket(), runner.open_ticket()]
     with ThreadPoolExecutor(2) as pool:
         running = pool.submit(runner.run, ENDLESS, tickets[0])
-        wait_for(lambda: runner.running_ticket is tickets[0])
+        wait_for(lambda: runner._running is tickets[0])
         waiting = pool.submit(runner.run, ENDLESS, tickets[1])
-        wait_for(lambda: runner.waiting_count == 1)
+        wait_for(lambda: runner._waiting == 1)
         for ticket, future in ((tickets[1], waiting), (tickets[0], running)):
             ticket.cancel()
             with pytest.raises(QueryCancelledError):
@@ -105,7 +105,7 @@ def test_a_statement_cancelled_as_it_is_answered_leaves_the_next_one_alone(
         child: query_runner._QueryProcess, statement: Statement, seconds: float
     ) -> StatementAnswer | StatementFault:
         answer = ask(child, statement, seconds)
-        if runner.running_ticket is ticket:
+        if runner._running is ticket:
             ticket.cancel()
         return answer
 
@@ -127,7 +127,7 @@ def test_more_statements_than_may_wait_are_refused(open_runner: OpenRunner) -> N
     ticket = runner.open_ticket()
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(runner.run, ENDLESS, ticket)
-        wait_for(lambda: runner.running_ticket is ticket)
+        wait_for(lambda: runner._running is ticket)
         with pytest.raises(CapacityExhaustedError, match="1 statements run or wait") as refusal:
             runner.run(ONE)
         assert refusal.value.retry_after == 5
@@ -147,7 +147,7 @@ def test_closing_ends_what_runs(open_runner: OpenRunner) -> None:
 
     thread = threading.Thread(target=run)
     thread.start()
-    wait_for(lambda: runner.running_ticket is not None)
+    wait_for(lambda: runner._running is not None)
     runner.close()
     thread.join(timeout=240)
     assert ended.is_set()

@@ -28,7 +28,7 @@ from api.cli.main import app as command_line
 from api.generate.files import read_description
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
-from api.services.watchlists.yaml_files import read_watch_file
+from api.services.watchlists.files import read_watch_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
 from tests.documents import result

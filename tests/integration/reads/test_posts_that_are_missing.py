@@ -10,8 +10,9 @@ import pytest
 
 from api.services.reads import posts
 from api.services.reads.documents import TimeWindow
+from api.services.reads.lists import ListPageRequest, ListSource
 from api.services.reads.metrics import read_metrics
-from api.services.reads.posts import PostPageRequest, read_posts
+from api.services.reads.posts import read_posts
 from api.services.reads.users import read_user
 from pipelines.platform.providers.mock.provider import MockProvider, open_world
 from pipelines.platform.providers.mock.records import to_post
@@ -68,8 +69,8 @@ async def metrics(desk: Desk, sec_uid: str) -> Any:
 
 
 async def page(desk: Desk, sec_uid: str, *, now: datetime = NOW) -> Any:
-    wanted = PostPageRequest(sec_user_id=sec_uid, max_cursor=0, count=3, order="public")
-    answer = await read_posts(desk.sources, wanted, now=now, deadline=without_end())
+    wanted = ListPageRequest(cursor=0, count=3, order="public")
+    answer = await read_posts(desk.sources, sec_uid, wanted, now=now, deadline=without_end())
     return answer.document
 
 
@@ -104,7 +105,7 @@ async def test_a_page_whose_list_is_gone_is_an_unknown_cursor(
     async def nothing(*_: object) -> None:
         return None
 
-    monkeypatch.setattr(posts, "read_page", nothing)
+    monkeypatch.setattr(ListSource, "read_page", nothing)
     with pytest.raises(InvalidParameterError, match="max_cursor"):
         await page(desk, FEW)
 

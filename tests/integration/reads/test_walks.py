@@ -44,11 +44,11 @@ class MovingSources(ScriptedSources):
     looks: list[int]
 
     @override
-    def _captures(self, build: Callable[..., Any], name: str) -> Any:
+    def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def moving(*arguments: Any, **options: Any) -> Any:
             return Moving(build(*arguments, **options), self.script, self.looks)
 
-        return super(ScriptedSources, self)._captures(moving, name)
+        return super(ScriptedSources, self)._captures(moving, name, **options)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from api.responses.errors import NotFoundError
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.pictures import BOX, MAX_BYTES, PictureSource, shrink
 from tests.integration.upstream.test_http_client import reply

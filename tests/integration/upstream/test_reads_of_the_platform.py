@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.chart import ChartHistoryDocument
-from api.schemas.many_videos import ManyVideos
+from api.schemas.lists import ManyVideos
 from tests.reads import open_reads
 
 WEB = "/api/v1/vidplat/web/fetch_multi_video"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from api.services.batch_inputs import expand_inputs
+from api.services.batch import expand_inputs
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from tests.integration.upstream.conftest import Sandbox, Start, Stores, ask_control

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.lists import ListPageRequest, read_list
+from api.services.reads.lists import ListPageRequest
 from api.services.reads.sources import Sources
 from api.services.reads.track_lists import music_list_source
 from api.settings import ApiSettings
@@ -60,9 +60,7 @@ def sources_of(sandbox: Sandbox, stores: Stores, folder: Path) -> Sources:
 
 async def page_of(sources: Sources, music_id: str, cursor: int) -> Any:
     now = datetime.now(UTC)
-    return await read_list(
-        sources,
-        music_list_source(sources, music_id, now=now),
+    return await music_list_source(sources, music_id, now=now).read(
         ListPageRequest(cursor=cursor, count=2, order="public"),
         now=now,
         deadline=Deadline(PATIENCE_S),

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from api.services.pictures.service import PictureService
+from api.services.pictures import PictureService
 from pipelines.audio.decode.excerpts import cut_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from api.services.batch_inputs import BatchInputs, expand_inputs
+from api.services.batch import BatchInputs, expand_inputs
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.platform.parsers.links import LinkTarget

@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -82,7 +82,9 @@ class Shelf:
 
     def backlog(self) -> ChartBacklog:
         return ChartBacklog(
-            store=self, open_chart=self.open_chart, is_known=lambda name: name == self.known
+            store=cast("Any", self),
+            open_chart=cast("Any", self.open_chart),
+            is_known=lambda name: name == self.known,
         )
 
 
@@ -93,7 +95,7 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     async def rest(backlog: ChartBacklog, seconds: float) -> None:
         rested.append(seconds)
-        shelf = cast("Shelf", backlog._store)
+        shelf = cast("Shelf", backlog.store)
         if not shelf.errors and seconds == POLL_INTERVAL_S:
             shelf.has_rested.set()
             await asyncio.Event().wait()

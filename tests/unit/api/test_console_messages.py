@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from api.server.middleware.static_files import FOLDER, static_file_names
-from api.services.reads.chart_documents import INCOMPLETE, NO_ISSUE
+from api.services.reads.documents import INCOMPLETE, NO_ISSUE
 from pipelines.catalog.rules.importing import ProblemReason
 from pipelines.charts.rules.lead import Direction, LeadReason
 from pipelines.charts.rules.song_links import Confidence, Reason, Relation

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from api.responses.errors import NotFoundError
-from api.services.evidence.excerpt_reader import read_missing_excerpt
+from api.services.evidence.excerpts import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
 from pipelines.platform.reading import SoundFile

@@ -242,15 +242,15 @@ async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
     house = House(entities=())
     await ask(house, path)
     await ask(house, path)
-    assert len(house.cache) == 0
+    assert len(house.cache._kept) == 0
 
 
 async def test_memory_is_bounded_and_the_oldest_goes() -> None:
     house = House(entities=(), max_bytes=5_000)
     for number in range(20):
         await ask(house, f"/things/{number}")
-    assert house.cache.size_bytes <= 5_000
-    assert len(house.cache) == 4
+    assert house.cache._size <= 5_000
+    assert len(house.cache._kept) == 4
     house.asked = 0
     await ask(house, "/things/19")
     await ask(house, "/things/0")

@@ -7,8 +7,8 @@ from datetime import datetime
 import duckdb
 import pytest
 
-from api.services.sql import execution
-from api.services.sql.execution import answer_statement
+from api.services.sql import query_process
+from api.services.sql.query_process import answer_statement
 from api.services.sql.statement import Statement, StatementAnswer, StatementFault
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
@@ -46,7 +46,7 @@ def test_a_statement_with_an_error_is_invalid(engine: Engine) -> None:
 def test_an_answer_that_is_too_large_to_be_sent_is_refused(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int, sql: str
 ) -> None:
-    monkeypatch.setattr(execution, "MAX_ANSWER_BYTES", most)
+    monkeypatch.setattr(query_process, "MAX_ANSWER_BYTES", most)
     found = answered(engine, sql)
     assert isinstance(found, StatementFault)
     assert (found.failure, found.detail) == ("limit", "the answer has more than 0 MB")
@@ -73,7 +73,7 @@ def test_what_fails_below_a_statement_is_told_by_its_cause(
             raise error
         raise WarehouseUnavailableError("the lake cannot be read") from error
 
-    monkeypatch.setattr(execution, "run_user_sql", fail)
+    monkeypatch.setattr(query_process, "run_user_sql", fail)
     found = answered(engine, "select 1")
     assert isinstance(found, StatementFault)
     assert found.failure == failure

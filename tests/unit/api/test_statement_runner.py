@@ -195,7 +195,7 @@ def test_a_statement_that_is_cancelled_at_work_ends_its_process(stage: Stage) ->
     ticket = stage.runner.open_ticket()
 
     def cancel() -> StatementAnswer:
-        assert stage.runner.running_ticket is ticket
+        assert stage.runner._running is ticket
         ticket.cancel()
         raise EOFError
 
@@ -259,7 +259,7 @@ def test_one_statement_waits_and_the_next_is_turned_away(
     def meanwhile() -> StatementAnswer:
         waiting.start()
         turns.is_waited_for.wait()
-        assert runner.waiting_count == 1
+        assert runner._waiting == 1
         with pytest.raises(CapacityExhaustedError, match="2 statements run or wait already"):
             runner.run(ASKED)
         waiting_ticket.cancel()
@@ -267,4 +267,4 @@ def test_one_statement_waits_and_the_next_is_turned_away(
         return ANSWER
 
     assert stage.run(FakeProcess(meanwhile)) == ANSWER
-    assert (refused, runner.waiting_count) == ([waiting_ticket], 0)
+    assert (refused, runner._waiting) == ([waiting_ticket], 0)

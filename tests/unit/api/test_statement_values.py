@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from api.services.sql import execution
-from api.services.sql.execution import answer_statement
+from api.services.sql import query_process
+from api.services.sql.query_process import answer_statement
 from api.services.sql.statement import (
     Statement,
     StatementAnswer,
@@ -185,7 +185,7 @@ def test_what_else_cannot_be_encoded_is_a_mistake_of_the_statement(
     def fail(*_: object, **__: object) -> bytes:
         raise TypeError("not serializable")
 
-    monkeypatch.setattr(execution, "json_value", fail)
+    monkeypatch.setattr(query_process, "json_value", fail)
     found = answered(engine, "select 1 as x")
     assert isinstance(found, StatementFault)
     assert (found.failure, found.detail) == (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.services.watchlists.yaml_files import MAX_FILE_BYTES, read_watch_file
+from api.services.watchlists.files import MAX_FILE_BYTES, read_watch_file
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry, WatchlistPlan
 

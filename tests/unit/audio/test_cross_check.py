@@ -91,7 +91,7 @@ def test_without_librosa_the_extra_is_named_before_anything_is_measured(
 def test_the_picture_shows_both_and_every_sentence(band: Band) -> None:
     features = measure_features(band.track(1), 44_100)
     explanation = explain_pair(features, features, CONFIRMED, limits=MatchThresholds())
-    scene = draw_cross_check(explanation, STRAIGHT, reference_name="a.m4a", candidate_name="b.m4a")
+    scene = draw_cross_check(explanation, STRAIGHT, ("a.m4a", "b.m4a"))
     texts = " ".join(shape.text for shape in scene.shapes if isinstance(shape, Text))
     assert "a.m4a" in texts
     assert all(sentence[:40] in texts for sentence in differences(STRAIGHT, CONFIRMED))

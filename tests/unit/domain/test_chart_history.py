@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.services.reads.chart_documents import (
+from api.services.reads.documents import (
     INCOMPLETE,
     NO_ISSUE,
     to_snapshot_document,

@@ -13,9 +13,8 @@ from PIL import Image
 
 from api.services.evidence.plot import WIDTH, draw_pair
 from api.services.evidence.plot_texts import PlotLanguage
-from api.services.evidence.png import SCALE, to_png
 from api.services.evidence.scene import DARK, LIGHT, Scene
-from api.services.evidence.svg import to_svg
+from api.services.evidence.scene_files import SCALE, to_png, to_svg
 from pipelines.audio.explanation import explain_pair
 from pipelines.audio.features.sound_features import Features, Peaks
 from warehouse.records.evidence import MatchThresholds, PairEvidence
@@ -43,7 +42,7 @@ def features(seed: int, frames: int = 200) -> Features:
 
 def scene(name: str, evidence: PairEvidence = COMPARED, language: PlotLanguage = "en") -> Scene:
     explanation = explain_pair(features(1), features(2, 150), evidence, limits=MatchThresholds())
-    return draw_pair(explanation, reference_name=name, candidate_name=name, language=language)
+    return draw_pair(explanation, (name, name), language=language)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -109,7 +108,7 @@ def test_in_chinese_no_english_word_is_left_but_names_of_measures() -> None:
 
 
 def test_drawing_loads_neither_a_decoder_nor_compiled_loops() -> None:
-    modules = "api.services.evidence.plot_files, pipelines.audio.features.sounds, sys"
-    code = f"import {modules}; print(*sys.modules)"
+    drawing = "api.services.evidence.scene_files, api.services.evidence.plot"
+    code = f"import {drawing}, pipelines.audio.features.sounds, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {"av", "numba", "scipy", "dagster"}.isdisjoint(done.stdout.split())

@@ -14,7 +14,7 @@ from api.cli.terminal import exit_with_input_error, out, safe
 
 if TYPE_CHECKING:
     from api.params.annotations import AnnotationVerdict
-    from api.services.annotations import AnnotationService
+    from api.services.evidence.annotations import AnnotationService
 
 
 class AnnotationChoice(StrEnum):

@@ -169,16 +169,16 @@ def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: 
 
 
 def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
-    # loads Pillow
-    from api.services.evidence.plot_files import render_cross_check, render_plot  # noqa: PLC0415
+    # they load Pillow
+    from api.services.evidence.cross_check_plot import draw_cross_check  # noqa: PLC0415
+    from api.services.evidence.plot import draw_pair  # noqa: PLC0415
+    from api.services.evidence.scene_files import to_picture  # noqa: PLC0415
 
-    first, second = told.names
     if told.check is None:
-        plot = render_plot(told.explanation, form, reference_name=first, candidate_name=second)
+        scene = draw_pair(told.explanation, told.names)
     else:
-        plot = render_cross_check(
-            told.explanation, told.check, form, reference_name=first, candidate_name=second
-        )
+        scene = draw_cross_check(told.explanation, told.check, told.names)
+    plot = to_picture(scene, form)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(plot)

@@ -1,18 +1,19 @@
-"""Parses watchlists from a YAML file; every error names its line.
+"""Watchlists in a YAML file: every error names its line, and nothing changes before all is checked.
 
-Inputs are taken literally, so that 19 digits stay 19 digits. Not here: stored watchlists, applying
-a file (`apply_file.py`).
+Inputs are taken literally, so that 19 digits stay 19 digits. Not here: stored watchlists.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Literal, TypedDict
 
 import yaml
 from pydantic import ValidationError
 
 from api.params.watchlists import WatchlistBody
-from warehouse.records.errors import InvalidParameterError, SametrackError
+from api.services.watchlists.service import WatchlistService
+from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
 from warehouse.records.watchlists import ENTRY_KINDS, WatchlistPlan
 
 MAX_FILE_BYTES = 1_000_000
@@ -159,3 +160,71 @@ def _file_error(where: yaml.Node | yaml.Event, what: str) -> InvalidParameterErr
 def _line(where: yaml.Node | yaml.Event) -> int:
     mark = where.start_mark
     return 1 if mark is None else int(mark.line) + 1
+
+
+class FileChange(TypedDict):
+    """What applying a file does to one watchlist; `kept` is not in the file and stays."""
+
+    name: str
+    what: Literal["added", "changed", "unchanged", "removed", "kept"]
+    fields: list[str]
+
+
+class FileChanges(TypedDict):
+    """What applying a file does, or would do."""
+
+    changes: list[FileChange]
+    dry_run: bool
+
+
+def apply_file(
+    kept_lists: WatchlistService, text: str, *, prune: bool, dry_run: bool
+) -> FileChanges:
+    """Make the stored watchlists match the file.
+
+    Raises:
+        InvalidParameterError: The file is invalid, with the line; nothing was changed.
+    """
+    filed = read_watch_file(text)
+    for one in filed:
+        _check(kept_lists, one)
+    kept = kept_lists.plans()
+    changes = [_change(one.plan, kept.get(one.plan.name)) for one in filed]
+    named = {one.plan.name for one in filed}
+    changes += [
+        {"name": name, "what": "removed" if prune else "kept", "fields": []}
+        for name in kept
+        if name not in named
+    ]
+    if not dry_run:
+        _apply_changes(kept_lists, {one.plan.name: one.plan for one in filed}, changes)
+    return {"changes": changes, "dry_run": dry_run}
+
+
+def _check(kept_lists: WatchlistService, filed: FilePlan) -> None:
+    try:
+        kept_lists.check(filed.plan)
+    except InputError as error:
+        detail = f"line {filed.line}: {filed.plan.name}: {error.detail}"
+        raise InvalidParameterError(detail, hint=error.hint) from error
+
+
+def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> FileChange:
+    if before is None:
+        return {"name": plan.name, "what": "added", "fields": []}
+    old, new = before.to_document(), plan.to_document()
+    fields = [name for name, value in new.items() if old[name] != value]
+    return {"name": plan.name, "what": "changed" if fields else "unchanged", "fields": fields}
+
+
+def _apply_changes(
+    kept_lists: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[FileChange]
+) -> None:
+    for change in changes:
+        name = change["name"]
+        if change["what"] == "added":
+            kept_lists.create(plans[name])
+        elif change["what"] == "changed":
+            kept_lists.replace(plans[name])
+        elif change["what"] == "removed":
+            kept_lists.delete(name)

@@ -1,13 +1,43 @@
-"""Type of the last diagnosis of the platform's surfaces."""
+"""Schemas for readiness, the last diagnosis of the platform, a first track, and settings."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from api.schemas.base_models import HealthCheck
 from api.settings import SettingSource
 from pipelines.doctor.documents import CircuitReport, RobotsReport, SurfaceReport
 from pipelines.documents.fields import ClosedDocument, Timestamp
+from warehouse.records.health import ProbeOutcome
+
+
+class Health(ClosedDocument):
+    """The process is alive."""
+
+    status: Literal["ok"]
+
+
+class HealthCheck(ClosedDocument):
+    """One readiness check; `reason` null: passed."""
+
+    name: str
+    reason: str | None
+
+
+class SurfaceState(ClosedDocument):
+    """Outcome of the last probe of a surface."""
+
+    surface: str
+    outcome: ProbeOutcome
+    error_type: str | None
+    observed_at: Timestamp
+
+
+class ReadinessReport(ClosedDocument):
+    """Readiness of the service. `surfaces` are informative and do not affect it."""
+
+    ready: bool
+    checks: list[HealthCheck]
+    surfaces: list[SurfaceState]
 
 
 class PlatformReport(ClosedDocument):

@@ -5,6 +5,7 @@ or by `sametrack catalog run`.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import cast
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
@@ -33,45 +34,33 @@ from warehouse.records.catalog.tracks import CatalogTrack
 PATH = "/api/v1/sametrack/catalogs"
 
 
+@dataclass(frozen=True, eq=False)
 class CatalogApi:
     """The catalogues of one world.
 
-    Args:
+    All but `listed` and `add` raise `NotFoundError` if there is no catalogue of the name.
+
+    Attributes:
         catalogs: The catalogues.
         control: Their store, which also keeps requests for runs.
         is_demo: True if observations are demo data.
     """
 
-    def __init__(
-        self,
-        catalogs: CatalogService,
-        control: ControlStore,
-        *,
-        is_demo: bool,
-    ) -> None:
-        self._catalogs = catalogs
-        self._control = control
-        self._is_demo = is_demo
+    catalogs: CatalogService
+    control: ControlStore
+    is_demo: bool
 
     def listed(self) -> CatalogList:
         """Return all catalogues."""
-        found = [self._document(status) for status in self._catalogs.listed()]
-        return {"catalogs": found, "returned_count": len(found), "is_demo_data": self._is_demo}
+        found = [self._document(status) for status in self.catalogs.listed()]
+        return {"catalogs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def read(self, name: str) -> CatalogDocument:
-        """Return one catalogue.
-
-        Raises:
-            NotFoundError: There is none of this name.
-        """
+        """Return one catalogue."""
         return self._document(self._status(name))
 
     def tracks(self, name: str, query: CatalogTracksQuery) -> CatalogTracks:
-        """Return a page of its tracks.
-
-        Raises:
-            NotFoundError: There is none of this name.
-        """
+        """Return a page of its tracks."""
         status = self._status(name)
         wanted = TRACK_STATES if query.state is None else (query.state,)
         found = tracks_in(status, wanted)
@@ -85,7 +74,7 @@ class CatalogApi:
             "returned_count": len(page),
             "total_count": len(found),
             "next_cursor": after if after < len(found) else None,
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
 
     def add(self, name: str, body: CatalogImportBody) -> CatalogImport:
@@ -94,52 +83,40 @@ class CatalogApi:
         Raises:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
-        report = self._catalogs.import_lines(
+        report = self.catalogs.import_lines(
             name, body.to_lines(), changes=body.to_changes(), dry_run=body.dry_run
         )
-        document = to_import_document(report) | {"is_demo_data": self._is_demo}
+        document = to_import_document(report) | {"is_demo_data": self.is_demo}
         return cast("CatalogImport", document)
 
     def remove(self, name: str) -> CatalogRemoved:
-        """Remove a catalogue.
-
-        Raises:
-            NotFoundError: There is none of this name.
-        """
+        """Remove a catalogue."""
         count = len(self._status(name).tracks)
-        self._catalogs.remove(name)
-        return {"name": name, "removed_count": count, "is_demo_data": self._is_demo}
+        self.catalogs.remove(name)
+        return {"name": name, "removed_count": count, "is_demo_data": self.is_demo}
 
     def run(self, name: str) -> CatalogDocument:
-        """Ask the workers to scan what is due.
-
-        Raises:
-            NotFoundError: There is none of this name.
-        """
+        """Ask the workers to scan what is due."""
         status = self._status(name)
-        request_run(self._control, name)
+        request_run(self.control, name)
         return self._document(status)
 
     def cancel(self, name: str, scans: CatalogScans) -> CatalogCancelled:
-        """Stop the run of a catalogue and cancel its jobs.
-
-        Raises:
-            NotFoundError: There is none of this name.
-        """
+        """Stop the run of a catalogue and cancel its jobs."""
         self._status(name)
-        count = cancel_run(name, control=self._control, scans=scans)
-        return {"name": name, "cancelled_count": count, "is_demo_data": self._is_demo}
+        count = cancel_run(name, control=self.control, scans=scans)
+        return {"name": name, "cancelled_count": count, "is_demo_data": self.is_demo}
 
     def _status(self, name: str) -> CatalogStatus:
-        if self._control.catalog(name) is None:
+        if self.control.catalog(name) is None:
             raise NotFoundError(f"There is no catalogue {name!r}")
-        return self._catalogs.status(name)
+        return self.catalogs.status(name)
 
     def _document(self, status: CatalogStatus) -> CatalogDocument:
         name = status.catalog.name
-        running = is_run_requested(self._control, name)
+        running = is_run_requested(self.control, name)
         document = {
-            **to_catalog_document(status), "is_running": running, "is_demo_data": self._is_demo
+            **to_catalog_document(status), "is_running": running, "is_demo_data": self.is_demo
         }  # fmt: skip
         return cast("CatalogDocument", document)
 

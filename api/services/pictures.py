@@ -6,7 +6,8 @@ cannot be had is missing; nothing else fails for it.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Literal
 
 from anyio.to_thread import run_sync
 
@@ -25,36 +26,29 @@ AT_ONCE = 4
 _TIDY_EVERY = 200
 _ABSENT = (StructureChangedError, SubstitutionError, UnreachableError)
 """Errors of a picture that is gone, or is none; nobody asks again for an hour."""
+MEDIA_TYPE = "image/jpeg"
+CACHE_HEADERS: Mapping[str, str] = {"Cache-Control": "private, max-age=86400"}
 
 
-class OpenPictures(Protocol):
-    """Opens the source of pictures; None if the world has none."""
-
-    def __call__(self) -> PictureSource | None: ...
-
-
+@dataclass(eq=False)
 class PictureService:
     """Pictures of what was observed.
 
-    Args:
+    Attributes:
         files: Where small pictures are stored.
         find_url: Returns the newest known URL of a picture by kind and id, None if there is none.
-        open_source: Opens the platform; called for each picture that is not stored.
+        open_source: Opens the platform, None if the world has no pictures; called for each picture
+            that is not stored.
     """
 
-    def __init__(
-        self,
-        *,
-        files: PictureFolder,
-        find_url: Callable[[PictureKind, str], str | None],
-        open_source: OpenPictures,
-    ) -> None:
-        self._files = files
-        self._find_url = find_url
-        self._open_source = open_source
-        self._turns = asyncio.Semaphore(AT_ONCE)
-        self._under_way: dict[str, asyncio.Task[bytes]] = {}
-        self._written = 0
+    files: PictureFolder
+    find_url: Callable[[PictureKind, str], str | None]
+    open_source: Callable[[], PictureSource | None]
+    _turns: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(AT_ONCE), init=False
+    )
+    _under_way: dict[str, asyncio.Task[bytes]] = field(default_factory=dict, init=False)
+    _written: int = field(default=0, init=False)
 
     async def read(self, kind: PictureKind, entity_id: str) -> bytes:
         """Return a JPEG.
@@ -63,7 +57,7 @@ class PictureService:
             NotFoundError: There is no picture, or the platform shows it no longer.
         """
         name = f"{kind} {entity_id}"
-        stored = await run_sync(self._files.read, name)
+        stored = await run_sync(self.files.read, name)
         picture = await self._once(name, kind, entity_id) if stored is None else stored
         if not picture:
             raise NotFoundError("There is no picture of this")
@@ -80,8 +74,8 @@ class PictureService:
         return await asyncio.shield(task)
 
     async def _read_and_store(self, name: str, kind: PictureKind, entity_id: str) -> bytes:
-        url = await run_sync(self._find_url, kind, entity_id)
-        source = None if url is None else await run_sync(self._open_source)
+        url = await run_sync(self.find_url, kind, entity_id)
+        source = None if url is None else await run_sync(self.open_source)
         if url is None or source is None:
             return b""
         async with self._turns, source:
@@ -95,12 +89,8 @@ class PictureService:
         return picture
 
     def _store(self, name: str, picture: bytes) -> None:
-        self._files.write(name, picture)
+        self.files.write(name, picture)
         self._written += 1
         # After the first one too: an earlier process may have left many.
         if self._written % _TIDY_EVERY == 1:
-            self._files.delete_surplus()
-
-
-MEDIA_TYPE = "image/jpeg"
-CACHE_HEADERS: Mapping[str, str] = {"Cache-Control": "private, max-age=86400"}
+            self.files.delete_surplus()

@@ -5,11 +5,13 @@ limits. Blocks. Not here: HTTP, command-line output.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
 from api.params.annotations import AnnotationVerdict
-from api.schemas.extensions.evidence import AnnotationDocument, AnnotationList
+from api.responses.documents import to_document
+from api.schemas.extensions.exports import AnnotationDocument, AnnotationList
 from api.services.evidence.service import ReadComparison, find_comparison
 from pipelines.documents.videos import to_time
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
@@ -26,28 +28,21 @@ COLUMNS = ("pair_id", "label", *MEASUREMENT_COLUMNS, "algorithm", "note", "annot
 _CSV_COLUMNS = tuple(ExportColumn(name, "text") for name in COLUMNS)
 
 
+@dataclass(frozen=True, eq=False)
 class AnnotationService:
     """Stores and returns annotations.
 
-    Args:
+    Attributes:
         read_comparison: Returns the row of a comparison by id, None if there is none.
         read_annotations: Returns the annotations of a comparison, oldest first; all for None.
         append: Appends rows to a table of the lake.
         is_demo: True if the stored data is demo data.
     """
 
-    def __init__(
-        self,
-        *,
-        read_comparison: ReadComparison,
-        read_annotations: Callable[[str | None], Sequence[ReadOnlyRow]],
-        append: Callable[[str, Sequence[Mapping[str, object]]], None],
-        is_demo: bool,
-    ) -> None:
-        self._read_comparison = read_comparison
-        self._read_annotations = read_annotations
-        self._append = append
-        self._is_demo = is_demo
+    read_comparison: ReadComparison
+    read_annotations: Callable[[str | None], Sequence[ReadOnlyRow]]
+    append: Callable[[str, Sequence[Mapping[str, object]]], None]
+    is_demo: bool
 
     def add(
         self, comparison_id: str, said: AnnotationVerdict, *, note: str | None, origin: Origin
@@ -57,7 +52,7 @@ class AnnotationService:
         Raises:
             NotFoundError: The comparison does not exist.
         """
-        find_comparison(self._read_comparison, comparison_id)
+        find_comparison(self.read_comparison, comparison_id)
         row = {
             "annotation_id": str(uuid4()),
             "comparison_id": comparison_id,
@@ -66,7 +61,7 @@ class AnnotationService:
             "origin": origin,
             "annotated_at": datetime.now(UTC),
         }
-        self._append(TABLE, [row])
+        self.append(TABLE, [row])
         return self._document(comparison_id, [*self._others(row), row])
 
     def of(self, comparison_id: str) -> AnnotationList:
@@ -75,40 +70,32 @@ class AnnotationService:
         Raises:
             NotFoundError: The comparison does not exist.
         """
-        find_comparison(self._read_comparison, comparison_id)
-        return self._document(comparison_id, self._read_annotations(comparison_id))
+        find_comparison(self.read_comparison, comparison_id)
+        return self._document(comparison_id, self.read_annotations(comparison_id))
 
     def to_csv(self) -> str:
         """Return all annotations with their measurements as CSV, for calibration."""
-        rows = tuple(_csv_row(row) for row in self._read_annotations(None))
+        rows = tuple(_csv_row(row) for row in self.read_annotations(None))
         table = ExportTable("annotations", _CSV_COLUMNS, rows)
         return to_csv(table, with_mark=False).decode()
 
     def _others(self, row: ReadOnlyRow) -> list[ReadOnlyRow]:
         """Return earlier annotations; the engine may or may not see the newest row already."""
-        said = self._read_annotations(row["comparison_id"])
+        said = self.read_annotations(row["comparison_id"])
         return [other for other in said if other["annotation_id"] != row["annotation_id"]]
 
     def _document(self, comparison_id: str, rows: Sequence[ReadOnlyRow]) -> AnnotationList:
         return {
             "comparison_id": comparison_id,
-            "annotations": [_to_document(row) for row in rows],
+            "annotations": [
+                to_document(AnnotationDocument, row, verdict=row["said"]) for row in rows
+            ],
             "counts": {
                 "same": sum(row["said"] == "same" for row in rows),
                 "not_the_same": sum(row["said"] == "not_the_same" for row in rows),
             },
-            "is_demo_data": self._is_demo,
+            "is_demo_data": self.is_demo,
         }
-
-
-def _to_document(row: ReadOnlyRow) -> AnnotationDocument:
-    return {
-        "annotation_id": row["annotation_id"],
-        "verdict": row["said"],
-        "note": row["note"],
-        "origin": row["origin"],
-        "annotated_at": to_time(row["annotated_at"]),
-    }
 
 
 def _csv_row(row: ReadOnlyRow) -> ExportRow:

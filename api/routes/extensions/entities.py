@@ -1,0 +1,78 @@
+"""Pictures of videos, tracks and accounts; notes and tags on tracks, videos and pairs."""
+
+from typing import Annotated
+
+from fastapi import Path, Request
+from starlette.responses import Response
+
+from api.params.notes import MAX_NOTES, NoteBody, NotesQuery
+from api.responses.documents import to_document
+from api.responses.envelope import record_parameters
+from api.responses.errors import OK
+from api.routes.dependencies import PicturesDep, SourcesDep
+from api.routes.operations import OperationRoutes
+from api.schemas.extensions.exports import NoteDocument, NoteList
+from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
+from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
+from api.services.reads.sources import Sources
+from warehouse.control.notes.records import NoteKind
+
+operations = OperationRoutes()
+
+_NOTES = "/api/v1/sametrack/notes"
+EntityId = Annotated[
+    str,
+    Path(max_length=200, description="id of a video, a track or an account. 作品、音乐或账号 ID"),
+]
+
+
+@operations.respond(
+    "GET",
+    "/api/v1/sametrack/pictures/{kind}/{entity_id}",
+    "Cover or avatar (JPEG)",
+    {
+        OK: file("image/jpeg", "Picture of at most 144 by 192 pixels"),
+        **error_responses("invalid_parameter", "unknown_parameter", "not_found"),
+    },
+    response_class=Response,
+)
+async def sametrack_picture(
+    kind: Annotated[PictureKind, Path(description="kind of the id. ID 的种类")],
+    entity_id: EntityId,
+    pictures: PicturesDep,
+) -> Response:
+    """Return a small copy of the cover of a video or track, or of an avatar. 封面或头像.
+
+    It is read from the platform once and stored. Answers 404 if there is none, if the platform
+    shows it no longer, or with `PICTURES=false`.
+    """
+    picture = await pictures.read(kind, entity_id)
+    return Response(picture, media_type=MEDIA_TYPE, headers=dict(CACHE_HEADERS))
+
+
+@operations.read(
+    _NOTES, "Notes and tags", "Notes, the newest first", "invalid_parameter", *READ_ERRORS
+)
+def sametrack_notes(request: Request, query: NotesQuery, sources: SourcesDep) -> NoteList:
+    """Return notes and tags, the newest first. 备注与标签."""
+    record_parameters(request.scope, query.model_dump(exclude_none=True))
+    return _note_list(sources, query.kind, limit=query.limit)
+
+
+@operations.act(
+    "POST", _NOTES, "Write a note", "All notes on this kind, the newest first", *STORE_ERRORS
+)
+def sametrack_note(body: NoteBody, sources: SourcesDep) -> NoteList:
+    """Replace the note and the tags of a track, a video or a pair. 保存备注与标签.
+
+    Without `note` and `tags` the stored ones are deleted. A note changes no verdict and no result.
+    """
+    text = (body.note or "").strip() or None
+    sources.control.write_note(body.kind, body.id, text=text, tags=body.tags)
+    return _note_list(sources, body.kind, limit=MAX_NOTES)
+
+
+def _note_list(sources: Sources, kind: NoteKind | None, *, limit: int) -> NoteList:
+    found = sources.control.notes(kind=kind, limit=limit)
+    notes = [to_document(NoteDocument, one, id=one.entity_id, note=one.text) for one in found]
+    return {"notes": notes, "returned_count": len(notes), "is_demo_data": sources.is_demo}

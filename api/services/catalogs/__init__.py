@@ -1,1 +1,0 @@
-"""Catalogues: importing, reading, requesting runs."""

@@ -1,1 +1,0 @@
-"""Covers and avatars as small files, read from the platform once."""
