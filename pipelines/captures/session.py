@@ -15,7 +15,7 @@ from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.captures.recording.calls import CallRecorder
 from pipelines.captures.recording.journal import ScanJournal
-from pipelines.captures.recording.observations import CapturedValue, CaptureKind, CaptureRequest
+from pipelines.captures.recording.observations import CaptureKind, CaptureRequest
 from pipelines.captures.recording.recorded_call import RecordedCall
 from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
@@ -27,7 +27,7 @@ from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers import Provider
-from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine

@@ -5,7 +5,8 @@ Here: from rows back to records. Which process reads and which waits is decided 
 
 from collections.abc import Callable, Mapping
 
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.platform.reading import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.page_rows import (
     chart_index_from_rows,

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from uuid import uuid4
 
 from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.shared_results import restore_value
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.reading import CapturedValue
 from warehouse.control import CaptureClaim, ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_capture

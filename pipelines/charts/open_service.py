@@ -6,7 +6,6 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.charts.backfill import Backfill
 from pipelines.charts.issue_leases import HELD_FOR_S
 from pipelines.charts.link_songs import LinkingResult, update_song_links
@@ -78,7 +77,7 @@ class ChartService:
                 self.settings,
                 self.profile,
                 control=self.control,
-                bodies=PayloadArchive(self.engine),
+                engine=self.engine,
             )
         )
         async with ChartCaptures(

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from pipelines.captures.list_walk import ListWalk
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import Provider, build_data_provider, build_music_provider
@@ -70,8 +69,7 @@ class EntryChecker:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self._engine)
-        provider = build(self._settings, self._profile, control=self._control, bodies=bodies)
+        provider = build(self._settings, self._profile, control=self._control, engine=self._engine)
         async with Captures(
             provider=provider,
             lake=self._engine.lake,

@@ -16,7 +16,6 @@ from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
@@ -160,7 +159,7 @@ class Sources:
                     self.settings,
                     self.profile,
                     control=self.control,
-                    bodies=PayloadArchive(self.engine),
+                    engine=self.engine,
                 )
             )
             async with ChartCaptures(
@@ -184,9 +183,7 @@ class Sources:
                 yield captures
 
     def _build[T](self, build: Callable[..., T]) -> T:
-        return build(
-            self.settings, self.profile, control=self.control, bodies=PayloadArchive(self.engine)
-        )
+        return build(self.settings, self.profile, control=self.control, engine=self.engine)
 
     def _recorded(
         self,

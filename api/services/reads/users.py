@@ -56,7 +56,7 @@ async def resolve_user(
     return ReadResult(
         {
             "sec_user_id": found,
-            "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
+            "resolved_url": sources.profile.address("public_user", sec_uid=found),
             "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
             **provenance(sources.data_provider, is_demo=sources.is_demo),
         }

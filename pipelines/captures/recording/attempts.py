@@ -6,13 +6,12 @@ from datetime import datetime
 from uuid import uuid4
 
 from pipelines.captures.recording.observations import (
-    CapturedValue,
     CaptureRequest,
     ObservedRecords,
     to_observed_records,
 )
 from pipelines.platform.call_trace import CallTrace
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.reading import PARSER_VERSION, CapturedValue, Reading
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 

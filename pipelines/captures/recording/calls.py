@@ -13,7 +13,7 @@ from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.erased_accounts import erased_account_error, refuse_erased, without_erased
 from pipelines.captures.recording.attempts import CaptureAttempt, failed_attempt, successful_attempt
 from pipelines.captures.recording.journal import ScanJournal, missing_captures
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.recording.recorded_call import (
     RecordedCall,
     Verdicts,
@@ -25,7 +25,7 @@ from pipelines.captures.recording.tracing import capture_span
 from pipelines.captures.sharing import CaptureLease, CaptureSharing
 from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_stored_captures

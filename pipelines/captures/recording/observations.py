@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pipelines.platform.reading import CapturedValue
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
@@ -20,22 +21,6 @@ from warehouse.records.videos import (
     VideoDetail,
     VideoPage,
 )
-
-type CapturedValue = (
-    Track
-    | Account
-    | HashtagInfo
-    | VideoDetail
-    | UnavailableVideo
-    | VideoPage
-    | SearchPage
-    | ChartIndex
-    | ChartPage
-    | ServiceSong
-    | ServiceSongList
-)
-"""Every value that a surface can return."""
-
 
 CaptureKind = Literal[
     "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song"

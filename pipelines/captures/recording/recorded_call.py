@@ -15,12 +15,11 @@ from pydantic import TypeAdapter
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import (
-    CapturedValue,
     CaptureRequest,
     ObservedRecords,
     to_observed_records,
 )
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.reading import CapturedValue, SoundFile
 from warehouse.records.errors import SametrackError, UpstreamError
 
 type Verdicts = Counter[tuple[str, str, str]]

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, build_song_source
@@ -58,12 +57,11 @@ class SongListReader:
 
     @asynccontextmanager
     async def _captures(self) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self._engine)
         provider = build_music_provider(
-            self._settings, self._profile, control=self._control, bodies=bodies
+            self._settings, self._profile, control=self._control, engine=self._engine
         )
         songs = build_song_source(
-            self._settings, self._profile, control=self._control, bodies=bodies
+            self._settings, self._profile, control=self._control, engine=self._engine
         )
         async with Captures(
             provider=provider,

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pipelines.doctor.probes.sound_head import read_sound_head
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
-    ChartRefusalTexts,
     refuse_chart_answer,
 )
 from pipelines.platform.chartsrc.issues import parse_issues
@@ -72,13 +71,11 @@ class ProbeReader:
         self, ask: HttpRequest, parse: Callable[[bytes, ChartParseContext], object]
     ) -> object:
         """Send one request to the chart, and parse the response."""
-        markers = self.profile.markers
-        words = ChartRefusalTexts(denied=markers.chart_denied, unknown=markers.chart_unknown)
         async with self.client.circuit(ask):
             answer = await self.client.fetch(ask)
             refuse_chart_answer(answer)
             seen = ChartParseContext(
-                surface=answer.surface, observed_at=answer.fetched_at, words=words
+                surface=answer.surface, observed_at=answer.fetched_at, words=self.profile.markers
             )
             return parse(answer.body, seen)
 

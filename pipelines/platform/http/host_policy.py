@@ -6,26 +6,14 @@ Each part is optional; without it the check or the memory does not take place.
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http.circuit_breaker import CircuitBreaker, CircuitStore
-from pipelines.platform.http.learned_health import LearnedHealth, LearnedHealthStore
-from pipelines.platform.http.rate_limiter import HostRateStore
-from pipelines.platform.http.revalidation import (
-    BodyArchive,
-    ResponseMemory,
-    StoredResponse,
-    ValidatorStore,
-)
-from pipelines.platform.http.robots import FetchRobots, RobotsPolicy, RobotsStore
+from pipelines.platform.http.circuit_breaker import CircuitBreaker
+from pipelines.platform.http.learned_health import LearnedHealth
+from pipelines.platform.http.revalidation import ReadBody, ResponseMemory, StoredResponse
+from pipelines.platform.http.robots import FetchRobots, RobotsPolicy
 from pipelines.platform.profiles import PlatformProfile
-
-
-class HostPolicyStore(
-    HostRateStore, CircuitStore, ValidatorStore, RobotsStore, LearnedHealthStore, Protocol
-):
-    """The parts of the control store that host policy needs."""
+from warehouse.control import ControlStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,16 +51,16 @@ class HostPolicy:
 
 def build_host_policy(
     profile: PlatformProfile,
-    store: HostPolicyStore,
+    store: ControlStore,
     *,
     obeys_robots: bool,
-    bodies: BodyArchive | None = None,
+    read_body: ReadBody | None = None,
     clock: Clock = MACHINE_CLOCK,
 ) -> HostPolicy:
-    """Build the policy of a profile's client. Without `bodies` no request is conditional."""
+    """Build the policy of a profile's client. Without `read_body` no request is conditional."""
     return HostPolicy(
         circuits=CircuitBreaker(store, profile.circuit),
-        memory=None if bodies is None else ResponseMemory(store, bodies),
+        memory=None if read_body is None else ResponseMemory(store, read_body),
         robots=RobotsPolicy(store, is_obeyed=obeys_robots, clock=clock),
         health=LearnedHealth(store, clock=clock),
     )

@@ -6,31 +6,16 @@ the archived one; if it has been deleted, the request is an ordinary one.
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
-from warehouse.control.records import CacheValidators
+from warehouse.control import CacheValidators, ControlStore
 
 NOT_MODIFIED = 304
 _MAX_VALIDATOR_LENGTH = 1000  # validators are short; a longer one is not worth storing
 
-
-class ValidatorStore(Protocol):
-    """The part of the control store that keeps validators."""
-
-    def save_validators(self, address: str, answer: CacheValidators) -> None:
-        """Store a validator."""
-
-    def read_validators(self, address: str) -> CacheValidators | None:
-        """Return the validator of a URL."""
-
-
-class BodyArchive(Protocol):
-    """The archive of bodies."""
-
-    def read_body(self, sha256: str) -> bytes | None:
-        """Return a body by its hash; None if it is not stored."""
+type ReadBody = Callable[[str], bytes | None]
+"""Returns an archived body by its hash; None if it is not stored (yet, or any more)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +29,9 @@ class StoredResponse:
 class ResponseMemory:
     """Stored responses by URL, for conditional requests."""
 
-    def __init__(self, store: ValidatorStore, bodies: BodyArchive) -> None:
+    def __init__(self, store: ControlStore, read_body: ReadBody) -> None:
         self._store = store
-        self._bodies = bodies
+        self._read_body = read_body
 
     async def recall(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
@@ -65,7 +50,7 @@ class ResponseMemory:
 
     def _recall(self, address: str) -> StoredResponse | None:
         answer = self._store.read_validators(_key(address))
-        body = None if answer is None else self._bodies.read_body(answer.payload_sha256)
+        body = None if answer is None else self._read_body(answer.payload_sha256)
         if answer is None or body is None:
             return None
         words = {"If-None-Match": answer.etag, "If-Modified-Since": answer.last_modified}

@@ -14,7 +14,7 @@ from warehouse.records.videos import Account, FollowerCountSource
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
 
-def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
+def parse_user_info(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the requested account from `user_info`.
 
     Raises:
@@ -35,7 +35,7 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account
     return _account(info, sec_uid, seen)
 
 
-def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Account:
+def parse_user_by_handle(body: bytes, handle: str, seen: ParseContext) -> Account:
     """Parse the account with a public handle, given with or without its `@`.
 
     Case does not count: the platform finds a handle in any.
@@ -61,7 +61,7 @@ def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Acc
     return _account(info, sec_uid, seen)
 
 
-def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
+def parse_account_page(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:

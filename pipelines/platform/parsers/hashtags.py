@@ -8,7 +8,7 @@ from warehouse.records.errors import SubstitutionError, UnresolvedIdError
 from warehouse.records.videos import HashtagInfo
 
 
-def parse_hashtag_info(body: bytes, *, ch_id: str, seen: ParseContext) -> HashtagInfo:
+def parse_hashtag_info(body: bytes, ch_id: str, seen: ParseContext) -> HashtagInfo:
     """Parse the requested hashtag.
 
     Raises:

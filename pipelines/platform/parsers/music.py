@@ -14,7 +14,7 @@ from warehouse.records.videos import Track
 _COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
 
 
-def parse_music_info(body: bytes, *, music_id: str, seen: ParseContext) -> Track:
+def parse_music_info(body: bytes, music_id: str, seen: ParseContext) -> Track:
     """Parse the requested track.
 
     Raises:

@@ -176,7 +176,10 @@ class CircuitTimes(_Part):
 
 
 class ProfileMarkers(_Part):
-    """Markers in pages and redirects without data that show the reason."""
+    """Markers in pages and redirects without data that show the reason.
+
+    `chart_denied` and `chart_unknown` are texts that the chart sends instead of a document.
+    """
 
     verification_title: tuple[str, ...]
     verification_body: tuple[str, ...]
@@ -248,9 +251,9 @@ class PlatformProfile(_Part):
         filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
         return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
 
-    def public_address(self, surface: str, **ids: str) -> str:
-        """Return a link for users, on the desktop host."""
-        return self.address(surface, **ids)
+    def video_link(self, aweme_id: str) -> str:
+        """Return the link of a video for users, on the desktop host."""
+        return self.address("public_video", aweme_id=aweme_id)
 
     def scheme_of(self, host: str) -> Literal["http", "https"]:
         """Return the scheme used for a host."""

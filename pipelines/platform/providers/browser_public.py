@@ -17,7 +17,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import VideoPage
 
 
-def build_browser_public(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
+def build(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
     """Build the source with its own browser, which starts when first needed.
 
     Raises:

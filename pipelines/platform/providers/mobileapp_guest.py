@@ -63,7 +63,7 @@ class _Shown:
     music_id: str
 
 
-def build_mobileapp_guest(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
+def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
     """The source with the device of the settings; nothing is asked of it yet.
 
     Raises:
@@ -272,9 +272,7 @@ class MobileAppGuest(VidplatPublic):
         return ParseContext(
             surface=surface,
             observed_at=observed_now(),
-            link_of=lambda aweme_id: self._client.profile.public_address(
-                "public_video", aweme_id=aweme_id
-            ),
+            link_of=self._client.profile.video_link,
         )
 
     def _reading[T](

@@ -12,6 +12,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import (
@@ -43,6 +44,11 @@ from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, V
 
 PHOTOS_KEPT = 50_000
 _LINK_HINT = "give the link of a track or video"
+
+
+def build(name: str, dependencies: ProviderDependencies) -> "VidplatPublic":
+    """Build the source with its own client."""
+    return VidplatPublic(dependencies.guest(), name=name, sick_policy=dependencies.sick_policy)
 
 
 class VidplatPublic:
@@ -120,7 +126,7 @@ class VidplatPublic:
             raise ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
-        return await read_trend(self._surfaces, trends_id)
+        return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id))
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process."""

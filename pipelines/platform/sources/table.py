@@ -4,7 +4,7 @@ To add a source, write a reading function and one row. The rows of a question st
 which they are asked while nothing is known of them; answers then decide (`rules.py`).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -17,16 +17,17 @@ from pipelines.platform.parsers.accounts import (
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
-    parse_hashtag_list,
+    parse_list,
     parse_music_list,
     parse_slides_info,
-    parse_trends_list,
     parse_user_page,
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import Reading
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
@@ -44,7 +45,8 @@ PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
 _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 _NOTE_SOURCE = {"request_source": "200"}
-_TREND_OF_MUSIC = {
+_NOTHING: Mapping[str, str] = {}
+_TREND = {
     "trends_id": "",
     "flash_mob_id": "",
     "ug_id": "",
@@ -145,6 +147,47 @@ class Question[R, T]:
         return len(self.fields & source.gives) / len(self.fields)
 
 
+type AskSurface = Callable[[SourceRequest], Mapping[str, str]]
+type ParseSurface[T] = Callable[[bytes, SourceRequest, ParseContext], T]
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceRead[T]:
+    """Reading function of one surface, declared: how it is asked, and what parses its body.
+
+    `ask` returns the parameters of a request, or with `is_page` the ids in the path of a page.
+    """
+
+    surface: str
+    ask: AskSurface
+    parse: ParseSurface[T]
+    is_page: bool = False
+
+    async def __call__(self, at: SurfaceReader, request: SourceRequest) -> Reading[T]:
+        """Read the surface."""
+        build = at.ask_page if self.is_page else at.ask
+        return await at.read_twice(
+            build(self.surface, **self.ask(request)),
+            request.entity_id,
+            lambda a: self.parse(a.body, request, at.seen(a)),
+        )
+
+
+def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> AskSurface:
+    """Return the parameters of a surface that is asked for an id, with `cursor` for a page."""
+
+    def ask(request: SourceRequest) -> Mapping[str, str]:
+        page = {"count": PAGE_SIZE, cursor: str(request.cursor)} if cursor else {}
+        return {name: request.entity_id, **page, **fixed}
+
+    return ask
+
+
+def _id[T](parse: Callable[[bytes, str, ParseContext], T]) -> ParseSurface[T]:
+    """Return the parser of a body that must be about the id that was asked for."""
+    return lambda body, request, seen: parse(body, request.entity_id, seen)
+
+
 async def read_slides_info(
     at: SurfaceReader, request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
@@ -200,148 +243,6 @@ async def read_web_video_page(
     return await read_video_page(at, request, surface="web_video_page")
 
 
-async def read_web_detail(
-    at: SurfaceReader, request: SourceRequest
-) -> Reading[DetailOrUnavailable]:
-    """Read a video from the JSON that desktop pages load, without a signature."""
-    aweme_id = request.entity_id
-    return await at.read_twice(
-        at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP),
-        aweme_id,
-        lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-    )
-
-
-async def read_music_info(at: SurfaceReader, request: SourceRequest) -> Reading[Track]:
-    """Read a track."""
-    music_id = request.entity_id
-    return await at.read_twice(
-        at.ask("music_info", music_id=music_id),
-        music_id,
-        lambda a: parse_music_info(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_music_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the videos under a music id."""
-    music_id = request.entity_id
-    return await at.read_twice(
-        at.ask("music_list", music_id=music_id, count=PAGE_SIZE, cursor=str(request.cursor)),
-        music_id,
-        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_trends_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the trend around a music id; its items are complete videos."""
-    music_id, cursor = request.entity_id, str(request.cursor)
-    return await at.read_twice(
-        at.ask("trends_list", music_id=music_id, count=PAGE_SIZE, cursor=cursor, **_TREND_OF_MUSIC),
-        music_id,
-        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_trend(at: SurfaceReader, trends_id: str) -> Reading[VideoPage]:
-    """Read the first page of a trend by its own id; its items name the music ids."""
-    named = {**_TREND_OF_MUSIC, "trends_id": trends_id, "music_id": ""}
-    return await at.read_twice(
-        at.ask("trends_list", count=PAGE_SIZE, cursor="0", **named),
-        trends_id,
-        lambda a: parse_trends_list(a.body, seen=at.seen(a)),
-    )
-
-
-async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask("user_info", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_user_by_handle(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account by its public handle, which is asked for as `@name`."""
-    handle = request.entity_id
-    return await at.read_twice(
-        at.ask("user_by_handle", unique_id=handle.removeprefix("@")),
-        handle,
-        lambda a: parse_user_by_handle(a.body, handle=handle, seen=at.seen(a)),
-    )
-
-
-async def read_account_page(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account from its share page."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask_page("user_page", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_account_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_user_posts(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the posts of an account."""
-    sec_uid, cursor = request.entity_id, str(request.cursor)
-    return await at.read_twice(
-        at.ask("user_posts", sec_uid=sec_uid, count=PAGE_SIZE, max_cursor=cursor, **_GUEST_APP),
-        sec_uid,
-        lambda a: parse_user_posts(
-            a.body, sec_uid=sec_uid, seen=at.seen(a), is_first=request.is_first
-        ),
-    )
-
-
-async def read_user_page(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read the first screen of posts in the share page of an account."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask_page("user_page", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_user_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_hashtag_info(at: SurfaceReader, request: SourceRequest) -> Reading[HashtagInfo]:
-    """Read a hashtag."""
-    ch_id = request.entity_id
-    return await at.read_twice(
-        at.ask("hashtag_info", ch_id=ch_id),
-        ch_id,
-        lambda a: parse_hashtag_info(a.body, ch_id=ch_id, seen=at.seen(a)),
-    )
-
-
-async def read_hashtag_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the videos under a hashtag."""
-    ch_id = request.entity_id
-    return await at.read_twice(
-        at.ask("hashtag_list", ch_id=ch_id, count=PAGE_SIZE, cursor=str(request.cursor)),
-        ch_id,
-        lambda a: parse_hashtag_list(a.body, seen=at.seen(a)),
-    )
-
-
-async def read_search_stream(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
-    """Read the framed first screen of the guest search."""
-    return await at.read_twice(
-        at.ask("search_stream", **_search_parameters(request)),
-        request.entity_id,
-        lambda a: parse_search_stream(a.body, place=request.place, seen=at.seen(a)),
-    )
-
-
-async def read_search_single(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
-    """Read a later page of the guest search."""
-    return await at.read_twice(
-        at.ask("search_single", **_search_parameters(request)),
-        request.entity_id,
-        lambda a: parse_search_single(a.body, place=request.place, seen=at.seen(a)),
-    )
-
-
 def _search_parameters(request: SourceRequest) -> dict[str, str]:
     return {
         **_SEARCH,
@@ -350,6 +251,66 @@ def _search_parameters(request: SourceRequest) -> dict[str, str]:
         "search_id": request.place.search_id,
         "backtrace": request.place.backtrace,
     }
+
+
+# The JSON that desktop pages load, without a signature.
+read_web_detail = SurfaceRead("web_detail", _by("aweme_id", fixed=_WEB_APP), _id(parse_detail_body))
+read_music_info = SurfaceRead("music_info", _by("music_id"), _id(parse_music_info))
+read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), _id(parse_music_list))
+# The trend around a music id; its items are complete videos.
+read_trends_list = SurfaceRead(
+    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), _id(parse_music_list)
+)
+# The first page of a trend by its own id; its items name the music ids.
+read_trend = SurfaceRead(
+    "trends_list",
+    lambda r: {
+        "count": PAGE_SIZE,
+        "cursor": "0",
+        **_TREND,
+        "trends_id": r.entity_id,
+        "music_id": "",
+    },
+    lambda body, _, seen: parse_list(body, seen=seen),
+)
+read_user_info = SurfaceRead("user_info", _by("sec_uid"), _id(parse_user_info))
+# A handle is asked for as `@name`.
+read_user_by_handle = SurfaceRead(
+    "user_by_handle",
+    lambda r: {"unique_id": r.entity_id.removeprefix("@")},
+    _id(parse_user_by_handle),
+)
+read_account_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_account_page), is_page=True)
+read_user_posts = SurfaceRead(
+    "user_posts",
+    _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP),
+    lambda body, r, seen: parse_user_posts(body, r.entity_id, seen, is_first=r.is_first),
+)
+# The first screen of posts in the share page of an account.
+read_user_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_user_page), is_page=True)
+read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), _id(parse_hashtag_info))
+read_hashtag_list = SurfaceRead(
+    "hashtag_list",
+    _by("ch_id", cursor="cursor"),
+    lambda body, _, seen: parse_list(body, seen=seen),
+)
+# The framed first screen of the guest search; later pages are single documents.
+read_search_stream = SurfaceRead(
+    "search_stream",
+    _search_parameters,
+    lambda body, r, seen: parse_search_stream(body, place=r.place, seen=seen),
+)
+read_search_single = SurfaceRead(
+    "search_single",
+    _search_parameters,
+    lambda body, r, seen: parse_search_single(body, place=r.place, seen=seen),
+)
+read_service_track = SurfaceRead("service_track", _by("track_id"), _id(parse_service_track))
+SERVICE_LISTS = {
+    f"service_{kind}": SurfaceRead(f"service_{kind}", _by(f"{kind}_id"), _id(parse_service_list))
+    for kind in ("playlist", "album", "artist")
+}
+"""Lists of songs of the music service, by the name of the surface."""
 
 
 _COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})

@@ -46,7 +46,7 @@ PARSER_VERSION = "file-1"
 _SUPPORTED_HINT = "files provide accounts, videos, and videos by account, music id or hashtag"
 
 
-def build_file(name: str, dependencies: ProviderDependencies) -> "FileProvider":
+def build(name: str, dependencies: ProviderDependencies) -> "FileProvider":
     """Build the source over the configured files.
 
     Raises:
@@ -213,7 +213,7 @@ class FileProvider:
 
     def _video(self, video: VideoRecord, surface: str) -> Video:
         music = video.music
-        link = self._profile.public_address("public_video", aweme_id=video.aweme_id)
+        link = self._profile.video_link(video.aweme_id)
         return Video(
             aweme_id=video.aweme_id,
             surface=surface,

@@ -16,7 +16,7 @@ from warehouse.records.errors import ChartUnavailableError
 PAGE_SIZE = 100
 
 
-def build_mock_chart(name: str, dependencies: ProviderDependencies) -> "MockChart":
+def build(name: str, dependencies: ProviderDependencies) -> "MockChart":
     """Build the chart of the configured world."""
     settings = dependencies.settings
     return MockChart(_chart(open_world(settings.mock_seed, settings.mock_size)), name=name)

@@ -45,7 +45,7 @@ PARSER_VERSION = "mock-1"
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
-def build_mock(name: str, dependencies: ProviderDependencies) -> "MockProvider":
+def build(name: str, dependencies: ProviderDependencies) -> "MockProvider":
     """Build the source over the configured world, with its sounds in the demo world's cache."""
     settings = dependencies.settings
     world = open_world(settings.mock_seed, settings.mock_size)
@@ -241,9 +241,7 @@ class MockProvider:
         return to.WorldSnapshot(
             world=self._world,
             observed_at=datetime.now(UTC),
-            link_of=lambda aweme_id: self._profile.public_address(
-                "public_video", aweme_id=aweme_id
-            ),
+            link_of=self._profile.video_link,
         )
 
     def _page(
