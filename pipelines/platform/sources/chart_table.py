@@ -163,39 +163,29 @@ async def _read_html(
     return await at.read(ask, request.entity_id, checked)
 
 
+_ISSUE = frozenset({"volid", "chart_date"})
 _HTML_SONG = frozenset({"rank", "title", "artist", "duration"})
 _SONG = _HTML_SONG | {"cover", "previous_rank"}
 
 CHART_ISSUES: Question[ChartReader, ChartIndex] = Question(
     name="chart_issues",
-    fields=frozenset({"volid", "chart_date"}),
-    sources=(
-        Source(
-            surface="chart_issues", gives=frozenset({"volid", "chart_date"}), read=read_issues,
-        ),
-    ),
-)  # fmt: skip
+    fields=_ISSUE,
+    sources=(Source("chart_issues", _ISSUE, read_issues),),
+)
 CHART_LATEST: Question[ChartReader, ChartPage] = Question(
     name="chart_latest",
     fields=_SONG,
     sources=(
-        Source(surface="chart_songs", gives=_SONG, read=read_songs, batch=PAGE_SIZE),
-        Source(surface="chart_latest", gives=_SONG, read=read_latest, prior=0.8, batch=30),
-        Source(surface="chart_html", gives=_HTML_SONG, read=read_latest_page, batch=HTML_PAGE_SIZE),
+        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
+        Source("chart_latest", _SONG, read_latest, prior=0.8, batch=30),
+        Source("chart_html", _HTML_SONG, read_latest_page, batch=HTML_PAGE_SIZE),
     ),
 )
 CHART_SONGS: Question[ChartReader, ChartPage] = Question(
     name="chart_songs",
     fields=_SONG,
     sources=(
-        Source(surface="chart_songs", gives=_SONG, read=read_songs, batch=PAGE_SIZE),
-        Source(
-            surface="chart_html_old", gives=_HTML_SONG, read=read_old_page,
-            batch=OLD_HTML_PAGE_SIZE,
-        ),
+        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
+        Source("chart_html_old", _HTML_SONG, read_old_page, batch=OLD_HTML_PAGE_SIZE),
     ),
-)  # fmt: skip
-CHART_QUESTIONS: tuple[Question[ChartReader, object], ...] = (
-    CHART_ISSUES, CHART_LATEST, CHART_SONGS,
-)  # type: ignore[assignment]  # fmt: skip
-"""Every question of the chart, for the documentation and for tests."""
+)

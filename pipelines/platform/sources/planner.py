@@ -167,7 +167,7 @@ class Planner[R: SourceReader]:
                     host=host,
                     place=place,
                     # Per request: a source that needs two must give twice as much to come first.
-                    completeness=question.completeness(source) / source.requests,
+                    completeness=question.completeness(source),
                     prior=source.prior,
                     answers=_without_demands(answers),
                     is_demanding=bool(answers) and answers[-1] in DEMANDS,

@@ -5,7 +5,7 @@ which they are asked while nothing is known of them; answers then decide (`rules
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 
 from pipelines.platform.call_trace import HttpResponse
@@ -93,7 +93,10 @@ class SourcePages(StrEnum):
     LATER = "later"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_FIRST, _LATER = SourcePages.FIRST, SourcePages.LATER
+
+
+@dataclass(frozen=True, slots=True)
 class Source[R, T]:
     """One row: a surface that answers a question.
 
@@ -102,7 +105,6 @@ class Source[R, T]:
         gives: Fields of the question that an answer carries.
         read: Reading function.
         prior: Share of answers with data that is expected before any answer is known.
-        requests: Requests of an ordinary answer.
         batch: Items that one request can answer for.
         needs: What it needs beside the id; empty for a plain guest.
         pages: Pages that it has.
@@ -112,8 +114,8 @@ class Source[R, T]:
     surface: str
     gives: frozenset[str]
     read: Callable[[R, SourceRequest], Awaitable[Reading[T]]]
+    _: KW_ONLY
     prior: float = 0.9
-    requests: int = 1
     batch: int = 1
     needs: str = ""
     pages: SourcePages = SourcePages.ALL
@@ -316,10 +318,16 @@ SERVICE_LISTS = {
 _COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
 _PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
 _DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
+_FOUND = _DETAIL - {"play_url"}
+_TRACK = frozenset({"title", "author", "duration"})
 _PROFILE = frozenset({"nickname", "signature", "avatar", "aweme_count"})
 _ACCOUNT = _PROFILE | {"follower_count", "total_favorited", "ip_location"}
+_HASHTAG = frozenset({"name", "user_count", "view_count"})
 _LISTED = frozenset({"aweme_id", "desc"})
 _MUSIC_LIST = _LISTED | _COUNTS | {"author", "create_time"}
+_POSTS = _LISTED | {"digg_count", "is_top"}
+_OF_HASHTAG = _LISTED | {"author"}
+_WEB_COOKIES = "the cookies of a visitor of the web host"
 
 
 def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
@@ -333,30 +341,26 @@ DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
     fields=_DETAIL,
     missing=_unknown_counts,
     sources=(
+        Source("web_detail", _DETAIL, read_web_detail, is_web=True, needs=_WEB_COOKIES),
+        Source("slides_info", _DETAIL, read_slides_info),
         Source(
-            surface="web_detail", gives=_DETAIL, read=read_web_detail, is_web=True,
-            needs="the cookies of a visitor of the web host",
-        ),
-        Source(surface="slides_info", gives=_DETAIL, read=read_slides_info),
-        Source(
-            surface="web_video_page", gives=_PAGE_DETAIL, read=read_web_video_page, prior=0.5,
-            is_web=True, needs="the cookies of a visitor of the web host",
+            "web_video_page",
+            _PAGE_DETAIL,
+            read_web_video_page,
+            prior=0.5,
+            is_web=True,
+            needs=_WEB_COOKIES,
         ),
         # Most share pages are shells without data, so data is the exception.
-        Source(surface="video_page", gives=_PAGE_DETAIL, read=read_video_page, prior=0.3),
+        Source("video_page", _PAGE_DETAIL, read_video_page, prior=0.3),
     ),
-)  # fmt: skip
+)
 TRACK: Question[SurfaceReader, Track] = Question(
     name="track",
     is_essential=True,
-    fields=frozenset({"title", "author", "duration"}),
-    sources=(
-        Source(
-            surface="music_info", gives=frozenset({"title", "author", "duration"}),
-            read=read_music_info,
-        ),
-    ),
-)  # fmt: skip
+    fields=_TRACK,
+    sources=(Source("music_info", _TRACK, read_music_info),),
+)
 MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
     name="music_list",
     is_walk=True,
@@ -364,79 +368,53 @@ MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
     fields=_MUSIC_LIST,
     sources=(
         # Collects, author and date of a listed video are unknown: its detail has them.
-        Source(
-            surface="music_list", gives=_LISTED | (_COUNTS - {"collect_count"}),
-            read=read_music_list, batch=20,
-        ),
+        Source("music_list", _LISTED | (_COUNTS - {"collect_count"}), read_music_list, batch=20),
         # Only one public project reads it, so it is not expected to answer everywhere.
-        Source(
-            surface="trends_list", gives=_MUSIC_LIST, read=read_trends_list, prior=0.5, batch=20
-        ),
+        Source("trends_list", _MUSIC_LIST, read_trends_list, prior=0.5, batch=20),
     ),
-)  # fmt: skip
+)
 PROFILE: Question[SurfaceReader, Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
-        Source(surface="user_info", gives=_ACCOUNT, read=read_user_info),
-        Source(surface="user_page", gives=_PROFILE, read=read_account_page, prior=0.5),
+        Source("user_info", _ACCOUNT, read_user_info),
+        Source("user_page", _PROFILE, read_account_page, prior=0.5),
     ),
 )
 HANDLE: Question[SurfaceReader, Account] = Question(
     name="handle",
     fields=_ACCOUNT,
     # No other public source finds an account by its handle.
-    sources=(Source(surface="user_by_handle", gives=_ACCOUNT, read=read_user_by_handle),),
+    sources=(Source("user_by_handle", _ACCOUNT, read_user_by_handle),),
 )
 POSTS: Question[SurfaceReader, VideoPage] = Question(
     name="posts",
     is_walk=True,
-    fields=_LISTED | {"digg_count", "is_top"},
+    fields=_POSTS,
     sources=(
-        Source(
-            surface="user_posts", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_posts,
-            batch=20,
-        ),
-        Source(
-            surface="user_page", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_page,
-            prior=0.5, batch=20, pages=SourcePages.FIRST,
-        ),
+        Source("user_posts", _POSTS, read_user_posts, batch=20),
+        Source("user_page", _POSTS, read_user_page, prior=0.5, batch=20, pages=_FIRST),
     ),
-)  # fmt: skip
+)
 HASHTAG: Question[SurfaceReader, HashtagInfo] = Question(
     name="hashtag",
-    fields=frozenset({"name", "user_count", "view_count"}),
-    sources=(
-        Source(
-            surface="hashtag_info", gives=frozenset({"name", "user_count", "view_count"}),
-            read=read_hashtag_info,
-        ),
-    ),
-)  # fmt: skip
+    fields=_HASHTAG,
+    sources=(Source("hashtag_info", _HASHTAG, read_hashtag_info),),
+)
 HASHTAG_LIST: Question[SurfaceReader, VideoPage] = Question(
     name="hashtag_list",
     is_walk=True,
-    fields=_LISTED | {"author"},
-    sources=(
-        Source(
-            surface="hashtag_list", gives=_LISTED | {"author"}, read=read_hashtag_list, batch=20
-        ),
-    ),
+    fields=_OF_HASHTAG,
+    sources=(Source("hashtag_list", _OF_HASHTAG, read_hashtag_list, batch=20),),
 )
 SEARCH: Question[SurfaceReader, SearchPage] = Question(
     name="search",
-    fields=_DETAIL - {"play_url"},
+    fields=_FOUND,
     sources=(
-        Source(
-            surface="search_stream", gives=_DETAIL - {"play_url"}, read=read_search_stream,
-            prior=0.5, batch=15, pages=SourcePages.FIRST,
-        ),
-        Source(
-            surface="search_single", gives=_DETAIL - {"play_url"}, read=read_search_single,
-            prior=0.5, batch=15, pages=SourcePages.LATER,
-        ),
+        Source("search_stream", _FOUND, read_search_stream, prior=0.5, batch=15, pages=_FIRST),
+        Source("search_single", _FOUND, read_search_single, prior=0.5, batch=15, pages=_LATER),
     ),
-)  # fmt: skip
+)
 QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
     DETAIL, TRACK, MUSIC_LIST, PROFILE, HANDLE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
 )  # type: ignore[assignment]  # fmt: skip
