@@ -13,7 +13,7 @@ from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.sharing import CaptureSharing
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.providers.protocol import ChartProvider
+from pipelines.platform.providers.provider import ChartProvider
 from pipelines.platform.reading import Reading
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine

@@ -18,7 +18,7 @@ from pipelines.captures.inputs import (
 )
 from pipelines.captures.recording.calls import CallRecorder
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
-from pipelines.platform.providers import Provider
+from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.records.errors import (
     InvalidMusicInputError,

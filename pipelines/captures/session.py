@@ -26,7 +26,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.providers import Provider
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore

@@ -11,7 +11,8 @@ from pathlib import Path
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import Provider, build_data_provider, build_music_provider
+from pipelines.platform.providers import build_data_provider, build_music_provider
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from pipelines.watchlists.observations import (

@@ -19,7 +19,6 @@ from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
-    Provider,
     build_chart_provider,
     build_data_provider,
     build_music_provider,
@@ -29,6 +28,7 @@ from pipelines.platform.providers import (
     reads_first_screens_alone,
     session_limit,
 )
+from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.worlds import is_demo_world

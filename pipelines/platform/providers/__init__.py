@@ -11,7 +11,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.providers.protocol import ChartProvider, Provider
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
 from warehouse.records.errors import ProviderUnsupportedError
@@ -22,12 +21,11 @@ if TYPE_CHECKING:
     from pipelines.platform.pictures import PictureSource
     from pipelines.platform.providers.dependencies import ProviderDependencies
     from pipelines.platform.providers.music_service import MusicServicePublic
+    from pipelines.platform.providers.provider import ChartProvider, Provider
     from warehouse.control import ControlStore
     from warehouse.engine.duckdb_engine import Engine
 
 __all__ = [
-    "ChartProvider",
-    "Provider",
     "build_chart_provider",
     "build_data_provider",
     "build_music_provider",
@@ -160,7 +158,7 @@ def choose_profile(settings: Settings) -> PlatformProfile:
 
 def build_data_provider(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> Provider:
+) -> "Provider":
     """Build the source of users, posts and single videos; close it after use.
 
     Raises:
@@ -171,7 +169,7 @@ def build_data_provider(
 
 def build_music_provider(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> Provider:
+) -> "Provider":
     """Build the source of music data, with its own client; close it after use.
 
     Raises:
@@ -204,7 +202,7 @@ def build_picture_source(
 
 def build_chart_provider(
     settings: Settings, profile: PlatformProfile, **options: Unpack[ProviderOptions]
-) -> ChartProvider:
+) -> "ChartProvider":
     """Build the source of chart history, at the chart's own rate; close it after use.
 
     Raises:
@@ -231,7 +229,7 @@ def _dependencies(
     return ProviderDependencies(settings=settings, profile=profile, **options)
 
 
-def _build(name: str, dependencies: "ProviderDependencies") -> Provider:
+def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
     source = _TABLE[name]
     if source.extra is not None:
         need_extra(source.extra, name, error=ProviderUnsupportedError)
