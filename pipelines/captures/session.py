@@ -8,30 +8,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Unpack
 
-from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
 from pipelines.captures.recent_details import RecentDetails
-from pipelines.captures.recording.calls import CallRecorder
-from pipelines.captures.recording.journal import ScanJournal
+from pipelines.captures.recording.capture_session import CaptureSession, SessionOptions
 from pipelines.captures.recording.observations import CaptureKind, CaptureRequest
 from pipelines.captures.recording.recorded_call import RecordedCall
-from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
 from pipelines.captures.resolving import LINK_TTL_S, Resolver
 from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
-from pipelines.captures.sharing import CaptureSharing
 from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
-from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import ControlStore
-from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.store import Lake
 from warehouse.queries.captures import read_music_of_song
 from warehouse.records.coverage import SourceDecision, to_source_decisions
 from warehouse.records.errors import (
@@ -73,7 +65,7 @@ class CaptureCounters:
     stand_ins: int = 0
 
 
-class Captures:
+class Captures(CaptureSession):
     """Reads through a provider and records every attempt. Use as an async context manager.
 
     Raises (all reads):
@@ -86,44 +78,19 @@ class Captures:
         self,
         *,
         provider: Provider,
-        lake: Lake,
-        engine: Engine,
-        control: ControlStore,
         sounds_dir: Path,
         songs: "MusicServicePublic | None" = None,
-        job_id: str | None = None,
-        cancelled: Callable[[], bool] = lambda: False,
-        flush_every: int = 50,
-        flush_after_s: float = FLUSH_AFTER_S,
         link_ttl_s: float = LINK_TTL_S,
-        clock: Clock = MACHINE_CLOCK,
-        journal: ScanJournal | None = None,
+        **options: Unpack[SessionOptions],
     ) -> None:
+        super().__init__(provider, **options)
         self._provider = provider
         self._songs = songs
-        self._control = control
-        self._engine = engine
         self._sounds_dir = sounds_dir
-        self._recall = RecentDetails(engine)
-        self._recorder = CaptureRecorder(
-            lake=lake,
-            engine=engine,
-            control=control,
-            data_provider=provider.name,
-            job_id=job_id,
-            flush_every=flush_every,
-            flush_after_s=flush_after_s,
-            clock=clock,
-        )
-        sharing = CaptureSharing(
-            control=control, engine=engine, recorder=self._recorder, clock=clock
-        )
-        self._call_recorder = CallRecorder(
-            self._recorder, CancellationWatcher(cancelled), sharing, journal
-        )
+        self._recall = RecentDetails(self._engine)
         self._resolver = Resolver(
             provider=provider,
-            control=control,
+            control=self._control,
             call_recorder=self._call_recorder,
             read_work=self.video,
             read_handle=self._account_with_handle,
@@ -134,22 +101,12 @@ class Captures:
         self._read: dict[str, tuple[datetime, DetailOrUnavailable]] = {}
         self._walked: dict[tuple[str, str], str] = {}
 
-    async def __aenter__(self) -> Self:
-        await self._call_recorder.restore_lost(self._engine)
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
+    async def __aexit__(self, *exc: object) -> None:
         try:
-            await self._recorder.flush()
+            await super().__aexit__(*exc)
         finally:
-            await self._provider.aclose()
             if self._songs is not None:
                 await self._songs.aclose()
-
-    @property
-    def requests_used(self) -> int:
-        """Requests made so far; updated when a call ends."""
-        return self._call_recorder.requests_used
 
     def read_decisions(self) -> list[SourceDecision]:
         """Return what the planner decided about each source so far, with its latest answers."""
@@ -183,10 +140,6 @@ class Captures:
         Results are then to be marked `data_provider: "mock"`; demo data is not in the warehouse.
         """
         return self._call_recorder.stand_ins > 0
-
-    async def flush(self) -> None:
-        """Write all observations made so far."""
-        await self._recorder.flush()
 
     async def resolve(self, text: str) -> str:
         """Return the music id for an id, a link, or text around a link.

@@ -55,10 +55,10 @@ class CaptureSharing:
 
     def __init__(
         self,
-        *,
         control: ControlStore,
         engine: Engine,
         recorder: CaptureRecorder,
+        *,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._control = control

@@ -22,7 +22,7 @@ from pipelines.captures.recorded.known_fields import (
 from pipelines.captures.recorded.minimised import minimise
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.platform.refusal_table import refusal_of
-from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
+from pipelines.platform.reparse import SURFACES, BodyParser
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
@@ -85,7 +85,7 @@ class RecordedReader:
         if not is_readable(kept):
             return ShapeReading(body=kept, outcome=None)
         try:
-            value = self._parser.read(_archived(kept))
+            value = self._parser.read(kept)
         except SametrackError as error:
             row = refusal_of(error)
             reason = error.reason if isinstance(error, UpstreamError) else error.detail
@@ -104,7 +104,7 @@ class RecordedReader:
     def result(self, kept: RecordedBody, body: bytes) -> object:
         """Return the record that another body would give, or an error as one text."""
         try:
-            return self._parser.read(_archived(replace(kept, body=body)))
+            return self._parser.read(replace(kept, body=body))
         except SametrackError as error:
             reason = error.reason if isinstance(error, UpstreamError) else error.detail
             return f"{error.type}: {reason}"
@@ -231,19 +231,6 @@ def summarise(found: Sequence[ShapeReading]) -> str:
     changed = sum(one.has_changed for one in found)
     tail = "all as received" if not changed else f"{changed} differently from when received"
     return f"{read} of {len(found)} bodies give records; {tail}"
-
-
-def _archived(kept: RecordedBody) -> ArchivedBody:
-    return ArchivedBody(
-        surface=kept.surface,
-        entity_id=kept.entity_id,
-        observed_at=kept.observed_at,
-        body=kept.body,
-        status=kept.status,
-        content_type=kept.content_type,
-        path=kept.path,
-        cursor=kept.cursor,
-    )
 
 
 def _plain(found: ShapeReading) -> dict[str, object]:

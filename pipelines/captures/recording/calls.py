@@ -153,16 +153,18 @@ class CallRecorder:
 
     async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
         """Resolve a short link."""
+        question = CaptureRequest(kind="link", surface="short_link", entity_id=url)
         with open_call_trace() as call_trace:
-            target = await self._run(call_trace, "short_link", url, call)
+            target = await self._run(call_trace, question, call)
         if (await self._recorder.marks()).hold(target.id, target.account):
             raise erased_account_error()
         self._recorder.note(
             CaptureAttempt(
-                surface="short_link",
+                surface=question.surface,
                 entity_id=url,
                 observed_at=observed_now(),
                 outcome="ok",
+                question=question,
                 reason=f"{target.kind} {target.id}",
                 request_count=call_trace.request_count,
                 http_status=call_trace.last.status if call_trace.last else None,
@@ -177,20 +179,21 @@ class CallRecorder:
         if recorded is not None and recorded.file is not None:
             return recorded.file
         key = sound_key(aweme_id)
+        question = CaptureRequest(kind="sound", surface="media", entity_id=aweme_id)
         with open_call_trace() as call_trace:
-            file = await self._run(call_trace, "media", aweme_id, ask(), key=key)
+            file = await self._run(call_trace, question, ask(), key=key)
         attempt = CaptureAttempt(
-            surface="media",
+            surface=question.surface,
             entity_id=aweme_id,
             observed_at=observed_now(),
             outcome="ok",
+            question=question,
             request_count=file.request_count,
             http_status=HTTPStatus.OK,
             content_type=file.content_type,
         )
-        await self._record(
-            key, _recorded(call_trace, observed_at=attempt.observed_at, file=file, attempt=attempt)
-        )
+        call = RecordedCall(observed_at=attempt.observed_at, file=file, attempt=attempt)
+        await self._record(key, call.with_cost(call_trace))
         self._recorder.note(attempt)
         await self._recorder.flush_if_due()
         return file
@@ -249,15 +252,7 @@ class CallRecorder:
         key: str,
     ) -> CaptureResult[T]:
         with open_call_trace() as call_trace:
-            found = await self._run(
-                call_trace,
-                question.surface,
-                question.entity_id,
-                call,
-                question=question,
-                lease=lease,
-                key=key,
-            )
+            found = await self._run(call_trace, question, call, lease=lease, key=key)
         # The account may have been erased while the call was under way.
         value = without_erased(found.value, await self._recorder.marks())
         if value is not found.value:  # the body contains erased data, so it is not stored
@@ -266,11 +261,12 @@ class CallRecorder:
                 return CaptureResult(value, found.fetched_at)
         if found.instead_of is None:
             attempt = successful_attempt(found, question)
-        else:
+        else:  # behind demo data is the refusal of the source
             self.stand_ins += 1
-            attempt = _refused_attempt(found, found.instead_of, call_trace, question)
-        call_record = _recorded(
-            call_trace,
+            attempt = failed_attempt(
+                found.instead_of, call_trace, question, observed_at=found.fetched_at
+            )
+        recorded = RecordedCall(
             observed_at=found.fetched_at,
             value=found.value,
             surface=found.surface,
@@ -279,24 +275,17 @@ class CallRecorder:
         )
         # To the journal first: a run that is killed before the lake has it can restore it from
         # there.
-        await self._record(key, call_record)
+        await self._record(key, recorded.with_cost(call_trace))
         self._note(attempt, lease)
         await self._recorder.flush_if_due()
-        return CaptureResult(
-            found.value,
-            found.fetched_at,
-            is_fallback=found.instead_of is not None,
-            surface=found.surface,
-        )
+        return _result_of(recorded)
 
     async def _run[T](
         self,
         call_trace: CallTrace,
-        surface: str,
-        entity_id: str,
+        question: CaptureRequest,
         call: ProviderCall[T],
         *,
-        question: CaptureRequest | None = None,
         lease: CaptureLease | None = None,
         key: str | None = None,
     ) -> T:
@@ -304,17 +293,10 @@ class CallRecorder:
         asked_at = observed_now()
 
         def attempt_of(error: SametrackError | None) -> CaptureAttempt:
-            return failed_attempt(
-                error,
-                call_trace,
-                surface=surface,
-                entity_id=entity_id,
-                question=question,
-                observed_at=asked_at,
-            )
+            return failed_attempt(error, call_trace, question, observed_at=asked_at)
 
         try:
-            with capture_span(surface):
+            with capture_span(question.surface):
                 return await self._watch.run(call)
         # Noted, but not in the journal: the next run has to ask again.
         except (RunCancelledError, asyncio.CancelledError):
@@ -323,10 +305,8 @@ class CallRecorder:
         except SametrackError as error:
             attempt = attempt_of(error)
             if key is not None and isinstance(error, _REPEATABLE):
-                call_record = _recorded(
-                    call_trace, observed_at=asked_at, error=error, attempt=attempt
-                )
-                await self._record(key, call_record)
+                refused = RecordedCall(observed_at=asked_at, error=error, attempt=attempt)
+                await self._record(key, refused.with_cost(call_trace))
             self._note(attempt, lease)
             await self._recorder.flush_if_due()
             raise
@@ -375,42 +355,4 @@ def _result_of[T](call: RecordedCall) -> CaptureResult[T]:
         is_fallback=call.is_fallback,
         surface=call.surface,
         is_shared=call.is_shared,
-    )
-
-
-def _recorded(
-    call_trace: CallTrace,
-    *,
-    observed_at: datetime,
-    attempt: CaptureAttempt,
-    value: CapturedValue | None = None,
-    file: SoundFile | None = None,
-    error: SametrackError | None = None,
-    surface: str | None = None,
-    is_fallback: bool = False,
-) -> RecordedCall:
-    return RecordedCall(
-        observed_at=observed_at,
-        request_count=call_trace.request_count,
-        verdicts=Counter(call_trace.verdicts),
-        value=value,
-        file=file,
-        error=error,
-        attempt=attempt,
-        surface=surface,
-        is_fallback=is_fallback,
-    )
-
-
-def _refused_attempt[T](
-    found: Reading[T], refused: SametrackError, call_trace: CallTrace, question: CaptureRequest
-) -> CaptureAttempt:
-    """Return the attempt behind demo data: the refusal of the source."""
-    return failed_attempt(
-        refused,
-        call_trace,
-        surface=question.surface,
-        entity_id=question.entity_id,
-        question=question,
-        observed_at=found.fetched_at,
     )

@@ -23,8 +23,9 @@ from warehouse.records.videos import (
 )
 
 CaptureKind = Literal[
-    "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song"
-]
+    "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song", "link",
+    "sound",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

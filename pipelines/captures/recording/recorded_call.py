@@ -6,7 +6,7 @@ Conversion only. A value or an error comes back equal to what the scan was given
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, get_args
@@ -19,6 +19,7 @@ from pipelines.captures.recording.observations import (
     ObservedRecords,
     to_observed_records,
 )
+from pipelines.platform.call_trace import CallTrace
 from pipelines.platform.reading import CapturedValue, SoundFile
 from warehouse.records.errors import SametrackError, UpstreamError
 
@@ -39,6 +40,14 @@ class RecordedCall:
     file: SoundFile | None = None
     error: SametrackError | None = None
     attempt: CaptureAttempt | None = None
+
+    def with_cost(self, call_trace: CallTrace) -> "RecordedCall":
+        """Return the call with what its trace has counted."""
+        return replace(
+            self,
+            request_count=call_trace.request_count,
+            verdicts=Counter(call_trace.verdicts),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +70,7 @@ class _AttemptDocument:
     observed_at: datetime
     outcome: str
     request_count: int
-    question: CaptureRequest | None
+    question: CaptureRequest
     reason: str | None
     http_status: int | None
     content_type: str | None

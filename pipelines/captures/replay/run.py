@@ -8,9 +8,10 @@ with the observations under it. Existing rows stay, but only the newest reading 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
+from uuid import uuid4
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
@@ -22,7 +23,6 @@ from pipelines.captures.replay.report import (
     SurfaceReplay,
 )
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.seen_views import REPLAY_OF
@@ -245,20 +245,7 @@ def _differences(table: str, before: list[Row], after: list[dict[str, object]]) 
 def _rewritten(
     capture: StoredCapture, attempt: CaptureAttempt
 ) -> dict[str, list[dict[str, object]]]:
-    again = CaptureAttempt(
-        surface=attempt.surface,
-        entity_id=attempt.entity_id,
-        observed_at=attempt.observed_at,
-        outcome=attempt.outcome,
-        request_count=0,
-        question=attempt.question,
-        reason=REPLAY_OF + capture["capture_id"],
-        http_status=attempt.http_status,
-        payload=attempt.payload,
-        source_path=attempt.source_path,
-        parser_version=PARSER_VERSION,
-        observed=attempt.observed,
-    )
+    again = replace(attempt, capture_id=uuid4().hex, reason=REPLAY_OF + capture["capture_id"])
     batch = CaptureBatch(
         [again],
         [capture["sequence"]],
