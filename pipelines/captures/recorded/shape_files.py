@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipelines.captures.recorded.body_forms import decode_body
+from pipelines.captures.recorded.body_forms import decode_body, minimise
 from pipelines.captures.recorded.folder import RecordedBody, RecordedFolder, file_ending
 from pipelines.captures.recorded.known_fields import (
     FieldKnowledge,
@@ -19,7 +19,6 @@ from pipelines.captures.recorded.known_fields import (
     count_records,
     known_fields,
 )
-from pipelines.captures.recorded.minimised import minimise
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.reparse import SURFACES, BodyParser

@@ -25,9 +25,8 @@ from pipelines.platform.mobileapp.bundles import (
     parse_app_track,
     parse_app_video,
 )
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
-from pipelines.platform.mobileapp.phone import Phone
+from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.dependencies import ProviderDependencies
