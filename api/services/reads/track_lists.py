@@ -14,8 +14,8 @@ from api.schemas.lists import CursorList
 from api.services.reads.documents import to_cursor_list
 from api.services.reads.lists import FreshFirstScreen, ListSource
 from api.services.reads.sources import Sources
-from pipelines.captures.freshness import is_fresh
 from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import Captures
 from warehouse.queries.accounts import read_last_outcome
 from warehouse.queries.lists.union import ListOrder

@@ -12,7 +12,7 @@ from api.services.reads.deadline import Deadline
 from api.services.reads.documents import to_user_document
 from api.services.reads.read_result import ReadResult, provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.freshness import fresh_until, is_fresh
+from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget

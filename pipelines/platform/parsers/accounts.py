@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode, first_address, parse_json
+from pipelines.platform.parsers.fields import JsonNode, first_picture, parse_json
 from pipelines.platform.parsers.pages import find_account
 from pipelines.platform.parsers.refusals import refuse_status, says_unknown
 from pipelines.platform.parsers.videos import ParseContext
@@ -99,7 +99,6 @@ def parse_account_page(body: bytes, sec_uid: str, seen: ParseContext) -> Account
 
 
 def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
-    avatars = (first_address(info.node(key)) for key in _AVATARS)
     followers, source = _followers(info)
     return Account(
         sec_uid=sec_uid,
@@ -110,7 +109,7 @@ def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
         short_id=info.id("short_id"),
         nickname=info.name("nickname"),
         signature=info.text("signature"),
-        avatar_url=next((avatar for avatar in avatars if avatar), None),
+        avatar_url=first_picture(info, _AVATARS),
         follower_count=followers,
         follower_count_source=source,
         following_count=_exact(info, "following_count"),

@@ -3,7 +3,7 @@
 Nothing is guessed: ids become text, a float is never an id, a bool is never a number.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import orjson
@@ -180,6 +180,11 @@ def first_address(node: JsonNode | None) -> str | None:
     """Return the first http(s) URL of a `{url_list: [...]}` object, or None."""
     found = addresses(node)
     return found[0] if found else None
+
+
+def first_picture(node: JsonNode, keys: Iterable[str]) -> str | None:
+    """Return the first URL under the first of `keys` that has one; None if none does."""
+    return next(filter(None, (first_address(node.node(key)) for key in keys)), None)
 
 
 def addresses(node: JsonNode | None) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ unchanged: if a surface repeats the current page's, the walk detects that it sta
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.pages import find_account_lists, find_requested_video
-from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.refusals import open_answer, refuse_status
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
@@ -50,8 +50,7 @@ def parse_list(body: bytes, *, seen: ParseContext) -> VideoPage:
     Raises:
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     return _page(answer, ("aweme_list",), ("cursor",), seen)
 
 
@@ -65,8 +64,7 @@ def parse_user_posts(
         SubstitutionError: The posts are of another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     page = _page(answer, ("aweme_list",), ("max_cursor",), seen)
     return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid, seen)
 
@@ -94,8 +92,7 @@ def parse_slides_info(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     if not answer.has("aweme_details"):
         raise answer.missing("aweme_details")
     found = find_requested_video(
@@ -116,8 +113,7 @@ def parse_detail_body(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     if not answer.has("aweme_detail"):
         raise answer.missing("aweme_detail")
     detail, why = answer.node("aweme_detail"), answer.node("filter_detail")

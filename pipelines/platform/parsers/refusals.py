@@ -128,6 +128,35 @@ def _by_code(body: JsonNode) -> UpstreamError | None:
     )
 
 
+def open_answer(body: bytes, *, surface: str) -> JsonNode:
+    """Return the JSON object of a response that is no refusal.
+
+    Raises:
+        UpstreamError: It is a refusal, or no JSON object.
+    """
+    answer = parse_json(body, surface=surface)
+    refuse_status(answer)
+    return answer
+
+
+def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
+    """Return the description of what was asked for; None if there is no such id.
+
+    The platform says so by a status, or by a null or empty description.
+
+    Raises:
+        UpstreamError: The response is a refusal, or lacks the key.
+    """
+    answer = parse_json(body, surface=surface)
+    if says_unknown(answer):
+        return None
+    refuse_status(answer)
+    if not answer.has(key):
+        raise answer.missing(key)
+    info = answer.node(key)
+    return info if info is not None and info.values else None
+
+
 def says_unknown(body: JsonNode) -> bool:
     """Return True if the body says that the requested id does not exist."""
     return body.whole("status_code") == UNKNOWN_CODE

@@ -147,7 +147,7 @@ async def test_lost_captures_are_restored_but_those_of_another_release(
             outcome="ok",
             request_count=1,
             question=REQUEST,
-        )  # fmt: skip
+        )
         for name in ("read", "foreign")
     ]
     for attempt in attempts:
