@@ -139,17 +139,11 @@ def _write_one(
     pseudonymiser: BodyPseudonymiser | None,
 ) -> tuple[WrittenShape, str | None]:
     size, surface = len(kept.body), kept.surface
-    if not is_readable(kept):
-        left_out = WrittenShape(
-            surface=surface, file=None, size_before=size, left_out="no parser reads it"
-        )
-        return left_out, None
-    hidden = kept if pseudonymiser is None else pseudonymised(kept, pseudonymiser)
-    if hidden is None:
-        left_out = WrittenShape(
-            surface=surface, file=None, size_before=size, left_out="a name could not be removed"
-        )
-        return left_out, None
+    is_read = is_readable(kept)
+    hidden = pseudonymised(kept, pseudonymiser) if pseudonymiser and is_read else kept
+    if not is_read or hidden is None:
+        why = "a name could not be removed" if is_read else "no parser reads it"
+        return WrittenShape(surface=surface, file=None, size_before=size, left_out=why), None
     small = replace(hidden, body=_minimised(hidden, reader))
     found = reader.read(small)
     name = f"{surface}/recorded_{kept.observed_at:%Y%m%dT%H%M%S}{file_ending(small.body)}"

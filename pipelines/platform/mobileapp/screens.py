@@ -11,7 +11,7 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from pipelines.platform.mobileapp.layouts import Layout, Selector
-from pipelines.platform.parsers.counts import ParsedCount, parse_count
+from pipelines.platform.parsers.fields import ParsedCount, parse_count
 from warehouse.records.videos import Statistics
 
 LARGEST_TREE = 8 * 1024 * 1024

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode, first_picture, parse_json
+from pipelines.platform.parsers.fields import JsonNode, first_picture, parse_json, read_count
 from pipelines.platform.parsers.pages import find_account
 from pipelines.platform.parsers.refusals import refuse_status, says_unknown
 from pipelines.platform.parsers.videos import ParseContext

@@ -1,7 +1,6 @@
 """Parser of `hashtag_info`: one hashtag. Its videos are a list surface: `lists.py`."""
 
-from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.fields import JsonNode, read_count
 from pipelines.platform.parsers.refusals import find_description
 from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import SubstitutionError, UnresolvedIdError

@@ -16,7 +16,7 @@ from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock import records as to
-from pipelines.platform.providers.mock.search_index import MockSearchIndex
+from pipelines.platform.providers.mock.records import MockSearchIndex
 from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.table import SourceRequest

@@ -1,18 +1,20 @@
 """Builds records from a sandbox world, as a guest of the platform would get them. Pure.
 
 Lists are trimmed as on the platform (no bookmarks, no music), so that list data never looks
-complete here either. There are no pictures: nothing serves them.
+complete here either. There are no pictures: nothing serves them. Videos are found by hashtag and by
+search term.
 """
 
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from pipelines.sandbox.world.content.sounds import SandboxSound
 from pipelines.sandbox.world.content.texts import nickname
 from pipelines.sandbox.world.content.videos import SandboxVideo, VideoState
-from pipelines.sandbox.world.search import hashtags_in
+from pipelines.sandbox.world.search import HASHTAG_DEPTH, VideoTextIndex, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,
@@ -190,3 +192,36 @@ def _music(world: SandboxWorld, sound: SandboxSound) -> Music:
         duration_s=round(sound.duration_s),
         is_original_sound=sound.owner >= 0,
     )
+
+
+SEARCH_DEPTH = 200
+"""Videos that a guest can page through for one search."""
+
+
+class MockSearchIndex:
+    """Text index of a world. Build it once per world: it reads all captions."""
+
+    def __init__(self, world: SandboxWorld) -> None:
+        self._finding = VideoTextIndex(world, lambda _sound: "")
+
+    def ch_ids(self) -> list[str]:
+        """Ids of all hashtags."""
+        return list(self._names)
+
+    def hashtag_name(self, ch_id: str) -> str | None:
+        """Return the name of a hashtag; None if no video uses it."""
+        return self._names.get(ch_id)
+
+    def rows_of_hashtag(self, ch_id: str) -> list[int]:
+        """Return the rows of the listed videos of a hashtag, most liked first."""
+        name = self._names.get(ch_id)
+        rows = [] if name is None else self._finding.hashtags[name].tolist()
+        return rows[:HASHTAG_DEPTH]
+
+    def rows_matching(self, term: str) -> list[int]:
+        """Return the rows of the videos that match a term, best first."""
+        return list(self._finding.ranked(term)[:SEARCH_DEPTH])
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {to_ch_id(name): name for name in self._finding.hashtags}
