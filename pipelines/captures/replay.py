@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
-from typing import Literal
+from typing import Literal, get_args
 from uuid import uuid4
 
 from pipelines.captures.recording.attempts import CaptureAttempt
@@ -41,9 +41,7 @@ from warehouse.records.videos import UnavailableVideo
 ReplayOutcomeKind = Literal[
     "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
 ]
-REPLAY_OUTCOME_KINDS: tuple[ReplayOutcomeKind, ...] = (
-    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read",
-)  # fmt: skip
+REPLAY_OUTCOME_KINDS: tuple[ReplayOutcomeKind, ...] = get_args(ReplayOutcomeKind)
 DIFFERENCE_KINDS = frozenset[ReplayOutcomeKind](
     {"changed", "new_error", "now_parsed", "other_refusal"}
 )

@@ -89,14 +89,8 @@ class CallRecorder:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, CaptureLease):
                 return await self._alone(question, ask(), lease)
-            found = await self._sharing.recall(question, lease)
-            if found is not None:
-                call = RecordedCall(
-                    observed_at=found.observed_at,
-                    value=found.value,
-                    surface=found.surface,
-                    is_shared=True,
-                )
+            call = await self._sharing.recall(question, lease)
+            if call is not None:
                 await self._record(question.key, call)
                 return _result_of(call)
 

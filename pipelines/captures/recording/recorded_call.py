@@ -95,21 +95,20 @@ class _CallDocument:
     attempt: _AttemptDocument | None
 
 
+_COPIED = ("observed_at", "request_count", "is_fallback", "is_shared", "surface", "file")
+"""Fields that a document has as its call has them."""
+
+
 def pack_call(call: RecordedCall) -> bytes:
     """Serialise a call to JSON; the body of its attempt is kept beside it."""
     kind = None if call.value is None else type(call.value).__name__
     value = None if kind is None else _value_types()[kind].dump_python(call.value, mode="json")
     document = _CallDocument(
+        **{name: getattr(call, name) for name in _COPIED},
         revision=_revision(),
-        observed_at=call.observed_at,
-        request_count=call.request_count,
         verdicts=[(*name, count) for name, count in call.verdicts.items()],
-        is_fallback=call.is_fallback,
-        is_shared=call.is_shared,
-        surface=call.surface,
         value_type=kind,
         value=value,
-        file=call.file,
         error=None if call.error is None else _error_document(call.error),
         attempt=None if call.attempt is None else _attempt_document(call.attempt),
     )
@@ -130,14 +129,9 @@ def unpack_call(document: bytes, *, body: bytes | None, capture_id: str | None) 
     if read.value_type is not None:
         value = _value_types()[read.value_type].validate_python(read.value)
     return RecordedCall(
-        observed_at=read.observed_at,
-        request_count=read.request_count,
+        **{name: getattr(read, name) for name in _COPIED},
         verdicts=Counter({(one, two, three): n for one, two, three, n in read.verdicts}),
-        is_fallback=read.is_fallback,
-        is_shared=read.is_shared,
-        surface=read.surface,
         value=value,
-        file=read.file,
         error=None if read.error is None else _to_error(read.error),
         attempt=_to_attempt(read.attempt, value, body=body, capture_id=capture_id),
     )
@@ -172,15 +166,15 @@ def _below(kind: type[SametrackError]) -> Iterator[type[SametrackError]]:
 
 
 def _error_document(error: SametrackError) -> _ErrorDocument:
-    upstream = error if isinstance(error, UpstreamError) else None
     return _ErrorDocument(
         name=type(error).__name__,
         detail=error.detail,
         hint=error.hint,
         retry_after=error.retry_after,
-        surface=upstream.surface if upstream else None,
-        reason=upstream.reason if upstream else None,
-        status=upstream.status if upstream else None,
+        # of upstream errors alone
+        surface=getattr(error, "surface", None),
+        reason=getattr(error, "reason", None),
+        status=getattr(error, "status", None),
     )
 
 

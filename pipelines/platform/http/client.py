@@ -206,13 +206,15 @@ class GuestClient:
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(ask)
-        ask = replace(ask, known=await self._host_policy.recall(ask.address))
+        memory = self._host_policy.memory
+        if memory is not None:
+            ask = replace(ask, known=await memory.recall(ask.address))
         sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
         answer = replace(await self._patiently(ask, sink), body=sink.body)
         if answer.status == NOT_MODIFIED and ask.known is not None:
             answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
-        elif answer.status == _OK and self._host_policy.memory is not None:
-            await self._host_policy.memory.keep(ask.address, answer.validators, answer.body)
+        elif answer.status == _OK and memory is not None:
+            await memory.keep(ask.address, answer.validators, answer.body)
         record_response(answer)
         return answer
 
@@ -232,7 +234,8 @@ class GuestClient:
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)
 
-        await self._host_policy.permit(ask.address, ask.surface, fetch)
+        if self._host_policy.robots is not None:
+            await self._host_policy.robots.permit(ask.address, ask.surface, fetch)
 
     async def _patiently(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Retry after each 429 as long as the requested wait is within the maximum."""
@@ -299,7 +302,8 @@ class GuestClient:
             self._transport.prepare(address.scheme, address.host)
             await self._turns.wait(address.host, surface=ask.surface)
             # Another request may have met a refusal while this one waited for its turn.
-            self._host_policy.recheck(address.host, ask.surface)
+            if self._host_policy.circuits is not None:
+                self._host_policy.circuits.recheck(address.host, ask.surface)
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
     async def _heeded(self, answer: HttpResponse, address: CheckedAddress) -> HttpResponse:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.http.robots import FetchRobots, RobotsPolicy
+from pipelines.platform.http.robots import RobotsPolicy
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.control import CacheValidators, ControlStore
 
@@ -88,20 +88,6 @@ class HostPolicy:
             return
         async with self.circuits.watch(host, surface):
             yield
-
-    def recheck(self, host: str, surface: str) -> None:
-        """See `CircuitBreaker.recheck`."""
-        if self.circuits is not None:
-            self.circuits.recheck(host, surface)
-
-    async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
-        """See `RobotsPolicy.permit`."""
-        if self.robots is not None:
-            await self.robots.permit(url, surface, fetch)
-
-    async def recall(self, address: str) -> StoredResponse | None:
-        """See `ResponseMemory.recall`."""
-        return None if self.memory is None else await self.memory.recall(address)
 
 
 def build_host_policy(

@@ -21,11 +21,7 @@ def parse_user_info(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    if says_unknown(answer):
-        raise UnresolvedIdError("the platform knows no such account")
-    refuse_status(answer)
-    info = answer.must_node("user_info")
+    info = _user_info(body, seen, UnresolvedIdError("the platform knows no such account"))
     found = info.name("sec_uid")
     if found is None and not _has_id(info):  # old forms show only the other ids
         raise info.missing("sec_uid")
@@ -44,13 +40,10 @@ def parse_user_by_handle(body: bytes, handle: str, seen: ParseContext) -> Accoun
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    if says_unknown(answer):
-        raise UnresolvedIdError(
-            "the platform knows no account with this handle", hint="check the handle after the @"
-        )
-    refuse_status(answer)
-    info = answer.must_node("user_info")
+    unknown = UnresolvedIdError(
+        "the platform knows no account with this handle", hint="check the handle after the @"
+    )
+    info = _user_info(body, seen, unknown)
     sec_uid = info.name("sec_uid")
     if sec_uid is None:
         raise info.missing("sec_uid")
@@ -95,6 +88,14 @@ def parse_account_page(body: bytes, sec_uid: str, seen: ParseContext) -> Account
         total_favorited=account.total_favorited or None,
         favoriting_count=account.favoriting_count or None,
     )
+
+
+def _user_info(body: bytes, seen: ParseContext, unknown: UnresolvedIdError) -> JsonNode:
+    answer = parse_json(body, surface=seen.surface)
+    if says_unknown(answer):
+        raise unknown
+    refuse_status(answer)
+    return answer.must_node("user_info")
 
 
 def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
