@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
@@ -27,10 +27,12 @@ from pipelines.platform.sources.table import (
     Question,
     SourceRequest,
 )
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
+
+if TYPE_CHECKING:
+    from pipelines.platform.surfaces import SurfaceReader
 
 
 class Provider:
@@ -47,7 +49,7 @@ class Provider:
         raise NotImplementedError
 
     async def ask[T](
-        self, question: Question[SurfaceReader, T], request: SourceRequest
+        self, question: Question["SurfaceReader", T], request: SourceRequest
     ) -> Reading[T]:
         """Answer a question of the table of sources."""
         raise NotImplementedError
@@ -133,7 +135,7 @@ class LocalProvider(Provider):
         return self._profile.find_target(text)
 
     async def ask[T](
-        self, question: Question[SurfaceReader, T], request: SourceRequest
+        self, question: Question["SurfaceReader", T], request: SourceRequest
     ) -> Reading[T]:
         """Answer a question from the own data."""
         return cast("Reading[T]", self.answers[question.name](request))

@@ -7,6 +7,7 @@ which they are asked while nothing is known of them; answers then decide (`rules
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.accounts import (
@@ -29,7 +30,6 @@ from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import Reading
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
@@ -40,6 +40,9 @@ from warehouse.records.videos import (
     VideoDetail,
     VideoPage,
 )
+
+if TYPE_CHECKING:
+    from pipelines.platform.surfaces import SurfaceReader
 
 PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
@@ -165,7 +168,7 @@ class SurfaceRead[T]:
     parse: ParseSurface[T]
     is_page: bool = False
 
-    async def __call__(self, at: SurfaceReader, request: SourceRequest) -> Reading[T]:
+    async def __call__(self, at: "SurfaceReader", request: SourceRequest) -> Reading[T]:
         """Read the surface."""
         build = at.ask_page if self.is_page else at.ask
         return await at.read_twice(
@@ -191,7 +194,7 @@ def _id[T](parse: Callable[[bytes, str, ParseContext], T]) -> ParseSurface[T]:
 
 
 async def read_slides_info(
-    at: SurfaceReader, request: SourceRequest
+    at: "SurfaceReader", request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from `slides_info`; "gone" counts only if both of its forms say so.
 
@@ -225,7 +228,7 @@ async def read_slides_info(
 
 
 async def read_video_page(
-    at: SurfaceReader, request: SourceRequest, *, surface: str = "video_page"
+    at: "SurfaceReader", request: SourceRequest, *, surface: str = "video_page"
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from the data in its page."""
     aweme_id = request.entity_id
@@ -239,7 +242,7 @@ async def read_video_page(
 
 
 async def read_web_video_page(
-    at: SurfaceReader, request: SourceRequest
+    at: "SurfaceReader", request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from its desktop page."""
     return await read_video_page(at, request, surface="web_video_page")
@@ -336,7 +339,7 @@ def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
 
 
-DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
+DETAIL: Question["SurfaceReader", DetailOrUnavailable] = Question(
     name="detail",
     fields=_DETAIL,
     missing=_unknown_counts,
@@ -355,13 +358,13 @@ DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
         Source("video_page", _PAGE_DETAIL, read_video_page, prior=0.3),
     ),
 )
-TRACK: Question[SurfaceReader, Track] = Question(
+TRACK: Question["SurfaceReader", Track] = Question(
     name="track",
     is_essential=True,
     fields=_TRACK,
     sources=(Source("music_info", _TRACK, read_music_info),),
 )
-MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
+MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
     name="music_list",
     is_walk=True,
     is_essential=True,
@@ -373,7 +376,7 @@ MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
         Source("trends_list", _MUSIC_LIST, read_trends_list, prior=0.5, batch=20),
     ),
 )
-PROFILE: Question[SurfaceReader, Account] = Question(
+PROFILE: Question["SurfaceReader", Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
@@ -381,13 +384,13 @@ PROFILE: Question[SurfaceReader, Account] = Question(
         Source("user_page", _PROFILE, read_account_page, prior=0.5),
     ),
 )
-HANDLE: Question[SurfaceReader, Account] = Question(
+HANDLE: Question["SurfaceReader", Account] = Question(
     name="handle",
     fields=_ACCOUNT,
     # No other public source finds an account by its handle.
     sources=(Source("user_by_handle", _ACCOUNT, read_user_by_handle),),
 )
-POSTS: Question[SurfaceReader, VideoPage] = Question(
+POSTS: Question["SurfaceReader", VideoPage] = Question(
     name="posts",
     is_walk=True,
     fields=_POSTS,
@@ -396,18 +399,18 @@ POSTS: Question[SurfaceReader, VideoPage] = Question(
         Source("user_page", _POSTS, read_user_page, prior=0.5, batch=20, pages=_FIRST),
     ),
 )
-HASHTAG: Question[SurfaceReader, HashtagInfo] = Question(
+HASHTAG: Question["SurfaceReader", HashtagInfo] = Question(
     name="hashtag",
     fields=_HASHTAG,
     sources=(Source("hashtag_info", _HASHTAG, read_hashtag_info),),
 )
-HASHTAG_LIST: Question[SurfaceReader, VideoPage] = Question(
+HASHTAG_LIST: Question["SurfaceReader", VideoPage] = Question(
     name="hashtag_list",
     is_walk=True,
     fields=_OF_HASHTAG,
     sources=(Source("hashtag_list", _OF_HASHTAG, read_hashtag_list, batch=20),),
 )
-SEARCH: Question[SurfaceReader, SearchPage] = Question(
+SEARCH: Question["SurfaceReader", SearchPage] = Question(
     name="search",
     fields=_FOUND,
     sources=(
@@ -415,7 +418,7 @@ SEARCH: Question[SurfaceReader, SearchPage] = Question(
         Source("search_single", _FOUND, read_search_single, prior=0.5, batch=15, pages=_LATER),
     ),
 )
-QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
+QUESTIONS: tuple[Question["SurfaceReader", object], ...] = (
     DETAIL, TRACK, MUSIC_LIST, PROFILE, HANDLE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
 )  # type: ignore[assignment]  # fmt: skip
 """Every question of the platform, for the documentation and for tests."""
