@@ -14,7 +14,6 @@ from pathlib import Path
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
-    ChartRefusalTexts,
     refuse_chart_answer,
 )
 from pipelines.platform.chartsrc.issues import parse_issues
@@ -32,7 +31,7 @@ from pipelines.platform.parsers.accounts import (
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
-    parse_hashtag_list,
+    parse_list,
     parse_music_list,
     parse_slides_info,
     parse_user_page,
@@ -53,7 +52,6 @@ ISSUE_DAYS = {"103108": date(2025, 12, 22)}
 """What the list of issues says of the issue that the shapes of songs are asked for."""
 LATER = SearchPosition(cursor=10, search_id="20261120080000EARLIER", backtrace="bt:0")
 _MARKERS = load_profile("sandbox", sandbox_port=8790).markers
-_WORDS = ChartRefusalTexts(denied=_MARKERS.chart_denied, unknown=_MARKERS.chart_unknown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +110,7 @@ Parse = Callable[[bytes, str, ParseContext], object]
 
 
 def _chart(seen: ParseContext) -> ChartParseContext:
-    return ChartParseContext(surface=seen.surface, observed_at=seen.observed_at, words=_WORDS)
+    return ChartParseContext(surface=seen.surface, observed_at=seen.observed_at, words=_MARKERS)
 
 
 def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> ChartPage:
@@ -158,7 +156,7 @@ PARSERS: dict[str, Parse] = {
         body, list_id=asked, seen=replace(seen, surface="service_artist")
     ),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
-    "hashtag_list": lambda body, _, seen: parse_hashtag_list(body, seen=seen),
+    "hashtag_list": lambda body, _, seen: parse_list(body, seen=seen),
     "user_posts": lambda body, asked, seen: parse_user_posts(
         body, sec_uid=asked, seen=seen, is_first=True
     ),

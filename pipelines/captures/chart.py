@@ -3,21 +3,13 @@
 Which issue belongs to which date is a rule of the chart history, not of reading.
 """
 
-from collections.abc import Callable
 from datetime import date
-from typing import Self
+from typing import Unpack
 
-from pipelines.captures.cancellation import CancellationWatcher
-from pipelines.captures.recording.calls import CallRecorder
+from pipelines.captures.recording.capture_session import CaptureSession, SessionOptions
 from pipelines.captures.recording.observations import CaptureRequest
-from pipelines.captures.recording.recorder import FLUSH_AFTER_S, CaptureRecorder
-from pipelines.captures.sharing import CaptureSharing
-from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.providers.protocol import ChartProvider
+from pipelines.platform.providers.provider import ChartProvider
 from pipelines.platform.reading import Reading
-from warehouse.control import ControlStore
-from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.store import Lake
 from warehouse.records.charts import ChartIndex, ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError
 
@@ -26,7 +18,7 @@ CHART_SIZE = 500
 _PAGE_LIMIT = 40  # the smallest pages have 22 songs
 
 
-class ChartCaptures:
+class ChartCaptures(CaptureSession):
     """Reads through a chart provider and records every attempt. An async context manager.
 
     Raises (all reads):
@@ -36,52 +28,9 @@ class ChartCaptures:
         WarehouseError: The observations could not be stored.
     """
 
-    def __init__(
-        self,
-        *,
-        provider: ChartProvider,
-        lake: Lake,
-        engine: Engine,
-        control: ControlStore,
-        job_id: str | None = None,
-        cancelled: Callable[[], bool] = lambda: False,
-        flush_every: int = 20,
-        flush_after_s: float = FLUSH_AFTER_S,
-        clock: Clock = MACHINE_CLOCK,
-    ) -> None:
+    def __init__(self, *, provider: ChartProvider, **options: Unpack[SessionOptions]) -> None:
+        super().__init__(provider, **options)
         self._provider = provider
-        self._recorder = CaptureRecorder(
-            lake=lake,
-            engine=engine,
-            control=control,
-            data_provider=provider.name,
-            job_id=job_id,
-            flush_every=flush_every,
-            flush_after_s=flush_after_s,
-            clock=clock,
-        )
-        sharing = CaptureSharing(
-            control=control, engine=engine, recorder=self._recorder, clock=clock
-        )
-        self._call_recorder = CallRecorder(self._recorder, CancellationWatcher(cancelled), sharing)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
-        try:
-            await self._recorder.flush()
-        finally:
-            await self._provider.aclose()
-
-    @property
-    def requests_used(self) -> int:
-        """Requests made so far; updated when a call ends."""
-        return self._call_recorder.requests_used
-
-    async def flush(self) -> None:
-        """Write all observations made so far."""
-        await self._recorder.flush()
 
     async def issues(self) -> ChartIndex:
         """Capture all issues that the source lists."""

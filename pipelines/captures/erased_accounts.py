@@ -7,8 +7,9 @@ import asyncio
 from dataclasses import replace
 from operator import is_
 
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.reading import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import ERASED_REASON, ErasureMarks

@@ -68,11 +68,16 @@ class InputTarget(Protocol):
         """The link itself, if it is a short link."""
 
 
+type MusicInputKind = Literal["music", "video", "short", "service_track", "trends"]
+_LED_FROM: tuple[MusicInputKind, ...] = ("service_track", "trends", "video")
+"""Kinds of links that name no track by its id, and lead to one."""
+
+
 @dataclass(frozen=True, slots=True)
 class MusicInput:
     """A valid input. `value` is the URL for a short link, else the id."""
 
-    kind: Literal["music", "video", "short", "service_track", "trends"]
+    kind: MusicInputKind
     value: str
 
 
@@ -124,12 +129,9 @@ def _from_target(target: InputTarget) -> MusicInput:
         return MusicInput("short", target.url)
     if target.kind == "music":
         return _music_id(target.id)
-    if target.kind == "service_track" and is_platform_id(target.id):
-        return MusicInput("service_track", target.id)
-    if target.kind == "trends" and is_platform_id(target.id):
-        return MusicInput("trends", target.id)
-    if target.kind == "video" and is_platform_id(target.id):
-        return MusicInput("video", target.id)
+    for kind in _LED_FROM:
+        if target.kind == kind and is_platform_id(target.id):
+            return MusicInput(kind, target.id)
     what = _KINDS.get(target.kind, "something else")
     raise InvalidMusicInputError(
         f"The link leads to {what}, not to a track or a video",

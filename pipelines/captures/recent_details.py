@@ -1,14 +1,29 @@
-"""Recent video details from the warehouse: batches many lookups into one query."""
+"""Fresh observations: when one expires, and lookups of recent video details in one query."""
 
 import asyncio
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
-from pipelines.captures.freshness import is_fresh
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_videos
 from warehouse.records.errors import SametrackError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Video
+
+
+def fresh_until(observed_at: datetime | None, ttl_s: float) -> datetime | None:
+    """Return when an observation expires; None if there is none."""
+    return None if observed_at is None else observed_at + timedelta(seconds=ttl_s)
+
+
+def is_fresh(observed_at: datetime | None, *, now: datetime, ttl_s: float) -> bool:
+    """Return True if an observation is younger than `ttl_s`.
+
+    One slightly later than `now` was made meanwhile and is fresh; one much later is from before the
+    clock was set back, and is not.
+    """
+    return observed_at is not None and abs((now - observed_at).total_seconds()) < ttl_s
+
 
 BATCH_WINDOW_S = 0.005  # little beside the query itself, enough for lookups of one moment
 

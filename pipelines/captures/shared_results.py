@@ -5,7 +5,8 @@ Here: from rows back to records. Which process reads and which waits is decided 
 
 from collections.abc import Callable, Mapping
 
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.platform.reading import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.page_rows import (
     chart_index_from_rows,
@@ -28,6 +29,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     UpstreamError,
 )
+from warehouse.records.search import SearchPage
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import VideoDetail, VideoPage
 
@@ -72,14 +74,23 @@ def upstream_errors() -> dict[str, type[UpstreamError]]:
     }
 
 
+def _observed(
+    table: ObservationTable, build: Callable[[Engine, SharedCaptureRow, list[Row]], CapturedValue]
+) -> "RestoreValue":
+    """Return what builds a record from a capture's rows of a table; None if there are none."""
+
+    def restore(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
+        capture_id = capture["capture_id"]
+        rows = read_observations(engine, table, [capture_id]).get(capture_id, [])
+        return build(engine, capture, rows) if rows else None
+
+    return restore
+
+
 def _single(
     table: ObservationTable, from_row: Callable[[SharedCaptureRow], CapturedValue]
 ) -> "RestoreValue":
-    def restore_single(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
-        rows = _observed(engine, table, capture)
-        return from_row(rows[0]) if rows else None
-
-    return restore_single
+    return _observed(table, lambda _engine, _capture, rows: from_row(rows[0]))
 
 
 def _list(engine: Engine, capture: SharedCaptureRow) -> VideoPage:
@@ -90,22 +101,11 @@ def _list(engine: Engine, capture: SharedCaptureRow) -> VideoPage:
     )
 
 
-def _search(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
-    rows = _observed(engine, "search_pages", capture)
-    if not rows:
-        return None
+def _search(engine: Engine, capture: SharedCaptureRow, rows: list[Row]) -> SearchPage:
     return search_page_from_row(rows[0], read_page_videos(engine, capture["capture_id"]))
 
 
-def _issues(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
-    rows = _observed(engine, "chart_issues", capture)
-    return chart_index_from_rows(rows) if rows else None
-
-
-def _songs(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
-    rows = _observed(engine, "chart_songs", capture)
-    if not rows:
-        return None
+def _songs(_engine: Engine, capture: SharedCaptureRow, rows: list[Row]) -> ChartPage:
     return ChartPage(
         songs=tuple(chart_song_from_row(row) for row in rows),
         surface=rows[0]["surface"],
@@ -116,11 +116,6 @@ def _songs(engine: Engine, capture: SharedCaptureRow) -> CapturedValue | None:
     )
 
 
-def _observed(engine: Engine, table: ObservationTable, capture: SharedCaptureRow) -> list[Row]:
-    capture_id = capture["capture_id"]
-    return read_observations(engine, table, [capture_id]).get(capture_id, [])
-
-
 type RestoreValue = Callable[[Engine, SharedCaptureRow], CapturedValue | None]
 _RESTORERS: Mapping[str, RestoreValue] = {
     "track": _single("tracks", track_from_row),
@@ -129,7 +124,7 @@ _RESTORERS: Mapping[str, RestoreValue] = {
     # without URLs of its sound: those are never stored
     "work": _single("videos", lambda row: VideoDetail(video=video_from_row(row))),
     "list": _list,
-    "search": _search,
-    "issues": _issues,
-    "songs": _songs,
+    "search": _observed("search_pages", _search),
+    "issues": _observed("chart_issues", lambda _, __, rows: chart_index_from_rows(rows)),
+    "songs": _observed("chart_songs", _songs),
 }

@@ -7,12 +7,11 @@ Here: acquiring, renewing and releasing the lease, and waiting. Not here: readin
 import asyncio
 import hashlib
 from contextlib import suppress
-from datetime import datetime
-from typing import NamedTuple
 from uuid import uuid4
 
 from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.captures.recording.recorded_call import RecordedCall
 from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.shared_results import restore_value
 from pipelines.clock import MACHINE_CLOCK, Clock
@@ -41,23 +40,15 @@ class CaptureLease:
         return self.attempt.capture_id
 
 
-class SharedResult(NamedTuple):
-    """Record of another process's capture, when it was observed, and on which surface."""
-
-    value: CapturedValue
-    observed_at: datetime
-    surface: str
-
-
 class CaptureSharing:
     """Capture leases of one process."""
 
     def __init__(
         self,
-        *,
         control: ControlStore,
         engine: Engine,
         recorder: CaptureRecorder,
+        *,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._control = control
@@ -109,7 +100,7 @@ class CaptureSharing:
         finally:
             await asyncio.to_thread(self._control.publish_capture, lease.name, lease.owner, left)
 
-    async def recall(self, question: CaptureRequest, capture_id: str) -> SharedResult | None:
+    async def recall(self, question: CaptureRequest, capture_id: str) -> RecordedCall | None:
         """Return the result of a capture; None if it cannot be restored.
 
         Raises:
@@ -117,13 +108,15 @@ class CaptureSharing:
         """
         return await asyncio.to_thread(self._recall, question, capture_id)
 
-    def _recall(self, question: CaptureRequest, capture_id: str) -> SharedResult | None:
+    def _recall(self, question: CaptureRequest, capture_id: str) -> RecordedCall | None:
         self._engine.refresh()
         row = read_capture(self._engine, capture_id)
         seen = None if row is None else restore_value(self._engine, question, row)
         if row is None or seen is None:
             return None
-        return SharedResult(seen, row["observed_at"], row["surface"])
+        return RecordedCall(
+            value=seen, observed_at=row["observed_at"], surface=row["surface"], is_shared=True
+        )
 
     async def _begin(self, lease: CaptureLease) -> CaptureClaim:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.charts.backfill import HELD_FOR_S, Backfill
 from pipelines.charts.link_songs import LinkingResult, update_song_links
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
@@ -77,7 +76,7 @@ class ChartService:
                 self.settings,
                 self.profile,
                 control=self.control,
-                bodies=PayloadArchive(self.engine),
+                engine=self.engine,
             )
         )
         async with ChartCaptures(

@@ -6,7 +6,7 @@ also records each exchange on the trace of the current call, if there is one.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -110,14 +110,18 @@ _EXCHANGE_SEEN: ContextVar[Callable[[HttpExchange], None] | None] = ContextVar(
 )
 
 
-@contextmanager
-def watch_exchanges(seen: Callable[[HttpExchange], None]) -> Iterator[None]:
+def watch_exchanges(seen: Callable[[HttpExchange], None]) -> AbstractContextManager[None]:
     """Report the head of each response as it arrives, before its body is read."""
-    token = _EXCHANGE_SEEN.set(seen)
+    return _watching(_EXCHANGE_SEEN, seen)
+
+
+@contextmanager
+def _watching[T](watched: ContextVar[T | None], seen: T) -> Iterator[None]:
+    token = watched.set(seen)
     try:
         yield
     finally:
-        _EXCHANGE_SEEN.reset(token)
+        watched.reset(token)
 
 
 def note_exchange(exchange: HttpExchange) -> None:
@@ -137,14 +141,9 @@ def record_verdict(question: str, surface: str, verdict: str) -> None:
 _ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)
 
 
-@contextmanager
-def watch_items(seen: Callable[[str], None]) -> Iterator[None]:
+def watch_items(seen: Callable[[str], None]) -> AbstractContextManager[None]:
     """Hear of each item of a page as it is read, where a source reads them one by one."""
-    token = _ITEM_SEEN.set(seen)
-    try:
-        yield
-    finally:
-        _ITEM_SEEN.reset(token)
+    return _watching(_ITEM_SEEN, seen)
 
 
 def note_item(item_id: str) -> None:

@@ -4,10 +4,37 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import UpstreamError
+from warehouse.records.search import SearchPage
+from warehouse.records.videos import (
+    Account,
+    HashtagInfo,
+    ServiceSong,
+    ServiceSongList,
+    Track,
+    UnavailableVideo,
+    VideoDetail,
+    VideoPage,
+)
 
 PARSER_VERSION = "vidplat-4"
 """Increase it whenever a parser reads the same payload differently."""
+
+type CapturedValue = (
+    Track
+    | Account
+    | HashtagInfo
+    | VideoDetail
+    | UnavailableVideo
+    | VideoPage
+    | SearchPage
+    | ChartIndex
+    | ChartPage
+    | ServiceSong
+    | ServiceSongList
+)
+"""Every value that a surface can return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +55,7 @@ class Reading[T]:
     source_path: str
     fetched_at: datetime
     request_count: int
-    parser_version: str
+    parser_version: str = PARSER_VERSION
     instead_of: UpstreamError | None = None
 
 

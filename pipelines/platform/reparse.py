@@ -10,11 +10,7 @@ from datetime import datetime
 from http import HTTPStatus
 
 from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.chartsrc.bodies import (
-    ChartParseContext,
-    ChartRefusalTexts,
-    refuse_chart_answer,
-)
+from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
 from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import (
     HTML_PAGE_SIZE,
@@ -25,56 +21,17 @@ from pipelines.platform.chartsrc.songs import (
 )
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
 from pipelines.platform.mobileapp.layouts import load_app
-from pipelines.platform.parsers.accounts import (
-    parse_account_page,
-    parse_user_by_handle,
-    parse_user_info,
-)
-from pipelines.platform.parsers.hashtags import parse_hashtag_info
-from pipelines.platform.parsers.lists import (
-    parse_detail_body,
-    parse_hashtag_list,
-    parse_music_list,
-    parse_slides_info,
-    parse_trends_list,
-    parse_user_page,
-    parse_user_posts,
-)
-from pipelines.platform.parsers.music import parse_music_info
-from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
+from pipelines.platform.parsers.lists import parse_detail_body, parse_slides_info
 from pipelines.platform.parsers.pages import parse_video_page
-from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
-from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile
+from pipelines.platform.reading import CapturedValue
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.charts import ChartIndex, ChartPage
+from pipelines.platform.sources import table
+from pipelines.platform.sources.table import SourceRequest
 from warehouse.records.errors import PageWithoutDataError, StructureChangedError
-from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    ServiceSong,
-    ServiceSongList,
-    Track,
-    UnavailableVideo,
-    VideoDetail,
-    VideoPage,
-)
-
-type Value = (
-    Track
-    | Account
-    | HashtagInfo
-    | VideoDetail
-    | UnavailableVideo
-    | VideoPage
-    | SearchPage
-    | ChartIndex
-    | ChartPage
-    | ServiceSong
-    | ServiceSongList
-)
+from warehouse.records.search import SearchPosition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,54 +62,34 @@ class ArchivedBody:
             fetched_at=self.observed_at,
         )
 
-
-def _user_page(kept: ArchivedBody, seen: ParseContext) -> Value:
-    """Parse a user page, which replaced the list of posts (with a cursor) or the account."""
-    if kept.cursor is None:
-        return parse_account_page(kept.body, sec_uid=kept.entity_id, seen=seen)
-    return parse_user_page(kept.body, sec_uid=kept.entity_id, seen=seen)
-
-
-def _work_page(kept: ArchivedBody, seen: ParseContext) -> Value:
-    return parse_video_page(kept.body, aweme_id=kept.entity_id, seen=seen)
+    @property
+    def request(self) -> SourceRequest:
+        """What was asked for."""
+        cursor = self.cursor or 0
+        place = self.place or SearchPosition(cursor=cursor)
+        return SourceRequest(entity_id=self.entity_id, cursor=cursor, place=place)
 
 
-def _detail(kept: ArchivedBody, seen: ParseContext) -> Value:
-    return parse_detail_body(kept.body, aweme_id=kept.entity_id, seen=seen)
+type _Parse = Callable[[bytes, SourceRequest, ParseContext], CapturedValue]
 
-
-def _place(kept: ArchivedBody) -> SearchPosition:
-    return kept.place or SearchPosition(cursor=kept.cursor or 0)
-
-
-_PLATFORM: Mapping[str, Callable[[ArchivedBody, ParseContext], Value]] = {
-    "video_page": _work_page,
-    "note_page": _work_page,
-    "slides_page": _work_page,
-    "web_video_page": _work_page,
-    "detail": _detail,
-    "web_detail": _detail,
-    "slides_info": lambda k, s: parse_slides_info(k.body, aweme_id=k.entity_id, seen=s),
-    "user_info": lambda k, s: parse_user_info(k.body, sec_uid=k.entity_id, seen=s),
-    "user_by_handle": lambda k, s: parse_user_by_handle(k.body, handle=k.entity_id, seen=s),
-    "user_posts": lambda k, s: parse_user_posts(
-        k.body, sec_uid=k.entity_id, seen=s, is_first=not k.cursor
-    ),
-    "user_page": _user_page,
-    "music_info": lambda k, s: parse_music_info(k.body, music_id=k.entity_id, seen=s),
-    "music_list": lambda k, s: parse_music_list(k.body, music_id=k.entity_id, seen=s),
-    # Asked for by a music id or by the id of the trend: the check for the former is not repeated.
-    "trends_list": lambda k, s: parse_trends_list(k.body, seen=s),
-    "service_track": lambda k, s: parse_service_track(k.body, track_id=k.entity_id, seen=s),
-    "service_playlist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
-    "service_album": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
-    "service_artist": lambda k, s: parse_service_list(k.body, list_id=k.entity_id, seen=s),
-    "hashtag_info": lambda k, s: parse_hashtag_info(k.body, ch_id=k.entity_id, seen=s),
-    "hashtag_list": lambda k, s: parse_hashtag_list(k.body, seen=s),
-    "search_stream": lambda k, s: parse_search_stream(k.body, place=_place(k), seen=s),
-    "search_single": lambda k, s: parse_search_single(k.body, place=_place(k), seen=s),
+_BY_ID = {
+    "video_page": parse_video_page,
+    "note_page": parse_video_page,
+    "slides_page": parse_video_page,
+    "web_video_page": parse_video_page,
+    "detail": parse_detail_body,
+    "slides_info": parse_slides_info,
 }
-_CHART: Mapping[str, Callable[[ArchivedBody, int, ChartParseContext], Value]] = {
+_READS = (
+    table.read_web_detail, table.read_user_info, table.read_user_by_handle, table.read_user_posts,
+    table.read_user_page, table.read_music_info, table.read_music_list, table.read_service_track,
+    table.read_hashtag_info, table.read_hashtag_list, table.read_search_stream,
+    table.read_search_single, *table.SERVICE_LISTS.values(),
+    # Asked for by a music id or by the id of the trend: the check for the former is not repeated.
+    table.read_trend,
+)  # fmt: skip
+_PLATFORM: Mapping[str, _Parse] = {read.surface: read.parse for read in _READS}
+_CHART: Mapping[str, Callable[[ArchivedBody, int, ChartParseContext], CapturedValue]] = {
     "chart_issues": lambda k, _, s: parse_issues(k.body, seen=s),
     "chart_songs": lambda k, page, s: parse_songs(k.body, page=page, seen=s),
     "chart_latest": lambda k, page, s: parse_latest(k.body, page=page, seen=s),
@@ -164,7 +101,7 @@ _CHART: Mapping[str, Callable[[ArchivedBody, int, ChartParseContext], Value]] = 
     ),
 }
 _APP = frozenset({"music_app", "app_work"})
-SURFACES = frozenset(_PLATFORM) | frozenset(_CHART) | _APP
+SURFACES = frozenset({*_BY_ID, *_PLATFORM, *_CHART, *_APP})
 """Surfaces whose bodies can be parsed again."""
 
 
@@ -172,20 +109,10 @@ class BodyParser:
     """Parses archived bodies of one profile's platform."""
 
     def __init__(self, profile: PlatformProfile) -> None:
-        markers = profile.markers
         self._profile = profile
         self._app = load_app(profile.name) if profile.name in KNOWN_PROFILES else None
-        self._words = RefusalMarkers(
-            verification_title=markers.verification_title,
-            verification_body=markers.verification_body,
-            verification_path=markers.verification_path,
-            forbidden_title=markers.forbidden_title,
-        )
-        self._chart_words = ChartRefusalTexts(
-            denied=markers.chart_denied, unknown=markers.chart_unknown
-        )
 
-    def read(self, kept: ArchivedBody) -> Value:
+    def read(self, kept: ArchivedBody) -> CapturedValue:
         """Parse a body with the current parser.
 
         Raises:
@@ -196,24 +123,24 @@ class BodyParser:
             return self._read_chart(kept)
         if kept.surface in _APP:
             return self._read_app(kept)
-        answer, parse = kept.to_answer(), _PLATFORM[kept.surface]
-        refuse_answer(answer, self._words)
+        answer, markers = kept.to_answer(), self._profile.markers
+        refuse_answer(answer, markers)
         try:
-            return parse(kept, self._seen(kept))
+            return _parse(kept, self._seen(kept))
         except (PageWithoutDataError, StructureChangedError) as error:
-            named = explain(error, answer, self._words)
+            named = explain(error, answer, markers)
             if named is error:
                 raise
             raise named from error
 
-    def _read_chart(self, kept: ArchivedBody) -> Value:
+    def _read_chart(self, kept: ArchivedBody) -> CapturedValue:
         refuse_chart_answer(kept.to_answer())
         seen = ChartParseContext(
-            surface=kept.surface, observed_at=kept.observed_at, words=self._chart_words
+            surface=kept.surface, observed_at=kept.observed_at, words=self._profile.markers
         )
         return _CHART[kept.surface](kept, kept.cursor or 1, seen)
 
-    def _read_app(self, kept: ArchivedBody) -> Value:
+    def _read_app(self, kept: ArchivedBody) -> CapturedValue:
         """What the app showed: a track where no page was asked for, else some of its videos."""
         seen, app = self._seen(kept), self._app
         if app is None:
@@ -227,7 +154,14 @@ class BodyParser:
         return ParseContext(
             surface=kept.surface,
             observed_at=kept.observed_at,
-            link_of=lambda aweme_id: self._profile.public_address(
-                "public_video", aweme_id=aweme_id
-            ),
+            link_of=self._profile.video_link,
         )
+
+
+def _parse(kept: ArchivedBody, seen: ParseContext) -> CapturedValue:
+    if kept.surface in _BY_ID:
+        return _BY_ID[kept.surface](kept.body, kept.entity_id, seen)
+    # A user page replaced the list of posts (with a cursor) or the account.
+    is_account = kept.surface == "user_page" and kept.cursor is None
+    parse = table.read_account_page.parse if is_account else _PLATFORM[kept.surface]
+    return parse(kept.body, kept.request, seen)

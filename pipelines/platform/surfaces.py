@@ -14,9 +14,9 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import read_address
-from pipelines.platform.parsers.refusals import RefusalMarkers, explain, refuse_answer
+from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.records.errors import (
@@ -27,20 +27,55 @@ from warehouse.records.errors import (
 )
 
 
-class SurfaceReader:
-    """The surfaces of the platform in a client's profile."""
+class HostReader:
+    """Reads surfaces through one client, and learns how each of them answers."""
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
         self.health = client.learned_health or LearnedHealth()
-        self._repeated_in_vain: set[str] = set()
-        self._words = RefusalMarkers(
-            verification_title=self.profile.markers.verification_title,
-            verification_body=self.profile.markers.verification_body,
-            verification_path=self.profile.markers.verification_path,
-            forbidden_title=self.profile.markers.forbidden_title,
+
+    async def read[T](
+        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
+    ) -> Reading[T]:
+        """Fetch, classify, parse, and learn how the surface answers.
+
+        Raises:
+            UpstreamError: The response is a refusal, or unknown in structure.
+        """
+        host = self.profile.host_of(ask.surface)
+        with open_call_trace() as call_trace:
+            try:
+                async with self.client.circuit(ask):
+                    answer = await self.client.fetch(ask)
+                    value = self.interpret(answer, parse)
+            except SametrackError as error:
+                await self.health.note(host, ask.surface, error)
+                raise
+            await self.health.note(host, ask.surface, None)
+        return Reading(
+            surface=ask.surface,
+            entity_id=entity_id,
+            value=value,
+            payload=answer.body,
+            content_type=answer.content_type,
+            http_status=answer.wire_status,
+            source_path=answer.path,
+            fetched_at=answer.fetched_at,
+            request_count=call_trace.request_count,
         )
+
+    def interpret[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
+        """Return what a response holds; raise if it is a refusal."""
+        raise NotImplementedError
+
+
+class SurfaceReader(HostReader):
+    """The surfaces of the platform in a client's profile."""
+
+    def __init__(self, client: GuestClient) -> None:
+        super().__init__(client)
+        self._repeated_in_vain: set[str] = set()
 
     def ask(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
@@ -66,7 +101,7 @@ class SurfaceReader:
         return ParseContext(
             surface=answer.surface,
             observed_at=answer.fetched_at,
-            link_of=lambda aweme_id: self.profile.public_address("public_video", aweme_id=aweme_id),
+            link_of=self.profile.video_link,
             address=answer.url,
         )
 
@@ -89,11 +124,11 @@ class SurfaceReader:
         Raises:
             UpstreamError: The response is a refusal.
         """
-        refuse_answer(answer, self._words)
+        refuse_answer(answer, self.profile.markers)
 
     def explain(self, error: UpstreamError, answer: HttpResponse) -> UpstreamError:
         """Return a more specific error for a response without data, if its page shows one."""
-        return explain(error, answer, self._words)
+        return explain(error, answer, self.profile.markers)
 
     async def read_twice[T](
         self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
@@ -128,45 +163,10 @@ class SurfaceReader:
         answers = known.get((self.profile.host_of(ask.surface), ask.surface), ())
         return ask.surface in self._repeated_in_vain and ANSWERED not in answers
 
-    async def read[T](
-        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
-    ) -> Reading[T]:
-        """Fetch, classify, parse, and learn how the surface answers.
-
-        Raises:
-            UpstreamError: The response is a refusal, or unknown in structure.
-        """
-        host = self.profile.host_of(ask.surface)
-        with open_call_trace() as call_trace:
-            try:
-                answer, value = await self._exchange(ask, parse)
-            except SametrackError as error:
-                await self.health.note(host, ask.surface, error)
-                raise
-            await self.health.note(host, ask.surface, None)
-        return Reading(
-            surface=ask.surface,
-            entity_id=entity_id,
-            value=value,
-            payload=answer.body,
-            content_type=answer.content_type,
-            http_status=answer.wire_status,
-            source_path=answer.path,
-            fetched_at=answer.fetched_at,
-            request_count=call_trace.request_count,
-            parser_version=PARSER_VERSION,
-        )
-
-    async def _exchange[T](
-        self, ask: HttpRequest, parse: Callable[[HttpResponse], T]
-    ) -> tuple[HttpResponse, T]:
-        async with self.client.circuit(ask):
-            answer = await self.client.fetch(ask)
-            if not self.is_gone(answer):
-                self.refuse(answer)
-            return answer, self._parsed(answer, parse)
-
-    def _parsed[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
+    def interpret[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
+        """Parse a response that is no refusal; a page without data names its reason."""
+        if not self.is_gone(answer):
+            self.refuse(answer)
         try:
             return parse(answer)
         except (PageWithoutDataError, StructureChangedError) as error:

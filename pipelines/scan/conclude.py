@@ -146,7 +146,7 @@ def _variants(session: ScanRun) -> StoredVariants:
 
 
 def _music_link(session: ScanRun, music_id: str) -> str:
-    return session.runtime.profile.public_address("public_music", music_id=music_id)
+    return session.runtime.profile.address("public_music", music_id=music_id)
 
 
 def _discovery(session: ScanRun) -> ScanDiscovery:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.captures.recording.journal import ScanJournal
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
@@ -67,13 +66,12 @@ class Runtime:
     ) -> Captures:
         """Return the captures of one job, an async context manager using the platform's clock."""
         follow_sandbox_clock(self.profile)
-        bodies = PayloadArchive(self.engine)
         return Captures(
             provider=build_music_provider(
-                self.settings, self.profile, control=self.control, bodies=bodies
+                self.settings, self.profile, control=self.control, engine=self.engine
             ),
             songs=build_song_source(
-                self.settings, self.profile, control=self.control, bodies=bodies
+                self.settings, self.profile, control=self.control, engine=self.engine
             ),
             lake=self.lake,
             engine=self.engine,

@@ -316,7 +316,7 @@ class ScanRun:
             self.state,
             music_id=self.music_id,
             parameters=self.parameters,
-            link_of=lambda music_id: profile.public_address("public_music", music_id=music_id),
+            link_of=lambda music_id: profile.address("public_music", music_id=music_id),
         )
 
     def _write_preview(self, packed: bytes) -> None:

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 from pipelines.captures.list_walk import ListWalk
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
@@ -77,8 +76,7 @@ class EntryChecker:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self.engine)
-        provider = build(self.settings, self.profile, control=self.control, bodies=bodies)
+        provider = build(self.settings, self.profile, control=self.control, engine=self.engine)
         async with Captures(
             provider=provider,
             lake=self.engine.lake,

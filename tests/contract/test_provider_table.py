@@ -11,8 +11,6 @@ from typing import Any, get_args
 import pytest
 
 from pipelines.platform.providers import (
-    ChartProvider,
-    Provider,
     build_chart_provider,
     build_data_provider,
     build_music_provider,
@@ -21,6 +19,7 @@ from pipelines.platform.providers import (
     music_provider_name,
 )
 from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ChartProvider, Provider
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider

@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.platform.parsers.counts import parse_count
+from pipelines.platform.parsers.fields import parse_count
 from pipelines.platform.parsers.videos import ParseContext
 from tests.answers import parse_as
 from tests.fuzz.containers import DUPLICATE

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.record_rows import unavailable_video_from_row, video_from_row
 from warehouse.queries.committed_rows import inline_values
 from warehouse.records.values import Row
@@ -104,9 +105,10 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
     return tuple(video_from_row(row) for row in found)
 
 
-def read_payload(engine: Engine, sha256: str) -> bytes | None:
-    """Return a compressed body by its hash, or None if it is not stored."""
-    return read_payloads(engine, [sha256]).get(sha256)
+def read_body(engine: Engine, sha256: str) -> bytes | None:
+    """Return a body by its hash, or None if it is not stored (yet, or any more)."""
+    packed = read_payloads(engine, [sha256]).get(sha256)
+    return None if packed is None else unpack_bytes(packed)
 
 
 def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:

@@ -15,8 +15,8 @@ from anyio.to_thread import run_sync
 from api.services.reads.deadline import Deadline
 from api.services.reads.documents import LOCAL_CURSOR, ListHistory, ListPage, ReadResult
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.reads.cursors import PagePosition, parse_cursor

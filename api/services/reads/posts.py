@@ -29,8 +29,8 @@ from api.services.reads.lists import (
 )
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
-from pipelines.captures.freshness import fresh_until, is_fresh
 from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
 from warehouse.queries.accounts import read_profile

@@ -17,12 +17,10 @@ from anyio.to_thread import run_sync
 
 from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.freshness import is_fresh
-from pipelines.captures.recording.stored_bodies import PayloadArchive
+from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
-    Provider,
     build_chart_provider,
     build_data_provider,
     build_music_provider,
@@ -32,6 +30,7 @@ from pipelines.platform.providers import (
     reads_first_screens_alone,
     session_limit,
 )
+from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.accounts import read_last_outcome
@@ -179,9 +178,7 @@ class Sources:
             yield captures
 
     def _build[T](self, build: Callable[..., T]) -> T:
-        return build(
-            self.settings, self.profile, control=self.control, bodies=PayloadArchive(self.engine)
-        )
+        return build(self.settings, self.profile, control=self.control, engine=self.engine)
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:
         return self._semaphores.setdefault(name, asyncio.Semaphore(session_limit(name)))

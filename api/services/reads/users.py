@@ -10,7 +10,7 @@ from api.schemas.lists import InputSource, ResolvedUser, UserProfile
 from api.services.reads.deadline import Deadline
 from api.services.reads.documents import ReadResult, provenance, to_user_document
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.freshness import fresh_until, is_fresh
+from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.documents.videos import to_time
 from pipelines.platform.parsers.links import LinkTarget
@@ -54,7 +54,7 @@ async def resolve_user(
     return ReadResult(
         {
             "sec_user_id": found,
-            "resolved_url": sources.profile.public_address("public_user", sec_uid=found),
+            "resolved_url": sources.profile.address("public_user", sec_uid=found),
             "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
             **provenance(sources.data_provider, is_demo=sources.is_demo),
         }

@@ -6,11 +6,12 @@ What belongs here: the form on disk. What the bodies say is decided by the parse
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from pipelines.platform.reparse import ArchivedBody
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import to_utc_text
 
@@ -18,27 +19,24 @@ MANIFEST = "bodies.json"
 BODIES = "bodies"
 FORM = 1
 """Version of the manifest."""
+_FACTS = (
+    "surface", "entity_id", "observed_at", "status", "content_type", "path", "outcome", "reason",
+    "location", "cursor",
+)  # fmt: skip
+"""What the manifest says of a body, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedBody:
+class RecordedBody(ArchivedBody):
     """One response as it was received.
 
     `outcome` is the type of the error that it caused, or `ok`. `location` is set when a redirect
     was the answer.
     """
 
-    surface: str
-    entity_id: str
-    observed_at: datetime
-    status: int
-    content_type: str | None
-    path: str
     outcome: str
-    body: bytes
     reason: str | None = None
     location: str | None = None
-    cursor: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +97,7 @@ def file_ending(body: bytes) -> str:
 
 
 def _facts(kept: RecordedBody) -> dict[str, Any]:
-    facts = asdict(kept)
-    facts.pop("body")
+    facts = {name: getattr(kept, name) for name in _FACTS}
     sha256 = hashlib.sha256(kept.body).hexdigest()
     return {**facts, "observed_at": to_utc_text(kept.observed_at), "sha256": sha256}
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipelines.captures.recorded.body_forms import decode_body
+from pipelines.captures.recorded.body_forms import decode_body, minimise
 from pipelines.captures.recorded.folder import RecordedBody, RecordedFolder, file_ending
 from pipelines.captures.recorded.known_fields import (
     FieldKnowledge,
@@ -19,10 +19,9 @@ from pipelines.captures.recorded.known_fields import (
     count_records,
     known_fields,
 )
-from pipelines.captures.recorded.minimised import minimise
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.platform.refusal_table import refusal_of
-from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
+from pipelines.platform.reparse import SURFACES, BodyParser
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
@@ -85,7 +84,7 @@ class RecordedReader:
         if not is_readable(kept):
             return ShapeReading(body=kept, outcome=None)
         try:
-            value = self._parser.read(_archived(kept))
+            value = self._parser.read(kept)
         except SametrackError as error:
             row = refusal_of(error)
             reason = error.reason if isinstance(error, UpstreamError) else error.detail
@@ -104,7 +103,7 @@ class RecordedReader:
     def result(self, kept: RecordedBody, body: bytes) -> object:
         """Return the record that another body would give, or an error as one text."""
         try:
-            return self._parser.read(_archived(replace(kept, body=body)))
+            return self._parser.read(replace(kept, body=body))
         except SametrackError as error:
             reason = error.reason if isinstance(error, UpstreamError) else error.detail
             return f"{error.type}: {reason}"
@@ -140,17 +139,11 @@ def _write_one(
     pseudonymiser: BodyPseudonymiser | None,
 ) -> tuple[WrittenShape, str | None]:
     size, surface = len(kept.body), kept.surface
-    if not is_readable(kept):
-        left_out = WrittenShape(
-            surface=surface, file=None, size_before=size, left_out="no parser reads it"
-        )
-        return left_out, None
-    hidden = kept if pseudonymiser is None else pseudonymised(kept, pseudonymiser)
-    if hidden is None:
-        left_out = WrittenShape(
-            surface=surface, file=None, size_before=size, left_out="a name could not be removed"
-        )
-        return left_out, None
+    is_read = is_readable(kept)
+    hidden = pseudonymised(kept, pseudonymiser) if pseudonymiser and is_read else kept
+    if not is_read or hidden is None:
+        why = "a name could not be removed" if is_read else "no parser reads it"
+        return WrittenShape(surface=surface, file=None, size_before=size, left_out=why), None
     small = replace(hidden, body=_minimised(hidden, reader))
     found = reader.read(small)
     name = f"{surface}/recorded_{kept.observed_at:%Y%m%dT%H%M%S}{file_ending(small.body)}"
@@ -231,19 +224,6 @@ def summarise(found: Sequence[ShapeReading]) -> str:
     changed = sum(one.has_changed for one in found)
     tail = "all as received" if not changed else f"{changed} differently from when received"
     return f"{read} of {len(found)} bodies give records; {tail}"
-
-
-def _archived(kept: RecordedBody) -> ArchivedBody:
-    return ArchivedBody(
-        surface=kept.surface,
-        entity_id=kept.entity_id,
-        observed_at=kept.observed_at,
-        body=kept.body,
-        status=kept.status,
-        content_type=kept.content_type,
-        path=kept.path,
-        cursor=kept.cursor,
-    )
 
 
 def _plain(found: ShapeReading) -> dict[str, object]:

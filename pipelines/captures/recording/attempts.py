@@ -6,13 +6,12 @@ from datetime import datetime
 from uuid import uuid4
 
 from pipelines.captures.recording.observations import (
-    CapturedValue,
     CaptureRequest,
     ObservedRecords,
     to_observed_records,
 )
 from pipelines.platform.call_trace import CallTrace
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.reading import PARSER_VERSION, CapturedValue, Reading
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 
@@ -26,7 +25,7 @@ class CaptureAttempt:
     observed_at: datetime
     outcome: str
     request_count: int
-    question: CaptureRequest | None = None
+    question: CaptureRequest
     reason: str | None = None
     http_status: int | None = None
     payload: bytes = b""
@@ -39,7 +38,7 @@ class CaptureAttempt:
     @property
     def requested_surface(self) -> str:
         """The requested surface, even if another one answered: captures are numbered by it."""
-        return self.surface if self.question is None else self.question.surface
+        return self.question.surface
 
     @property
     def payload_sha256(self) -> str | None:
@@ -72,18 +71,16 @@ def successful_attempt[T: CapturedValue](
 def failed_attempt(
     error: SametrackError | None,
     call_trace: CallTrace,
+    question: CaptureRequest,
     *,
-    surface: str,
-    entity_id: str,
     observed_at: datetime,
-    question: CaptureRequest | None = None,
 ) -> CaptureAttempt:
     """Return the attempt of an error, with the last body received; None means cancelled."""
     last = call_trace.last
     known = error if isinstance(error, UpstreamError) else None
     return CaptureAttempt(
-        surface=known.surface if known else surface,
-        entity_id=entity_id,
+        surface=known.surface if known else question.surface,
+        entity_id=question.entity_id,
         observed_at=observed_at,
         outcome=error.type if error else "cancelled",
         reason=known.reason if known else None,

@@ -13,7 +13,7 @@ from pipelines.captures.cancellation import CancellationWatcher
 from pipelines.captures.erased_accounts import erased_account_error, refuse_erased, without_erased
 from pipelines.captures.recording.attempts import CaptureAttempt, failed_attempt, successful_attempt
 from pipelines.captures.recording.journal import ScanJournal, missing_captures
-from pipelines.captures.recording.observations import CapturedValue, CaptureRequest
+from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.captures.recording.recorded_call import (
     RecordedCall,
     Verdicts,
@@ -25,7 +25,7 @@ from pipelines.captures.recording.tracing import capture_span
 from pipelines.captures.sharing import CaptureLease, CaptureSharing
 from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_stored_captures
@@ -89,14 +89,8 @@ class CallRecorder:
             lease = await self._watch.run(self._sharing.take(question))
             if isinstance(lease, CaptureLease):
                 return await self._alone(question, ask(), lease)
-            found = await self._sharing.recall(question, lease)
-            if found is not None:
-                call = RecordedCall(
-                    observed_at=found.observed_at,
-                    value=found.value,
-                    surface=found.surface,
-                    is_shared=True,
-                )
+            call = await self._sharing.recall(question, lease)
+            if call is not None:
                 await self._record(question.key, call)
                 return _result_of(call)
 
@@ -153,16 +147,18 @@ class CallRecorder:
 
     async def link(self, url: str, call: ProviderCall[LinkTarget]) -> LinkTarget:
         """Resolve a short link."""
+        question = CaptureRequest(kind="link", surface="short_link", entity_id=url)
         with open_call_trace() as call_trace:
-            target = await self._run(call_trace, "short_link", url, call)
+            target = await self._run(call_trace, question, call)
         if (await self._recorder.marks()).hold(target.id, target.account):
             raise erased_account_error()
         self._recorder.note(
             CaptureAttempt(
-                surface="short_link",
+                surface=question.surface,
                 entity_id=url,
                 observed_at=observed_now(),
                 outcome="ok",
+                question=question,
                 reason=f"{target.kind} {target.id}",
                 request_count=call_trace.request_count,
                 http_status=call_trace.last.status if call_trace.last else None,
@@ -177,20 +173,21 @@ class CallRecorder:
         if recorded is not None and recorded.file is not None:
             return recorded.file
         key = sound_key(aweme_id)
+        question = CaptureRequest(kind="sound", surface="media", entity_id=aweme_id)
         with open_call_trace() as call_trace:
-            file = await self._run(call_trace, "media", aweme_id, ask(), key=key)
+            file = await self._run(call_trace, question, ask(), key=key)
         attempt = CaptureAttempt(
-            surface="media",
+            surface=question.surface,
             entity_id=aweme_id,
             observed_at=observed_now(),
             outcome="ok",
+            question=question,
             request_count=file.request_count,
             http_status=HTTPStatus.OK,
             content_type=file.content_type,
         )
-        await self._record(
-            key, _recorded(call_trace, observed_at=attempt.observed_at, file=file, attempt=attempt)
-        )
+        call = RecordedCall(observed_at=attempt.observed_at, file=file, attempt=attempt)
+        await self._record(key, call.with_cost(call_trace))
         self._recorder.note(attempt)
         await self._recorder.flush_if_due()
         return file
@@ -249,15 +246,7 @@ class CallRecorder:
         key: str,
     ) -> CaptureResult[T]:
         with open_call_trace() as call_trace:
-            found = await self._run(
-                call_trace,
-                question.surface,
-                question.entity_id,
-                call,
-                question=question,
-                lease=lease,
-                key=key,
-            )
+            found = await self._run(call_trace, question, call, lease=lease, key=key)
         # The account may have been erased while the call was under way.
         value = without_erased(found.value, await self._recorder.marks())
         if value is not found.value:  # the body contains erased data, so it is not stored
@@ -266,11 +255,12 @@ class CallRecorder:
                 return CaptureResult(value, found.fetched_at)
         if found.instead_of is None:
             attempt = successful_attempt(found, question)
-        else:
+        else:  # behind demo data is the refusal of the source
             self.stand_ins += 1
-            attempt = _refused_attempt(found, found.instead_of, call_trace, question)
-        call_record = _recorded(
-            call_trace,
+            attempt = failed_attempt(
+                found.instead_of, call_trace, question, observed_at=found.fetched_at
+            )
+        recorded = RecordedCall(
             observed_at=found.fetched_at,
             value=found.value,
             surface=found.surface,
@@ -279,24 +269,17 @@ class CallRecorder:
         )
         # To the journal first: a run that is killed before the lake has it can restore it from
         # there.
-        await self._record(key, call_record)
+        await self._record(key, recorded.with_cost(call_trace))
         self._note(attempt, lease)
         await self._recorder.flush_if_due()
-        return CaptureResult(
-            found.value,
-            found.fetched_at,
-            is_fallback=found.instead_of is not None,
-            surface=found.surface,
-        )
+        return _result_of(recorded)
 
     async def _run[T](
         self,
         call_trace: CallTrace,
-        surface: str,
-        entity_id: str,
+        question: CaptureRequest,
         call: ProviderCall[T],
         *,
-        question: CaptureRequest | None = None,
         lease: CaptureLease | None = None,
         key: str | None = None,
     ) -> T:
@@ -304,17 +287,10 @@ class CallRecorder:
         asked_at = observed_now()
 
         def attempt_of(error: SametrackError | None) -> CaptureAttempt:
-            return failed_attempt(
-                error,
-                call_trace,
-                surface=surface,
-                entity_id=entity_id,
-                question=question,
-                observed_at=asked_at,
-            )
+            return failed_attempt(error, call_trace, question, observed_at=asked_at)
 
         try:
-            with capture_span(surface):
+            with capture_span(question.surface):
                 return await self._watch.run(call)
         # Noted, but not in the journal: the next run has to ask again.
         except (RunCancelledError, asyncio.CancelledError):
@@ -323,10 +299,8 @@ class CallRecorder:
         except SametrackError as error:
             attempt = attempt_of(error)
             if key is not None and isinstance(error, _REPEATABLE):
-                call_record = _recorded(
-                    call_trace, observed_at=asked_at, error=error, attempt=attempt
-                )
-                await self._record(key, call_record)
+                refused = RecordedCall(observed_at=asked_at, error=error, attempt=attempt)
+                await self._record(key, refused.with_cost(call_trace))
             self._note(attempt, lease)
             await self._recorder.flush_if_due()
             raise
@@ -375,42 +349,4 @@ def _result_of[T](call: RecordedCall) -> CaptureResult[T]:
         is_fallback=call.is_fallback,
         surface=call.surface,
         is_shared=call.is_shared,
-    )
-
-
-def _recorded(
-    call_trace: CallTrace,
-    *,
-    observed_at: datetime,
-    attempt: CaptureAttempt,
-    value: CapturedValue | None = None,
-    file: SoundFile | None = None,
-    error: SametrackError | None = None,
-    surface: str | None = None,
-    is_fallback: bool = False,
-) -> RecordedCall:
-    return RecordedCall(
-        observed_at=observed_at,
-        request_count=call_trace.request_count,
-        verdicts=Counter(call_trace.verdicts),
-        value=value,
-        file=file,
-        error=error,
-        attempt=attempt,
-        surface=surface,
-        is_fallback=is_fallback,
-    )
-
-
-def _refused_attempt[T](
-    found: Reading[T], refused: SametrackError, call_trace: CallTrace, question: CaptureRequest
-) -> CaptureAttempt:
-    """Return the attempt behind demo data: the refusal of the source."""
-    return failed_attempt(
-        refused,
-        call_trace,
-        surface=question.surface,
-        entity_id=question.entity_id,
-        question=question,
-        observed_at=found.fetched_at,
     )

@@ -9,31 +9,19 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from pydantic import TypeAdapter
 
+from warehouse.control import ControlStore
 from warehouse.control.scan_journal import JournalRow
 from warehouse.lake.packing import pack_bytes, unpack_bytes
-
-
-class JournalStore(Protocol):
-    """The methods of the control store that a journal needs."""
-
-    def add_to_journal(self, row: JournalRow) -> None: ...
-    def read_journal(
-        self, job_id: str, *, since: int, captures: Collection[str] = ()
-    ) -> list[JournalRow]: ...
-    def journal_captures(self, job_id: str) -> list[str]: ...
-    def next_journal_position(self, job_id: str, run_number: int) -> int: ...
-    def rename_journal_captures(self, job_id: str, renamed: Mapping[str, str]) -> None: ...
 
 
 class ScanJournal:
     """The journal of one run. `checkpoint` is the number of the checkpoint that it began with."""
 
     def __init__(
-        self, store: JournalStore, job_id: str, *, run_number: int, checkpoint: int
+        self, store: ControlStore, job_id: str, *, run_number: int, checkpoint: int
     ) -> None:
         self._store = store
         self._job_id = job_id

@@ -7,39 +7,22 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from pipelines.platform.reading import CapturedValue
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     HashtagInfo,
-    ServiceSong,
-    ServiceSongList,
     Track,
-    UnavailableVideo,
     Video,
     VideoDetail,
     VideoPage,
 )
 
-type CapturedValue = (
-    Track
-    | Account
-    | HashtagInfo
-    | VideoDetail
-    | UnavailableVideo
-    | VideoPage
-    | SearchPage
-    | ChartIndex
-    | ChartPage
-    | ServiceSong
-    | ServiceSongList
-)
-"""Every value that a surface can return."""
-
-
 CaptureKind = Literal[
-    "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song"
-]
+    "track", "account", "hashtag", "work", "list", "search", "issues", "songs", "song", "link",
+    "sound",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,33 +70,25 @@ class ObservedRecords:
 
 def to_observed_records(value: CapturedValue) -> ObservedRecords:
     """Split the value of a surface into records."""
+    observed = ObservedRecords()
     match value:
         case VideoPage() | SearchPage():
-            return _page(value)
+            observed = _page(value)
         case ChartIndex():
-            return ObservedRecords(index=value, item_count=len(value.issues))
+            observed = ObservedRecords(index=value, item_count=len(value.issues))
         case ChartPage():
-            return ObservedRecords(chart=value, item_count=len(value.songs))
-        case ServiceSong() | ServiceSongList():
-            return ObservedRecords()  # pages of the music service are archived as bodies
-        case _:
-            return _single(value)
-
-
-def _single(
-    value: Track | Account | HashtagInfo | VideoDetail | UnavailableVideo,
-) -> ObservedRecords:
-    match value:
+            observed = ObservedRecords(chart=value, item_count=len(value.songs))
         case Track():
-            return ObservedRecords(tracks=(value,))
+            observed = ObservedRecords(tracks=(value,))
         case Account():
-            return ObservedRecords(accounts=(value,))
+            observed = ObservedRecords(accounts=(value,))
         case HashtagInfo():
-            return ObservedRecords(hashtags=(value,))
+            observed = ObservedRecords(hashtags=(value,))
         case VideoDetail():
-            return ObservedRecords(videos=(value.video,))
-        case UnavailableVideo():
-            return ObservedRecords()
+            observed = ObservedRecords(videos=(value.video,))
+        case _:  # a video that is not shown; pages of the music service are archived as bodies
+            pass
+    return observed
 
 
 def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:

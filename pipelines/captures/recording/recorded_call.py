@@ -6,7 +6,7 @@ Conversion only. A value or an error comes back equal to what the scan was given
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cache
 from typing import Any, get_args
@@ -15,12 +15,12 @@ from pydantic import TypeAdapter
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import (
-    CapturedValue,
     CaptureRequest,
     ObservedRecords,
     to_observed_records,
 )
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.call_trace import CallTrace
+from pipelines.platform.reading import CapturedValue, SoundFile
 from warehouse.records.errors import SametrackError, UpstreamError
 
 type Verdicts = Counter[tuple[str, str, str]]
@@ -40,6 +40,14 @@ class RecordedCall:
     file: SoundFile | None = None
     error: SametrackError | None = None
     attempt: CaptureAttempt | None = None
+
+    def with_cost(self, call_trace: CallTrace) -> "RecordedCall":
+        """Return the call with what its trace has counted."""
+        return replace(
+            self,
+            request_count=call_trace.request_count,
+            verdicts=Counter(call_trace.verdicts),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +70,7 @@ class _AttemptDocument:
     observed_at: datetime
     outcome: str
     request_count: int
-    question: CaptureRequest | None
+    question: CaptureRequest
     reason: str | None
     http_status: int | None
     content_type: str | None
@@ -87,21 +95,20 @@ class _CallDocument:
     attempt: _AttemptDocument | None
 
 
+_COPIED = ("observed_at", "request_count", "is_fallback", "is_shared", "surface", "file")
+"""Fields that a document has as its call has them."""
+
+
 def pack_call(call: RecordedCall) -> bytes:
     """Serialise a call to JSON; the body of its attempt is kept beside it."""
     kind = None if call.value is None else type(call.value).__name__
     value = None if kind is None else _value_types()[kind].dump_python(call.value, mode="json")
     document = _CallDocument(
+        **{name: getattr(call, name) for name in _COPIED},
         revision=_revision(),
-        observed_at=call.observed_at,
-        request_count=call.request_count,
         verdicts=[(*name, count) for name, count in call.verdicts.items()],
-        is_fallback=call.is_fallback,
-        is_shared=call.is_shared,
-        surface=call.surface,
         value_type=kind,
         value=value,
-        file=call.file,
         error=None if call.error is None else _error_document(call.error),
         attempt=None if call.attempt is None else _attempt_document(call.attempt),
     )
@@ -122,14 +129,9 @@ def unpack_call(document: bytes, *, body: bytes | None, capture_id: str | None) 
     if read.value_type is not None:
         value = _value_types()[read.value_type].validate_python(read.value)
     return RecordedCall(
-        observed_at=read.observed_at,
-        request_count=read.request_count,
+        **{name: getattr(read, name) for name in _COPIED},
         verdicts=Counter({(one, two, three): n for one, two, three, n in read.verdicts}),
-        is_fallback=read.is_fallback,
-        is_shared=read.is_shared,
-        surface=read.surface,
         value=value,
-        file=read.file,
         error=None if read.error is None else _to_error(read.error),
         attempt=_to_attempt(read.attempt, value, body=body, capture_id=capture_id),
     )
@@ -164,15 +166,15 @@ def _below(kind: type[SametrackError]) -> Iterator[type[SametrackError]]:
 
 
 def _error_document(error: SametrackError) -> _ErrorDocument:
-    upstream = error if isinstance(error, UpstreamError) else None
     return _ErrorDocument(
         name=type(error).__name__,
         detail=error.detail,
         hint=error.hint,
         retry_after=error.retry_after,
-        surface=upstream.surface if upstream else None,
-        reason=upstream.reason if upstream else None,
-        status=upstream.status if upstream else None,
+        # of upstream errors alone
+        surface=getattr(error, "surface", None),
+        reason=getattr(error, "reason", None),
+        status=getattr(error, "status", None),
     )
 
 

@@ -107,7 +107,7 @@ class CaptureBatch:
             "http_status": attempt.http_status,
             "request_count": attempt.request_count,
             "item_count": observed.item_count,
-            "cursor_in": None if question is None else question.cursor,
+            "cursor_in": question.cursor,
             "cursor_out": observed.cursor_out,
             "has_more": observed.has_more,
             "payload_sha256": attempt.payload_sha256,
@@ -153,8 +153,8 @@ def _search_rows(attempt: CaptureAttempt, origin: RowProvenance) -> list[Capture
     page = attempt.observed.search
     if page is None:
         return []
-    place = attempt.question.place if attempt.question else None
-    row = search_page_row(page, term=attempt.entity_id, place=place or SearchPosition())
+    place = attempt.question.place or SearchPosition()
+    row = search_page_row(page, term=attempt.entity_id, place=place)
     return [{**row, "surface": attempt.surface, "observed_at": attempt.observed_at, **origin}]
 
 
@@ -167,8 +167,8 @@ def _song_rows(attempt: CaptureAttempt, origin: RowProvenance) -> list[CaptureRo
     page = attempt.observed.chart
     if page is None:
         return []
-    volid = attempt.question.volid if attempt.question else None
-    return [{**row, **origin} for row in chart_song_rows(page, volid=volid)]
+    rows = chart_song_rows(page, volid=attempt.question.volid)
+    return [{**row, **origin} for row in rows]
 
 
 def _payload_row(sha256: str, attempt: CaptureAttempt) -> CaptureRow:

@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcon
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_music_provider, build_song_source
@@ -50,13 +49,12 @@ class SongListReader:
 
     @asynccontextmanager
     async def _captures(self) -> AsyncIterator[Captures]:
-        bodies = PayloadArchive(self.engine)
         async with Captures(
             provider=build_music_provider(
-                self.settings, self.profile, control=self.control, bodies=bodies
+                self.settings, self.profile, control=self.control, engine=self.engine
             ),
             songs=build_song_source(
-                self.settings, self.profile, control=self.control, bodies=bodies
+                self.settings, self.profile, control=self.control, engine=self.engine
             ),
             lake=self.engine.lake,
             engine=self.engine,

@@ -13,12 +13,9 @@ from functools import partial
 from pipelines.clock import MACHINE_CLOCK
 from pipelines.doctor.check_results import CheckResult, CheckState
 from pipelines.doctor.checks.machine import is_listening
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, Layout, load_app
-from pipelines.platform.mobileapp.phone import NotIdleError, Phone, advice
-from pipelines.platform.mobileapp.reader import unavailable
-from pipelines.platform.mobileapp.screens import kind_of
-from pipelines.platform.mobileapp.tree import TreeError, parse_tree
+from pipelines.platform.mobileapp.phone import Claim, NotIdleError, Phone, advice, unavailable
+from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree
 from pipelines.platform.providers import music_provider_name, uses_device
 from pipelines.platform.providers.mobileapp_guest import open_phone
 from pipelines.settings import Settings

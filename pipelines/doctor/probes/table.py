@@ -12,7 +12,6 @@ from http import HTTPStatus
 from pipelines.doctor.probes.canaries import CanaryKind
 from pipelines.platform.chartsrc.bodies import (
     ChartParseContext,
-    ChartRefusalTexts,
     refuse_chart_answer,
 )
 from pipelines.platform.chartsrc.issues import parse_issues
@@ -152,13 +151,11 @@ class ProbeReader:
             allowed=self.profile.links.chart,
             params=params,
         )
-        markers = self.profile.markers
-        words = ChartRefusalTexts(denied=markers.chart_denied, unknown=markers.chart_unknown)
         async with self.client.circuit(ask):
             answer = await self.client.fetch(ask)
             refuse_chart_answer(answer)
             seen = ChartParseContext(
-                surface=answer.surface, observed_at=answer.fetched_at, words=words
+                surface=answer.surface, observed_at=answer.fetched_at, words=self.profile.markers
             )
             return parse(answer.body, seen=seen)
 

@@ -40,7 +40,7 @@ def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
         "title": MetadataValue.text(track.title or "(no title)"),
         "job": _job_link(session),
         "public_page": MetadataValue.url(
-            session.runtime.profile.public_address("public_music", music_id=track.music_id)
+            session.runtime.profile.address("public_music", music_id=track.music_id)
         ),
         "is_demo_data": session.runtime.is_demo,
     }

@@ -19,7 +19,7 @@ from playwright.async_api import Browser, BrowserContext, Error, Page, Route
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
-from pipelines.platform.browser.proxy import GateProxy
+from pipelines.platform.browser.proxy import GateProxy, end_tasks
 from pipelines.platform.browser.visit import LoadedPage, Visit, VisitState, to_http_response
 from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.client import USER_AGENT
@@ -134,7 +134,7 @@ class PageLoader:
         try:
             return await self._within_limits(self._open(page, watch))
         finally:
-            await _end(watch.reading)
+            await end_tasks(watch.reading)
             with suppress(Error, TimeoutError):
                 async with asyncio.timeout(CLOSE_S):
                     await page.close()
@@ -149,7 +149,7 @@ class PageLoader:
                 raise Error("the page is too large")
             return opened.result()
         finally:
-            await _end({opened, over})
+            await end_tasks({opened, over})
 
     async def _open(self, page: Page, watch: VisitState) -> LoadedPage:
         patience_ms = self.limits.page_s * 1000
@@ -196,7 +196,7 @@ class PageLoader:
         except TimeoutError:
             return  # the page shows what has arrived by now
         finally:
-            await _end({quiet, came})
+            await end_tasks({quiet, came})
 
     async def _route(self, route: Route, watch: VisitState) -> None:
         """Let a request through at the host's rate if it only reads and a first screen needs it."""
@@ -269,9 +269,3 @@ def _record_visit(watch: VisitState) -> None:
     last = watch.answers.get(watch.visit.wanted) or watch.answers.get(watch.visit.surface)
     if last is not None:
         record_response(last)
-
-
-async def _end(tasks: Collection[asyncio.Task[Any]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

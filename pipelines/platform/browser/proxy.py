@@ -7,9 +7,10 @@ is never mistaken for the platform's; refusals are counted by host. Not here: th
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipelines.platform.http.link_gate import CheckedAddress, Dialler, check_address
 from pipelines.platform.profiles import PlatformProfile
@@ -120,7 +121,7 @@ class GateProxy:
         if self._server is None:
             return
         self._server.close()
-        await _end(list(self._open))
+        await end_tasks(self._open)
         await self._server.wait_closed()
         self._server = None
 
@@ -160,7 +161,7 @@ class GateProxy:
             try:
                 await self._bring(host[0], browser[1])
             finally:
-                await _end(asking)
+                await end_tasks(asking)
         finally:
             await _close(host[1])
 
@@ -225,7 +226,9 @@ async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         writer.close()
 
 
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
+async def end_tasks(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    tasks = list(tasks)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

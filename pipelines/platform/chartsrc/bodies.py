@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.fields import MAX_INT, JsonNode, parse_json
+from pipelines.platform.profiles import ProfileMarkers
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 
@@ -28,20 +29,12 @@ _SHANGHAI = ZoneInfo("Asia/Shanghai")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChartRefusalTexts:
-    """Texts that the chart sends instead of a document, from the profile."""
-
-    denied: tuple[str, ...]
-    unknown: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChartParseContext:
-    """Context of a chart payload: surface, time, and the texts that mean a refusal."""
+    """Context of a chart payload: surface, time, and the profile's texts that mean a refusal."""
 
     surface: str
     observed_at: datetime
-    words: ChartRefusalTexts
+    words: ProfileMarkers
 
 
 def refuse_chart_answer(answer: HttpResponse) -> None:
@@ -90,9 +83,9 @@ def _without_comments(body: bytes) -> bytes:
 def refusal_from_text(body: bytes, seen: ChartParseContext) -> UpstreamError | None:
     """Return the error for a body that is a known refusal text; None for any other body."""
     text = body[:_TEXT_KEPT].decode("utf-8", "replace")
-    if any(word in text for word in seen.words.denied):
+    if any(word in text for word in seen.words.chart_denied):
         return refusal_error("chart_denied", "the chart's firewall refused", surface=seen.surface)
-    if any(word in text for word in seen.words.unknown):
+    if any(word in text for word in seen.words.chart_unknown):
         return refusal_error("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
     return None
 

@@ -5,6 +5,7 @@ pages `chart_html` and `chart_html_old`, which hold the songs as a list in a scr
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -20,10 +21,9 @@ from pipelines.platform.chartsrc.bodies import (
     parse_document,
     refusal_from_text,
 )
-from pipelines.platform.chartsrc.song import parse_song, parse_song_of_page
-from pipelines.platform.parsers.fields import JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.fields import MAX_INT, JsonNode, refuse_too_many_values
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.charts import ChartPage
+from warehouse.records.charts import ChartPage, ChartSong
 
 PAGE_SIZE = 100  # songs on a page of `chart_songs`, as requested by us
 HTML_PAGE_SIZE = 22  # on a page of `chart_html`
@@ -174,3 +174,80 @@ def _shown_day(text: str) -> date | None:
 
 def _other_issue(surface: str, what: str) -> Exception:
     return refusal_error("chart_other_issue", f"another issue came: {what}", surface=surface)
+
+
+_PARTS = " - "  # between artist and title in a file name; titles may contain it too
+_JOIN = "、"
+_COVER_SIZE = "240"
+_ON_PAGE = {"FileName": "filename", "Hash": "hash", "timeLen": "duration"}
+
+
+def parse_song(node: JsonNode, rank: int) -> ChartSong:
+    """Parse a song of a JSON form; `rank` counts from 1.
+
+    Raises:
+        StructureChangedError: It has no title, or a field has an unknown type.
+    """
+    artist, title = _parts(node.name("filename"))
+    title = node.name("songname") or title
+    if title is None:
+        raise node.missing("songname")
+    return ChartSong(
+        rank=rank,
+        title=title,
+        artist=_authors(node) or node.name("singername") or artist,
+        duration_s=_seconds(node, "duration"),
+        cover_url=_cover(node),
+        previous_rank=non_negative_int(node, "last_sort") or None,
+        sort=non_negative_int(node, "sort") or None,
+        song_hash=node.name("hash"),
+        album_audio_id=node.id("album_audio_id"),
+        album_id=node.id("album_id"),
+        rank_count=non_negative_int(node, "rank_count") or None,
+        is_first=node.flag("isfirst"),
+    )
+
+
+def parse_song_of_page(node: JsonNode, rank: int) -> ChartSong:
+    """Parse a song from the script of an HTML page, which spells keys differently.
+
+    Raises:
+        StructureChangedError: It has no title, or a field has an unknown type.
+    """
+    values = {_ON_PAGE.get(key, key): value for key, value in node.values.items()}
+    return parse_song(JsonNode(values, node.surface, node.path), rank)
+
+
+def _parts(filename: str | None) -> tuple[str | None, str | None]:
+    """Split "artist - title"; without the separator all of it is the title."""
+    if filename is None:
+        return None, None
+    artist, mark, title = filename.partition(_PARTS)
+    if not mark:
+        return None, filename.strip() or None
+    return artist.strip() or None, title.strip() or None
+
+
+def _authors(node: JsonNode) -> str | None:
+    names = [author.name("author_name") for author in node.nodes("authors")]
+    return _JOIN.join(name for name in names if name) or None
+
+
+def _seconds(node: JsonNode, key: str) -> int | None:
+    """Return a duration in whole seconds, also from a fraction; 0 means unknown (None)."""
+    value = node.values.get(key)
+    if not isinstance(value, float):
+        return non_negative_int(node, key) or None
+    if not math.isfinite(value) or not 0 <= value < MAX_INT:
+        raise node.changed(key, value)
+    return round(value) or None
+
+
+def _cover(node: JsonNode) -> str | None:
+    """Return the URL of the cover; None if it is empty or no URL."""
+    more = node.node("trans_param")
+    found = node.name("album_sizable_cover") or (more.name("union_cover") if more else None) or ""
+    address = found.replace("{size}", _COVER_SIZE)
+    if address.startswith("http://"):
+        address = f"https://{address.removeprefix('http://')}"
+    return address if address.startswith("https://") else None

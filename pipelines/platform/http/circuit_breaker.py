@@ -5,14 +5,14 @@ the error while a circuit is open. The control store keeps the state and lets on
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
-from typing import Protocol
 
 from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
+from warehouse.control import CircuitDecision, ControlStore
 from warehouse.records.errors import (
     SURFACE_OFF,
     AudioUnavailableError,
@@ -60,66 +60,13 @@ UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 """Every `reason` of an error without a request."""
 
 
-class CircuitPermission(Protocol):
-    """The control store's decision on whether a surface may be requested."""
-
-    @property
-    def is_allowed(self) -> bool:
-        """True when a request may be made."""
-
-    @property
-    def is_probe(self) -> bool:
-        """True when this request decides whether the circuit closes."""
-
-    @property
-    def is_clean(self) -> bool:
-        """True when a success need not be recorded."""
-
-    @property
-    def wait_s(self) -> float:
-        """Seconds until the next probe."""
-
-    @property
-    def cause(self) -> str | None:
-        """Type of the error that opened the circuit."""
-
-
-class CircuitStore(Protocol):
-    """The part of the control store that holds circuit state."""
-
-    def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitPermission:
-        """Decide whether a surface may be requested."""
-
-    def note_failure(
-        self,
-        host: str,
-        surface: str,
-        *,
-        cause: str,
-        is_probe: bool,
-        threshold: int,
-        open_s: float,
-        longest_s: float,
-    ) -> None:
-        """Record a failure that counts against the surface."""
-
-    def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
-        """Record a successful request."""
-
-    def release_probe(self, host: str, surface: str) -> None:
-        """Release the probe, which ended without a result."""
-
-    def open_surfaces(self, host: str, *, cause: str, since_s: float) -> Sequence[str]:
-        """Return the surfaces of a host whose circuits this error opened lately."""
-
-
 _PROBING: ContextVar[bool] = ContextVar("probing", default=False)
 
 
 class CircuitBreaker:
     """The circuits of one client."""
 
-    def __init__(self, store: CircuitStore, times: CircuitTimes) -> None:
+    def __init__(self, store: ControlStore, times: CircuitTimes) -> None:
         self._store = store
         self._times = times
         self._demands: dict[tuple[str, str], str] = {}
@@ -178,7 +125,7 @@ class CircuitBreaker:
             raise
         await self._worked(passage, host, name, with_data=True)
 
-    async def _ask(self, host: str, name: str) -> CircuitPermission:
+    async def _ask(self, host: str, name: str) -> CircuitDecision:
         """Ask the store; if we are cancelled meanwhile, a granted probe is released at once."""
         asking = asyncio.ensure_future(
             asyncio.to_thread(self._store.check_circuit, host, name, probe_s=self._times.probe_s)
@@ -191,7 +138,7 @@ class CircuitBreaker:
             raise
 
     async def _learn(
-        self, error: SametrackError, passage: CircuitPermission, host: str, surface: str
+        self, error: SametrackError, passage: CircuitDecision, host: str, surface: str
     ) -> None:
         threshold = failure_threshold(error)
         reason = error.reason if isinstance(error, UpstreamError) else None
@@ -205,7 +152,7 @@ class CircuitBreaker:
             await asyncio.to_thread(self._store.release_probe, host, surface)
 
     async def _learn_of_host(
-        self, error: SametrackError, passage: CircuitPermission, host: str
+        self, error: SametrackError, passage: CircuitDecision, host: str
     ) -> None:
         """Close a host by a second challenged surface; its probe is any answer but a challenge."""
         reason = error.reason if isinstance(error, UpstreamError) else None
@@ -226,7 +173,7 @@ class CircuitBreaker:
     async def _failed(
         self,
         error: SametrackError,
-        passage: CircuitPermission,
+        passage: CircuitDecision,
         host: str,
         surface: str,
         *,
@@ -246,7 +193,7 @@ class CircuitBreaker:
             self._demands[(host, surface)] = error.type
 
     async def _worked(
-        self, passage: CircuitPermission, host: str, surface: str, *, with_data: bool
+        self, passage: CircuitDecision, host: str, surface: str, *, with_data: bool
     ) -> None:
         self._demands.pop((host, surface), None)
         if surface == WHOLE_HOST and not passage.is_probe:

@@ -9,9 +9,9 @@ import asyncio
 import random
 import ssl
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Self
 from urllib.parse import urlsplit
@@ -28,7 +28,7 @@ from pipelines.platform.call_trace import (
 )
 from pipelines.platform.http.body_sinks import BodySink, Sink
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
-from pipelines.platform.http.host_policy import HostPolicy
+from pipelines.platform.http.host_policy import NOT_MODIFIED, HostPolicy, StoredResponse
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
@@ -38,8 +38,6 @@ from pipelines.platform.http.link_gate import (
     join_address,
 )
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.http.request import HttpLimits, HttpRequest
-from pipelines.platform.http.revalidation import NOT_MODIFIED
 from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
@@ -53,7 +51,52 @@ from warehouse.records.errors import (
 )
 from warehouse.records.times import observed_now
 
-__all__ = ["USER_AGENT", "GuestClient", "HttpLimits", "HttpRequest"]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """Timeouts, sizes and retries; times in seconds.
+
+    `attempts` counts the first one. The waits between attempts grow with jitter and pause the host
+    for every process.
+    """
+
+    connect_s: float = 5.0
+    read_s: float = 10.0
+    total_s: float = 20.0
+    media_total_s: float = 60.0
+    robots_s: float = 5.0  # robots.txt is only recorded by default, so it must not delay a read
+    body_bytes: int = 4 * 1024 * 1024
+    media_bytes: int = 64 * 1024 * 1024
+    attempts: int = 3
+    wait_initial_s: float = 0.3
+    wait_max_s: float = 3.0
+    wait_jitter_s: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """One request.
+
+    `ends_at` is True for redirect targets that are the answer themselves; `known` is the stored
+    response to revalidate, if the server sent a validator with it. `referer` is the address of the
+    page that was really read and named this one; it is sent as it is, and nothing else ever is.
+    """
+
+    surface: str
+    url: str
+    allowed: tuple[str, ...]
+    params: Mapping[str, str] = field(default_factory=dict)
+    ends_at: Callable[[str], bool] = lambda _location: False
+    total_s: float | None = None
+    attempts: int | None = None
+    known: StoredResponse | None = None
+    referer: str | None = None
+
+    @property
+    def address(self) -> str:
+        """The URL with its parameters."""
+        return str(httpx2.URL(self.url, params=dict(self.params))) if self.params else self.url
+
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
 _HEADERS = {
@@ -163,13 +206,15 @@ class GuestClient:
     async def fetch(self, ask: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
         await self._permit(ask)
-        ask = replace(ask, known=await self._host_policy.recall(ask.address))
+        memory = self._host_policy.memory
+        if memory is not None:
+            ask = replace(ask, known=await memory.recall(ask.address))
         sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
         answer = replace(await self._patiently(ask, sink), body=sink.body)
         if answer.status == NOT_MODIFIED and ask.known is not None:
             answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
-        elif answer.status == _OK and self._host_policy.memory is not None:
-            await self._host_policy.memory.keep(ask.address, answer.validators, answer.body)
+        elif answer.status == _OK and memory is not None:
+            await memory.keep(ask.address, answer.validators, answer.body)
         record_response(answer)
         return answer
 
@@ -189,7 +234,8 @@ class GuestClient:
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)
 
-        await self._host_policy.permit(ask.address, ask.surface, fetch)
+        if self._host_policy.robots is not None:
+            await self._host_policy.robots.permit(ask.address, ask.surface, fetch)
 
     async def _patiently(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
         """Retry after each 429 as long as the requested wait is within the maximum."""
@@ -256,7 +302,8 @@ class GuestClient:
             self._transport.prepare(address.scheme, address.host)
             await self._turns.wait(address.host, surface=ask.surface)
             # Another request may have met a refusal while this one waited for its turn.
-            self._host_policy.recheck(address.host, ask.surface)
+            if self._host_policy.circuits is not None:
+                self._host_policy.circuits.recheck(address.host, ask.surface)
             return await self._heeded(await self._exchange(address, dial, ask, sink), address)
 
     async def _heeded(self, answer: HttpResponse, address: CheckedAddress) -> HttpResponse:

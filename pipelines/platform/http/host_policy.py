@@ -1,31 +1,74 @@
 """Policy of a client towards hosts beyond the rate limit: circuits, revalidation, robots.txt.
 
-Each part is optional; without it the check or the memory does not take place.
+Each part is optional; without it the check or the memory does not take place. Revalidation makes
+requests conditional: only responses with `ETag` or `Last-Modified` and without `no-store` are
+revalidated. The body is the archived one; if it has been deleted, the request is an ordinary one.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
-from pipelines.platform.http.circuit_breaker import CircuitBreaker, CircuitStore
-from pipelines.platform.http.learned_health import LearnedHealth, LearnedHealthStore
-from pipelines.platform.http.rate_limiter import HostRateStore
-from pipelines.platform.http.revalidation import (
-    BodyArchive,
-    ResponseMemory,
-    StoredResponse,
-    ValidatorStore,
-)
-from pipelines.platform.http.robots import FetchRobots, RobotsPolicy, RobotsStore
+from pipelines.platform.http.circuit_breaker import CircuitBreaker
+from pipelines.platform.http.learned_health import LearnedHealth
+from pipelines.platform.http.robots import RobotsPolicy
 from pipelines.platform.profiles import PlatformProfile
+from warehouse.control import CacheValidators, ControlStore
+
+NOT_MODIFIED = 304
+_MAX_VALIDATOR_LENGTH = 1000  # validators are short; a longer one is not worth storing
+
+type ReadBody = Callable[[str], bytes | None]
+"""Returns an archived body by its hash; None if it is not stored (yet, or any more)."""
 
 
-class HostPolicyStore(
-    HostRateStore, CircuitStore, ValidatorStore, RobotsStore, LearnedHealthStore, Protocol
-):
-    """The parts of the control store that host policy needs."""
+@dataclass(frozen=True, slots=True)
+class StoredResponse:
+    """A stored body, and the headers that ask the server whether it is still current."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class ResponseMemory:
+    """Stored responses by URL, for conditional requests."""
+
+    def __init__(self, store: ControlStore, read_body: ReadBody) -> None:
+        self._store = store
+        self._read_body = read_body
+
+    async def recall(self, address: str) -> StoredResponse | None:
+        """Return the stored response for a URL if it can be revalidated."""
+        return await asyncio.to_thread(self._recall, address)
+
+    async def keep(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
+        """Store the validators of a response, if it has any."""
+        etag, modified = headers.get("ETag"), headers.get("Last-Modified")
+        is_private = "no-store" in headers.get("Cache-Control", "").lower()
+        if is_private or not body or not (etag or modified):
+            return
+        if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
+            return
+        answer = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
+        await asyncio.to_thread(self._store.save_validators, _key(address), answer)
+
+    def _recall(self, address: str) -> StoredResponse | None:
+        answer = self._store.read_validators(_key(address))
+        body = None if answer is None else self._read_body(answer.payload_sha256)
+        if answer is None or body is None:
+            return None
+        words = {"If-None-Match": answer.etag, "If-Modified-Since": answer.last_modified}
+        # A header of a request holds ASCII alone, one of a response may hold more.
+        headers = {name: word for name, word in words.items() if word and word.isascii()}
+        return StoredResponse(body, headers) if headers else None
+
+
+def _key(address: str) -> str:
+    # Addresses hold ids of accounts and search terms, which the table need not contain.
+    return hashlib.sha256(address.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,33 +89,19 @@ class HostPolicy:
         async with self.circuits.watch(host, surface):
             yield
 
-    def recheck(self, host: str, surface: str) -> None:
-        """See `CircuitBreaker.recheck`."""
-        if self.circuits is not None:
-            self.circuits.recheck(host, surface)
-
-    async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
-        """See `RobotsPolicy.permit`."""
-        if self.robots is not None:
-            await self.robots.permit(url, surface, fetch)
-
-    async def recall(self, address: str) -> StoredResponse | None:
-        """See `ResponseMemory.recall`."""
-        return None if self.memory is None else await self.memory.recall(address)
-
 
 def build_host_policy(
     profile: PlatformProfile,
-    store: HostPolicyStore,
+    store: ControlStore,
     *,
     obeys_robots: bool,
-    bodies: BodyArchive | None = None,
+    read_body: ReadBody | None = None,
     clock: Clock = MACHINE_CLOCK,
 ) -> HostPolicy:
-    """Build the policy of a profile's client. Without `bodies` no request is conditional."""
+    """Build the policy of a profile's client. Without `read_body` no request is conditional."""
     return HostPolicy(
         circuits=CircuitBreaker(store, profile.circuit),
-        memory=None if bodies is None else ResponseMemory(store, bodies),
+        memory=None if read_body is None else ResponseMemory(store, read_body),
         robots=RobotsPolicy(store, is_obeyed=obeys_robots, clock=clock),
         health=LearnedHealth(store, clock=clock),
     )

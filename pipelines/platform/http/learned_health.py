@@ -6,12 +6,12 @@ draws conclusions is in `sources/rules.py`. Without a store a client learns for 
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.rules import ANSWERED
+from warehouse.control import ControlStore
 from warehouse.control.hosts.surface_answers import is_probe_due
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -32,29 +32,10 @@ type SurfaceKey = tuple[str, str]
 """Host and surface."""
 
 
-class LearnedHealthStore(Protocol):
-    """The part of the control store that keeps the answers of surfaces."""
-
-    def note_answer(
-        self, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
-    ) -> Sequence[str]:
-        """Append an answer; return the latest `keep`, oldest first."""
-
-    def surface_answers(self, *, max_age_s: float) -> Mapping[SurfaceKey, Sequence[str]]:
-        """Return the answers of every surface that answered recently enough."""
-
-    def claim_source_probe(
-        self, host: str, surface: str, *, every_s: float, recovered: str
-    ) -> bool:
-        """Return True if a probe is due, for the first caller of each interval."""
-
-
 class LearnedHealth:
     """Answers of the surfaces, as one client sees them."""
 
-    def __init__(
-        self, store: LearnedHealthStore | None = None, *, clock: Clock = MACHINE_CLOCK
-    ) -> None:
+    def __init__(self, store: ControlStore | None = None, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._store = store
         self._clock = clock
         self._known: dict[SurfaceKey, Sequence[str]] = {}

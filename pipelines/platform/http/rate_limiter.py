@@ -14,6 +14,7 @@ from typing import Protocol
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import waiting_for_host
 from pipelines.platform.profiles import HostRate
+from warehouse.control import TokenGrant
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 DEFAULT_PAUSE_S = 30.0
@@ -21,24 +22,12 @@ MAX_PAUSE_S = 3600.0
 HOST_MAX_WAIT_S = 60.0
 
 
-class RateDecision(Protocol):
-    """The control store's decision: a token is reserved, or today's budget is spent."""
-
-    @property
-    def wait_s(self) -> float:
-        """Seconds until the reserved request may be sent."""
-
-    @property
-    def spent(self) -> bool:
-        """True when today's budget is spent; then nothing is reserved."""
-
-
 class HostRateStore(Protocol):
     """The part of the control store that the rate limiter needs."""
 
     def take_token(
         self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> RateDecision:
+    ) -> TokenGrant:
         """Reserve one token of the host's bucket, and return how long to wait for it."""
 
     def pause_host(self, host: str, until: datetime) -> None:

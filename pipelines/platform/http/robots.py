@@ -9,9 +9,8 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from datetime import datetime
 from http import HTTPStatus
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -19,6 +18,8 @@ from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse
+from warehouse.control import ControlStore, StoredRobotsFile
+from warehouse.control.records import RobotsVerdict
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
@@ -34,46 +35,13 @@ _AGENT_LINE = re.compile(
 _OTHER_AGENT = " another-agent"
 _LONGEST_BODY = 512 * 1024  # the RFC asks for 500 KiB at least
 
-PathVerdict = Literal["allowed", "disallowed", "unknown"]
 type FetchRobots = Callable[[str], Awaitable[HttpResponse]]
-
-
-class RobotsFileRecord(Protocol):
-    """A host's file as stored."""
-
-    @property
-    def status(self) -> int | None:
-        """HTTP status; None if there was no response."""
-
-    @property
-    def body(self) -> str:
-        """The text."""
-
-    @property
-    def fetched_at(self) -> datetime:
-        """When it was read."""
-
-
-class RobotsStore(Protocol):
-    """The part of the control store that holds robots.txt files and decisions."""
-
-    def robots_file(self, host: str, *, max_age_s: float) -> RobotsFileRecord | None:
-        """Return a host's file if it is not older than `max_age_s`."""
-
-    def save_robots_file(self, host: str, *, status: int | None, body: str) -> None:
-        """Store a host's file."""
-
-    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
-        """Acquire a lease; False if another owner holds it."""
-
-    def record_robots(self, host: str, surface: str, *, decision: PathVerdict, reason: str) -> None:
-        """Store a decision."""
 
 
 class PathDecision(NamedTuple):
     """Decision for a path, with its reason."""
 
-    verdict: PathVerdict
+    verdict: RobotsVerdict
     reason: str
 
 
@@ -81,13 +49,13 @@ class RobotsPolicy:
     """robots.txt decisions of one client."""
 
     def __init__(
-        self, store: RobotsStore, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK
+        self, store: ControlStore, *, is_obeyed: bool, clock: Clock = MACHINE_CLOCK
     ) -> None:
         self._store = store
         self._is_obeyed = is_obeyed
         self._clock = clock
         self._files: dict[str, tuple[float, int | None, Protego]] = {}
-        self._kept: dict[tuple[str, str], tuple[float, PathVerdict]] = {}
+        self._kept: dict[tuple[str, str], tuple[float, RobotsVerdict]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
@@ -153,7 +121,7 @@ class RobotsPolicy:
         await asyncio.to_thread(self._store.save_robots_file, host, status=status, body=body)
         return status, body
 
-    def _age_s(self, file: RobotsFileRecord) -> float:
+    def _age_s(self, file: StoredRobotsFile) -> float:
         return (self._clock.now() - file.fetched_at).total_seconds()
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import adbutils
 from adbutils.errors import AdbConnectionError, AdbError, AdbTimeout
 
-from pipelines.platform.mobileapp.phone import NotIdleError, advice
+from pipelines.platform.mobileapp.phone import NotIdleError, unavailable
 from warehouse.records.errors import DeviceUnavailableError
 
 LOOPBACK = "127.0.0.1"
@@ -181,12 +181,7 @@ class AdbPhone:
             self._client.close_connections()
 
     def _unavailable(self, reason: str) -> DeviceUnavailableError:
-        return DeviceUnavailableError(
-            f"the device {self.serial} cannot be used: {reason.replace('_', ' ')}",
-            surface="device",
-            reason=reason,
-            hint=advice(reason, serial=self.serial, port=self._port),
-        )
+        return unavailable(reason, self.serial, port=self._port)
 
 
 def _reason(error: BaseException) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 import orjson
 
 from pipelines.platform.mobileapp.layouts import App, Layout
-from pipelines.platform.mobileapp.screens import read_track, read_work
-from pipelines.platform.mobileapp.tree import TreeError, parse_tree
+from pipelines.platform.mobileapp.screens import TreeError, parse_tree, read_track, read_work
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage

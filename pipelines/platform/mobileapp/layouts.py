@@ -10,21 +10,18 @@ from pathlib import Path
 from re import Pattern
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
 from pipelines.platform import profiles
-from pipelines.platform.profiles import KNOWN_PROFILES, HostRate
+from pipelines.platform.profiles import KNOWN_PROFILES, HostRate, ProfilePart
+from pipelines.platform.profiles.patches import first_fault
 from warehouse.records.errors import InvalidParameterError
 
 _FOLDER = Path(profiles.__file__).parent
 _SUFFIX = ".app.toml"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-
-
-class Selector(_Part):
+class Selector(ProfilePart):
     """A node, by what it says of itself. All that is given must match, patterns as a whole.
 
     `id` is the resource id without its package. The value of a node is the group `value` of the
@@ -37,7 +34,7 @@ class Selector(_Part):
     desc: Pattern[str] | None = None
 
 
-class TrackLayout(_Part):
+class TrackLayout(ProfilePart):
     """The page of a track: `first` opens the first of its videos."""
 
     sign: Selector
@@ -46,7 +43,7 @@ class TrackLayout(_Part):
     first: Selector
 
 
-class VideoLayout(_Part):
+class VideoLayout(ProfilePart):
     """One video of a feed. `is_paused_by_tap`: while it plays, the tree cannot be read."""
 
     sign: Selector
@@ -59,21 +56,21 @@ class VideoLayout(_Part):
     is_paused_by_tap: bool = False
 
 
-class ShareLayout(_Part):
+class ShareLayout(ProfilePart):
     """What the share button brings: a text that holds the public link of the video."""
 
     sign: Selector
     link: Selector
 
 
-class AccountLayout(_Part):
+class AccountLayout(ProfilePart):
     """The page of an account, which the author of a video leads to: its public handle."""
 
     sign: Selector
     handle: Selector
 
 
-class Prompts(_Part):
+class Prompts(ProfilePart):
     """What is in the way. A demand ends the reading; a dialog is closed by what closes it."""
 
     login: tuple[Selector, ...]
@@ -83,7 +80,7 @@ class Prompts(_Part):
     end: tuple[Selector, ...] = ()
 
 
-class Layout(_Part):
+class Layout(ProfilePart):
     """The screens of some versions of the app.
 
     Attributes:
@@ -104,7 +101,7 @@ class Layout(_Part):
     prompts: Prompts
 
 
-class App(_Part):
+class App(ProfilePart):
     """The app of a platform. `link`: the form of a track's public link that opens it;
     `max_wait_s`: how long a screen may take to come.
     """
@@ -157,10 +154,8 @@ def load_app(profile: str | Path | None) -> App | None:
             f"the app file {path.name!r} cannot be read: {type(exc).__name__}"
         ) from exc
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
         raise InvalidParameterError(
-            f"the app file {path.name!r} is not valid at {where!r}: {first['msg']}"
+            f"the app file {path.name!r} is not valid at {first_fault(exc)}"
         ) from exc
 
 

@@ -12,20 +12,20 @@ from pipelines.clock import Clock
 from pipelines.platform.call_trace import note_item, record_request
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.bundles import Item
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, Layout, Selector
-from pipelines.platform.mobileapp.phone import LOST, NotIdleError, Phone, advice
+from pipelines.platform.mobileapp.phone import LOST, Claim, NotIdleError, Phone, unavailable
 from pipelines.platform.mobileapp.screens import (
     Kind,
     Tree,
+    TreeError,
     find,
     is_at_end,
     kind_of,
+    parse_tree,
     read,
     read_work,
     seen_ids,
 )
-from pipelines.platform.mobileapp.tree import TreeError, parse_tree
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
 
@@ -342,16 +342,6 @@ async def find_layout(phone: Phone, app: App) -> Layout:
             hint="add a layout for it to the app file of the profile (docs/providers.md)",
         )
     return layout
-
-
-def unavailable(reason: str, serial: str) -> DeviceUnavailableError:
-    """The error of a device that cannot be used."""
-    return DeviceUnavailableError(
-        f"the device {serial} cannot be used: {reason.replace('_', ' ')}",
-        surface="device",
-        reason=reason,
-        hint=advice(reason, serial=serial, port=0),
-    )
 
 
 def _unknown(screen: Screen, wanted: Kind, kind: Kind) -> UpstreamError:

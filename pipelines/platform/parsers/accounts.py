@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode, first_address, parse_json
+from pipelines.platform.parsers.fields import JsonNode, first_picture, parse_json, read_count
 from pipelines.platform.parsers.pages import find_account
 from pipelines.platform.parsers.refusals import refuse_status, says_unknown
 from pipelines.platform.parsers.videos import ParseContext
@@ -14,7 +13,7 @@ from warehouse.records.videos import Account, FollowerCountSource
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
 
-def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
+def parse_user_info(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the requested account from `user_info`.
 
     Raises:
@@ -22,11 +21,7 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    if says_unknown(answer):
-        raise UnresolvedIdError("the platform knows no such account")
-    refuse_status(answer)
-    info = answer.must_node("user_info")
+    info = _user_info(body, seen, UnresolvedIdError("the platform knows no such account"))
     found = info.name("sec_uid")
     if found is None and not _has_id(info):  # old forms show only the other ids
         raise info.missing("sec_uid")
@@ -35,7 +30,7 @@ def parse_user_info(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account
     return _account(info, sec_uid, seen)
 
 
-def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Account:
+def parse_user_by_handle(body: bytes, handle: str, seen: ParseContext) -> Account:
     """Parse the account with a public handle, given with or without its `@`.
 
     Case does not count: the platform finds a handle in any.
@@ -45,13 +40,10 @@ def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Acc
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    if says_unknown(answer):
-        raise UnresolvedIdError(
-            "the platform knows no account with this handle", hint="check the handle after the @"
-        )
-    refuse_status(answer)
-    info = answer.must_node("user_info")
+    unknown = UnresolvedIdError(
+        "the platform knows no account with this handle", hint="check the handle after the @"
+    )
+    info = _user_info(body, seen, unknown)
     sec_uid = info.name("sec_uid")
     if sec_uid is None:
         raise info.missing("sec_uid")
@@ -61,7 +53,7 @@ def parse_user_by_handle(body: bytes, *, handle: str, seen: ParseContext) -> Acc
     return _account(info, sec_uid, seen)
 
 
-def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Account:
+def parse_account_page(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
     """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:
@@ -98,8 +90,15 @@ def parse_account_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> Acco
     )
 
 
+def _user_info(body: bytes, seen: ParseContext, unknown: UnresolvedIdError) -> JsonNode:
+    answer = parse_json(body, surface=seen.surface)
+    if says_unknown(answer):
+        raise unknown
+    refuse_status(answer)
+    return answer.must_node("user_info")
+
+
 def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
-    avatars = (first_address(info.node(key)) for key in _AVATARS)
     followers, source = _followers(info)
     return Account(
         sec_uid=sec_uid,
@@ -110,7 +109,7 @@ def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:
         short_id=info.id("short_id"),
         nickname=info.name("nickname"),
         signature=info.text("signature"),
-        avatar_url=next((avatar for avatar in avatars if avatar), None),
+        avatar_url=first_picture(info, _AVATARS),
         follower_count=followers,
         follower_count_source=source,
         following_count=_exact(info, "following_count"),

@@ -1,14 +1,13 @@
 """Parser of `hashtag_info`: one hashtag. Its videos are a list surface: `lists.py`."""
 
-from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode, parse_json
-from pipelines.platform.parsers.refusals import refuse_status, says_unknown
+from pipelines.platform.parsers.fields import JsonNode, read_count
+from pipelines.platform.parsers.refusals import find_description
 from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import SubstitutionError, UnresolvedIdError
 from warehouse.records.videos import HashtagInfo
 
 
-def parse_hashtag_info(body: bytes, *, ch_id: str, seen: ParseContext) -> HashtagInfo:
+def parse_hashtag_info(body: bytes, ch_id: str, seen: ParseContext) -> HashtagInfo:
     """Parse the requested hashtag.
 
     Raises:
@@ -16,8 +15,7 @@ def parse_hashtag_info(body: bytes, *, ch_id: str, seen: ParseContext) -> Hashta
         SubstitutionError: The response is another hashtag.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    info = None if says_unknown(answer) else _info(answer)
+    info = find_description(body, "ch_info", surface=seen.surface)
     if info is None:
         raise UnresolvedIdError(
             f"the platform knows no hashtag with the id {ch_id}",
@@ -29,15 +27,6 @@ def parse_hashtag_info(body: bytes, *, ch_id: str, seen: ParseContext) -> Hashta
             f"requested hashtag {ch_id}, got another", surface=seen.surface, reason=found
         )
     return _hashtag(info, ch_id, seen)
-
-
-def _info(answer: JsonNode) -> JsonNode | None:
-    """Return the description; null or empty with a good status means no such hashtag."""
-    refuse_status(answer)
-    if not answer.has("ch_info"):
-        raise answer.missing("ch_info")
-    info = answer.node("ch_info")
-    return info if info is not None and info.values else None
 
 
 def _hashtag(info: JsonNode, ch_id: str, seen: ParseContext) -> HashtagInfo:

@@ -6,9 +6,9 @@ unchanged: if a surface repeats the current page's, the walk detects that it sta
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.pages import find_account_lists, find_requested_video
-from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.refusals import open_answer, refuse_status
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
@@ -24,7 +24,7 @@ _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
-def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> VideoPage:
+def parse_music_list(body: bytes, music_id: str, seen: ParseContext) -> VideoPage:
     """Parse one page of `music_list`. An item may name its music, and it may be another one.
 
     Lists hold videos of other sounds too, so foreign items are no reason to refuse a page. Only a
@@ -34,7 +34,7 @@ def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> Video
         SubstitutionError: It is.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    page = _list(body, seen)
+    page = parse_list(body, seen=seen)
     named = [video.music.music_id for video in page.videos if video.music is not None]
     is_one_other = len(set(named)) == 1 and music_id not in named
     if is_one_other and 1 < len(named) == len(page.videos):
@@ -44,26 +44,18 @@ def parse_music_list(body: bytes, *, music_id: str, seen: ParseContext) -> Video
     return page
 
 
-def parse_trends_list(body: bytes, *, seen: ParseContext) -> VideoPage:
-    """Parse one page of `trends_list` that was asked for by the id of the trend.
+def parse_list(body: bytes, *, seen: ParseContext) -> VideoPage:
+    """Parse one page of `hashtag_list`, or of `trends_list` if asked for by the id of the trend.
 
     Raises:
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    return _list(body, seen)
-
-
-def parse_hashtag_list(body: bytes, *, seen: ParseContext) -> VideoPage:
-    """Parse one page of `hashtag_list`; its items show no counts.
-
-    Raises:
-        UpstreamError: The surface refuses, or keys or types are unknown.
-    """
-    return _list(body, seen)
+    answer = open_answer(body, surface=seen.surface)
+    return _page(answer, ("aweme_list",), ("cursor",), seen)
 
 
 def parse_user_posts(
-    body: bytes, *, sec_uid: str, seen: ParseContext, is_first: bool = False
+    body: bytes, sec_uid: str, seen: ParseContext, *, is_first: bool = False
 ) -> VideoPage:
     """Parse one page of `user_posts`. A first page that lacks the posts it claims withholds them.
 
@@ -72,13 +64,12 @@ def parse_user_posts(
         SubstitutionError: The posts are of another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     page = _page(answer, ("aweme_list",), ("max_cursor",), seen)
     return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid, seen)
 
 
-def parse_user_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPage:
+def parse_user_page(body: bytes, sec_uid: str, seen: ParseContext) -> VideoPage:
     """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
@@ -92,7 +83,7 @@ def parse_user_page(body: bytes, *, sec_uid: str, seen: ParseContext) -> VideoPa
 
 
 def parse_slides_info(
-    body: bytes, *, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse `slides_info`, the JSON of videos by id.
 
@@ -101,8 +92,7 @@ def parse_slides_info(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     if not answer.has("aweme_details"):
         raise answer.missing("aweme_details")
     found = find_requested_video(
@@ -114,7 +104,7 @@ def parse_slides_info(
 
 
 def parse_detail_body(
-    body: bytes, *, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
@@ -123,8 +113,7 @@ def parse_detail_body(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     if not answer.has("aweme_detail"):
         raise answer.missing("aweme_detail")
     detail, why = answer.node("aweme_detail"), answer.node("filter_detail")
@@ -135,12 +124,6 @@ def parse_detail_body(
     if detail.must_id("aweme_id") != aweme_id:
         raise SubstitutionError(f"requested {aweme_id}, got another video", surface=seen.surface)
     return parse_detail(detail, seen)
-
-
-def _list(body: bytes, seen: ParseContext) -> VideoPage:
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
-    return _page(answer, ("aweme_list",), ("cursor",), seen)
 
 
 def _page(

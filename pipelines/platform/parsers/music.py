@@ -1,7 +1,7 @@
 """Parser of `music_info`: one music id."""
 
-from pipelines.platform.parsers.fields import MAX_ID_LENGTH, JsonNode, first_address, parse_json
-from pipelines.platform.parsers.refusals import refuse_status, says_unknown
+from pipelines.platform.parsers.fields import MAX_ID_LENGTH, JsonNode, first_picture
+from pipelines.platform.parsers.refusals import find_description
 from pipelines.platform.parsers.videos import (
     ParseContext,
     read_extra,
@@ -14,7 +14,7 @@ from warehouse.records.videos import Track
 _COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
 
 
-def parse_music_info(body: bytes, *, music_id: str, seen: ParseContext) -> Track:
+def parse_music_info(body: bytes, music_id: str, seen: ParseContext) -> Track:
     """Parse the requested track.
 
     Raises:
@@ -22,8 +22,7 @@ def parse_music_info(body: bytes, *, music_id: str, seen: ParseContext) -> Track
         SubstitutionError: The response is another track.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
-    info = None if says_unknown(answer) else _info(answer)
+    info = find_description(body, "music_info", surface=seen.surface)
     if info is None:
         raise InvalidMusicInputError(
             f"the platform knows no track with the music id {music_id}",
@@ -37,20 +36,10 @@ def parse_music_info(body: bytes, *, music_id: str, seen: ParseContext) -> Track
     return _track(info, music_id, seen)
 
 
-def _info(answer: JsonNode) -> JsonNode | None:
-    """Return the description; null or empty with a good status means no such track."""
-    refuse_status(answer)
-    if not answer.has("music_info"):
-        raise answer.missing("music_info")
-    info = answer.node("music_info")
-    return info if info is not None and info.values else None
-
-
 def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
     if not info.has("title"):
         raise info.missing("title")
     extra = read_extra(info)
-    covers = (first_address(info.node(key)) for key in _COVERS)
     mapped_title, mapped_artist = read_mapped_song(info)
     return Track(
         music_id=music_id,
@@ -61,7 +50,7 @@ def _track(info: JsonNode, music_id: str, seen: ParseContext) -> Track:
         owner_nickname=info.name("owner_nickname") or _text(extra.get("owner_nickname")),
         duration_s=info.whole("duration") or None,
         is_original_sound=info.flag("is_original_sound"),
-        cover_url=next((cover for cover in covers if cover), None),
+        cover_url=first_picture(info, _COVERS),
         source_aweme_id=_id(extra.get("extract_item_id")),
         mapped_title=mapped_title,
         mapped_artist=mapped_artist,

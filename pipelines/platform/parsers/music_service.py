@@ -24,7 +24,7 @@ _LIST_PAGES = {
 }
 
 
-def parse_service_track(body: bytes, *, track_id: str, seen: ParseContext) -> ServiceSong:
+def parse_service_track(body: bytes, track_id: str, seen: ParseContext) -> ServiceSong:
     """Parse the page of a song.
 
     Raises:
@@ -60,7 +60,7 @@ def parse_service_track(body: bytes, *, track_id: str, seen: ParseContext) -> Se
     )
 
 
-def parse_service_list(body: bytes, *, list_id: str, seen: ParseContext) -> ServiceSongList:
+def parse_service_list(body: bytes, list_id: str, seen: ParseContext) -> ServiceSongList:
     """Parse the page of a playlist, an album or an artist.
 
     Raises:

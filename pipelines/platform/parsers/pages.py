@@ -66,7 +66,7 @@ def _unescaped(text: str, surface: str) -> bytes:
 
 
 def parse_video_page(
-    body: bytes, *, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse the video on a video, note or slides page.
 

@@ -5,13 +5,13 @@ or body turned out to contain no data) the wording of the page. A page with data
 its words: users write those words too, and the captcha script is on every page.
 """
 
-from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.profiles import ProfileMarkers
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 
@@ -26,16 +26,6 @@ _CAPTCHA = "verify"  # `type` of a body that demands a captcha
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusalMarkers:
-    """Refusal markers of the platform profile: words of pages without data, a redirect path."""
-
-    verification_title: tuple[str, ...]
-    verification_body: tuple[str, ...]
-    verification_path: str
-    forbidden_title: tuple[str, ...]
-
-
 _BY_STATUS = {
     HTTPStatus.UNAUTHORIZED: ("login_status", "the surface requires an account"),
     HTTPStatus.FORBIDDEN: ("forbidden", "the platform forbids this"),
@@ -46,7 +36,7 @@ _BY_STATUS = {
 }
 
 
-def refuse_answer(answer: HttpResponse, words: RefusalMarkers) -> None:
+def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
     """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
@@ -76,7 +66,7 @@ def refuse_answer(answer: HttpResponse, words: RefusalMarkers) -> None:
         raise refusal_error(row, "the response is empty", surface=surface, status=status)
 
 
-def _redirected(answer: HttpResponse, words: RefusalMarkers) -> UpstreamError:
+def _redirected(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
     """Return the error for a redirect that is an answer itself."""
     if words.verification_path in urlsplit(answer.location or "").path:
         row, detail = "verify_redirect", "the platform redirects to a verification page"
@@ -138,12 +128,41 @@ def _by_code(body: JsonNode) -> UpstreamError | None:
     )
 
 
+def open_answer(body: bytes, *, surface: str) -> JsonNode:
+    """Return the JSON object of a response that is no refusal.
+
+    Raises:
+        UpstreamError: It is a refusal, or no JSON object.
+    """
+    answer = parse_json(body, surface=surface)
+    refuse_status(answer)
+    return answer
+
+
+def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
+    """Return the description of what was asked for; None if there is no such id.
+
+    The platform says so by a status, or by a null or empty description.
+
+    Raises:
+        UpstreamError: The response is a refusal, or lacks the key.
+    """
+    answer = parse_json(body, surface=surface)
+    if says_unknown(answer):
+        return None
+    refuse_status(answer)
+    if not answer.has(key):
+        raise answer.missing(key)
+    info = answer.node(key)
+    return info if info is not None and info.values else None
+
+
 def says_unknown(body: JsonNode) -> bool:
     """Return True if the body says that the requested id does not exist."""
     return body.whole("status_code") == UNKNOWN_CODE
 
 
-def explain(error: UpstreamError, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError:
+def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
     """Return a more specific error for a response without data if its page shows the reason.
 
     A JSON body in place of a page is read as such: refusals are not always sent as pages.
@@ -171,7 +190,7 @@ def _by_document(answer: HttpResponse) -> UpstreamError | None:
     return None
 
 
-def _by_title(title: str, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError | None:
+def _by_title(title: str, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
     if any(word in title for word in words.verification_title):
         row, detail = "captcha_page", "the platform shows a verification page"
     elif any(word in title for word in words.forbidden_title):
@@ -181,7 +200,7 @@ def _by_title(title: str, answer: HttpResponse, words: RefusalMarkers) -> Upstre
     return refusal_error(row, detail, surface=answer.surface, status=answer.status)
 
 
-def _by_script(page: bytes, answer: HttpResponse, words: RefusalMarkers) -> UpstreamError | None:
+def _by_script(page: bytes, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
     if not any(word.encode() in page for word in words.verification_body):
         return None
     return refusal_error(

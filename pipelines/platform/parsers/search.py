@@ -6,8 +6,8 @@ one decides: data after a demand for verification is a success, a demand after d
 
 from collections.abc import Iterator, Sequence
 
-from pipelines.platform.parsers.fields import JsonNode, parse_json
-from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.refusals import open_answer, refuse_status
 from pipelines.platform.parsers.streams import read_stream
 from pipelines.platform.parsers.videos import ParseContext, parse_list_item
 from warehouse.records.errors import StructureChangedError, UpstreamError
@@ -37,8 +37,7 @@ def parse_search_single(body: bytes, *, place: SearchPosition, seen: ParseContex
     Raises:
         UpstreamError: As for `parse_search_stream`.
     """
-    answer = parse_json(body, surface=seen.surface)
-    refuse_status(answer)
+    answer = open_answer(body, surface=seen.surface)
     return _page(answer, place, seen)
 
 

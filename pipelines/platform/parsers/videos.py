@@ -11,8 +11,7 @@ from datetime import datetime
 
 import orjson
 
-from pipelines.platform.parsers.counts import read_count
-from pipelines.platform.parsers.fields import JsonNode, addresses, first_address
+from pipelines.platform.parsers.fields import JsonNode, addresses, first_address, read_count
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import (
     Author,

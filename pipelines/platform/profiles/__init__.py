@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
-from pipelines.platform.profiles.patches import apply_patch, read_patch
+from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
@@ -34,11 +34,13 @@ HostRule = Annotated[str, StringConstraints(pattern=rf"^\.?{_LABEL}(\.{_LABEL})+
 UrlPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9/_{}.-]*$")]
 
 
-class _Part(BaseModel):
+class ProfilePart(BaseModel):
+    """A part of a file of the profile: no unknown key."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
 
-class ProfileHosts(_Part):
+class ProfileHosts(ProfilePart):
     """Hosts of our own requests. `plain` hosts are requested by http even if the rest is https.
 
     `music_service` serves the public pages of songs; without it nothing is read there.
@@ -56,7 +58,7 @@ class ProfileHosts(_Part):
     music_service_short: tuple[Host, ...] = ()
 
 
-class LinkRules(_Part):
+class LinkRules(ProfilePart):
     """Hosts of links that users may paste, and of permitted redirects."""
 
     share: tuple[HostRule, ...]
@@ -65,31 +67,31 @@ class LinkRules(_Part):
     chart: tuple[HostRule, ...]
 
 
-class MediaHosts(_Part):
+class MediaHosts(ProfilePart):
     """Hosts that sound may be read from, redirects included."""
 
     hosts: tuple[HostRule, ...]
 
 
-class PictureHosts(_Part):
+class PictureHosts(ProfilePart):
     """Hosts that covers and avatars may be read from, redirects included; none: no pictures."""
 
     hosts: tuple[HostRule, ...] = ()
 
 
-class BrowserHosts(_Part):
+class BrowserHosts(ProfilePart):
     """Hosts that a page in a browser may load from, in addition to permitted redirects."""
 
     hosts: tuple[HostRule, ...] = ()
 
 
-class SurfaceSwitches(_Part):
+class SurfaceSwitches(ProfilePart):
     """Surfaces that are not requested, although the profile has an address for them."""
 
     off: tuple[str, ...] = ()
 
 
-class SurfacePaths(_Part):
+class SurfacePaths(ProfilePart):
     """Paths of the surfaces. The names of the fields are the names of the surfaces."""
 
     video_page: UrlPath
@@ -148,14 +150,14 @@ _HOST_OF: Mapping[str, str] = {
 """Field of `ProfileHosts` that serves a surface; all other surfaces are on the share host."""
 
 
-class ChartProfile(_Part):
+class ChartProfile(ProfilePart):
     """Which chart is read: its id, and the client version that its song list requires."""
 
     rank_id: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
     song_version: Annotated[str, StringConstraints(pattern=r"^[0-9]{1,12}$")]
 
 
-class HostRate(_Part):
+class HostRate(ProfilePart):
     """Rate limit of one host for all processes together; `parallel` is per process."""
 
     per_second: float = Field(gt=0)
@@ -163,7 +165,7 @@ class HostRate(_Part):
     parallel: int = Field(ge=1, le=64)
 
 
-class CircuitTimes(_Part):
+class CircuitTimes(ProfilePart):
     """Times of the circuit breaker, in seconds.
 
     `open_s` is the first open period, `longest_s` the limit after many failed probes, `probe_s` how
@@ -175,8 +177,11 @@ class CircuitTimes(_Part):
     probe_s: float = Field(90.0, gt=0)
 
 
-class ProfileMarkers(_Part):
-    """Markers in pages and redirects without data that show the reason."""
+class ProfileMarkers(ProfilePart):
+    """Markers in pages and redirects without data that show the reason.
+
+    `chart_denied` and `chart_unknown` are texts that the chart sends instead of a document.
+    """
 
     verification_title: tuple[str, ...]
     verification_body: tuple[str, ...]
@@ -187,7 +192,7 @@ class ProfileMarkers(_Part):
     chart_unknown: tuple[str, ...]
 
 
-class PlatformProfile(_Part):
+class PlatformProfile(ProfilePart):
     """One platform. `name` is also the name of the world that its data is stored under."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
@@ -248,9 +253,9 @@ class PlatformProfile(_Part):
         filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
         return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
 
-    def public_address(self, surface: str, **ids: str) -> str:
-        """Return a link for users, on the desktop host."""
-        return self.address(surface, **ids)
+    def video_link(self, aweme_id: str) -> str:
+        """Return the link of a video for users, on the desktop host."""
+        return self.address("public_video", aweme_id=aweme_id)
 
     def scheme_of(self, host: str) -> Literal["http", "https"]:
         """Return the scheme used for a host."""
@@ -331,10 +336,8 @@ def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> Pl
     try:
         profile = PlatformProfile.model_validate(document)
     except ValidationError as exc:
-        first = exc.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
         raise InvalidParameterError(
-            f"the profile {shown!r} is not valid at {where!r}: {first['msg']}"
+            f"the profile {shown!r} is not valid at {first_fault(exc)}"
         ) from exc
     _refuse_special_pins(profile, shown)
     return profile

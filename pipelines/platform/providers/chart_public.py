@@ -4,6 +4,7 @@ Which form of an issue (JSON or HTML page) is read is in `sources/chart_table.py
 """
 
 from pipelines.platform.http.client import GuestClient
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.reading import Reading
 from pipelines.platform.sources.chart_table import (
     CHART_ISSUES,
@@ -15,6 +16,11 @@ from pipelines.platform.sources.chart_table import (
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import SourceRequest
 from warehouse.records.charts import ChartIndex, ChartPage
+
+
+def build(_name: str, dependencies: ProviderDependencies) -> "ChartPublic":
+    """Build the chart of the platform profile."""
+    return ChartPublic(dependencies.guest())
 
 
 class ChartPublic:

@@ -4,34 +4,37 @@ Each builder of the provider table takes what it needs; most open a guest client
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import HostPolicy, HostPolicyStore, build_host_policy
+from pipelines.platform.http.host_policy import HostPolicy, build_host_policy
 from pipelines.platform.http.rate_limiter import (
     HOST_MAX_WAIT_S,
     HostRateLimiter,
     max_wait_at,
 )
-from pipelines.platform.http.revalidation import BodyArchive
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
+from warehouse.control import ControlStore
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.captures import read_body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderDependencies:
     """Dependencies of the providers in one process. Nothing is opened before a source needs it.
 
-    `bodies` is the archive; without it no request is conditional. `for_user`: the answers go to a
-    user directly, not to a job.
+    `engine` has the archived bodies; without it no request is conditional. `for_user`: the answers
+    go to a user directly, not to a job.
     """
 
     settings: Settings
     profile: PlatformProfile
-    control: HostPolicyStore
+    control: ControlStore
     limits: HttpLimits | None = None
-    bodies: BodyArchive | None = None
+    engine: Engine | None = None
     clock: Clock = MACHINE_CLOCK
     for_user: bool = False
 
@@ -39,6 +42,11 @@ class ProviderDependencies:
     def sick_policy(self) -> SickPolicy:
         """When sources are asked although all of them withhold their data."""
         return SickPolicy.ONCE if self.for_user else SickPolicy.IF_DUE
+
+    @property
+    def wants_fallback(self) -> bool:
+        """True if demo data is to replace what a public source refuses."""
+        return self.for_user and self.settings.public_fallback_to_mock
 
     def turns(self) -> HostRateLimiter:
         """Rate limiter of the platform's hosts."""
@@ -57,7 +65,7 @@ class ProviderDependencies:
             self.profile,
             self.control,
             obeys_robots=self.settings.robots == "obey",
-            bodies=self.bodies,
+            read_body=None if self.engine is None else partial(read_body, self.engine),
             clock=self.clock,
         )
 

@@ -6,7 +6,9 @@ public surfaces, details included: they replace counts that the app rounds; if t
 the values of the app are used.
 """
 
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
@@ -23,20 +25,23 @@ from pipelines.platform.mobileapp.bundles import (
     parse_app_track,
     parse_app_video,
 )
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
-from pipelines.platform.mobileapp.phone import Phone
+from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.reading import Reading
 from pipelines.platform.sources.table import (
+    DETAIL,
+    MUSIC_LIST,
+    TRACK,
     DetailOrUnavailable,
+    Question,
     SourceRequest,
     read_user_by_handle,
 )
-from pipelines.platform.surfaces import with_requests
+from pipelines.platform.surfaces import SurfaceReader, with_requests
 from pipelines.settings import Settings
 from warehouse.extras import install_hint
 from warehouse.records.errors import (
@@ -63,7 +68,7 @@ class _Shown:
     music_id: str
 
 
-def build_mobileapp_guest(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
+def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
     """The source with the device of the settings; nothing is asked of it yet.
 
     Raises:
@@ -150,23 +155,38 @@ class MobileAppGuest(VidplatPublic):
             identify=self._identify,
         )
 
-    async def fetch_track(self, music_id: str) -> Reading[Track]:
+    async def ask[T](
+        self, question: Question[SurfaceReader, T], request: SourceRequest
+    ) -> Reading[T]:
+        """Answer a question by the app first if it is about a track, its videos, or one of them."""
+        answers: Mapping[str, Callable[[SourceRequest], Awaitable[Reading[object]]]] = {
+            TRACK.name: self._track,
+            MUSIC_LIST.name: self._music_page,
+            DETAIL.name: self._video,
+        }
+        answer = answers.get(question.name)
+        if answer is None:
+            return await super().ask(question, request)
+        return cast("Reading[T]", await answer(request))
+
+    async def _track(self, request: SourceRequest) -> Reading[Track]:
         """The track as its public surface describes it; where that says no, as the app does.
 
         The app is opened first, so that a missing device is reported at once.
         """
         with open_call_trace() as call_trace:
             try:
-                shown: Reading[Track] | UpstreamError = await self._app_track(music_id)
+                shown: Reading[Track] | UpstreamError = await self._app_track(request.entity_id)
             except (DeviceUnavailableError, AppUnreadableError):
                 raise
             except UpstreamError as error:  # a demand, or a screen that is not known
                 shown = error
-            found = await self._public_or(music_id, shown)
+            found = await self._public_or(request, shown)
         return with_requests(found, call_trace.request_count)
 
-    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+    async def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Videos of a track from a place on, each opened in the app."""
+        music_id, cursor = request.entity_id, request.cursor
         with open_call_trace() as call_trace:
             async with self._host_policy.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
@@ -180,14 +200,15 @@ class MobileAppGuest(VidplatPublic):
         value = parse_app_page(body, music_id=music_id, app=self._app, seen=seen)
         return self._reading(body, value, music_id, seen, call_trace.request_count)
 
-    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
+    async def _video(self, request: SourceRequest) -> Reading[DetailOrUnavailable]:
         """A video by its public sources, which are exact; else as the app showed it."""
+        aweme_id = request.entity_id
         shown = self._shown.get(aweme_id)
         if shown is None:
-            return await super().fetch_video(aweme_id)
+            return await super().ask(DETAIL, request)
         with open_call_trace() as call_trace:
             try:
-                found = await super().fetch_video(aweme_id)
+                found = await super().ask(DETAIL, request)
             except UpstreamError:
                 found = await self._from_app(aweme_id, shown)
             if isinstance(found.value, UnavailableVideo):
@@ -202,11 +223,11 @@ class MobileAppGuest(VidplatPublic):
             await super().aclose()
 
     async def _public_or(
-        self, music_id: str, shown: Reading[Track] | UpstreamError
+        self, request: SourceRequest, shown: Reading[Track] | UpstreamError
     ) -> Reading[Track]:
         """What the public surface says; else what the app showed, or why that showed nothing."""
         try:
-            return await super().fetch_track(music_id)
+            return await super().ask(TRACK, request)
         except UpstreamError:
             if isinstance(shown, UpstreamError):
                 raise shown from None
@@ -272,9 +293,7 @@ class MobileAppGuest(VidplatPublic):
         return ParseContext(
             surface=surface,
             observed_at=observed_now(),
-            link_of=lambda aweme_id: self._client.profile.public_address(
-                "public_video", aweme_id=aweme_id
-            ),
+            link_of=self._client.profile.video_link,
         )
 
     def _reading[T](
@@ -290,5 +309,4 @@ class MobileAppGuest(VidplatPublic):
             source_path=PATH,
             fetched_at=seen.observed_at,
             request_count=requests,
-            parser_version=PARSER_VERSION,
         )

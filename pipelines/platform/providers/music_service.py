@@ -8,17 +8,10 @@ from pathlib import Path
 
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.download import download_sound
-from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
-from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.sources.table import SERVICE_LISTS, SourceRequest, read_service_track
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.videos import ServiceSong, ServiceSongList, Video, VideoDetail
-
-_LIST_SURFACES = {
-    "service_playlist": "playlist_id",
-    "service_album": "album_id",
-    "service_artist": "artist_id",
-}
 
 
 class MusicServicePublic:
@@ -34,21 +27,11 @@ class MusicServicePublic:
 
     async def fetch_song(self, track_id: str) -> Reading[ServiceSong]:
         """Fetch the page of a song."""
-        at = self._surfaces
-        return await at.read_twice(
-            at.ask("service_track", track_id=track_id),
-            track_id,
-            lambda a: parse_service_track(a.body, track_id=track_id, seen=at.seen(a)),
-        )
+        return await read_service_track(self._surfaces, SourceRequest(entity_id=track_id))
 
     async def fetch_song_list(self, surface: str, list_id: str) -> Reading[ServiceSongList]:
         """Fetch the songs of a `service_playlist`, a `service_album` or a `service_artist`."""
-        at = self._surfaces
-        return await at.read_twice(
-            at.ask(surface, **{_LIST_SURFACES[surface]: list_id}),
-            list_id,
-            lambda a: parse_service_list(a.body, list_id=list_id, seen=at.seen(a)),
-        )
+        return await SERVICE_LISTS[surface](self._surfaces, SourceRequest(entity_id=list_id))
 
     async def download_song(self, song: ServiceSong, into: Path) -> SoundFile:
         """Download the audio of a song to the folder `into`, named by the id of the song."""
@@ -62,10 +45,3 @@ class MusicServicePublic:
     async def aclose(self) -> None:
         """Close every connection."""
         await self._client.aclose()
-
-
-def build_music_service(dependencies: ProviderDependencies) -> MusicServicePublic | None:
-    """Build the source; None if the profile names no music service."""
-    if dependencies.profile.hosts.music_service is None:
-        return None
-    return MusicServicePublic(dependencies.guest())

@@ -4,6 +4,7 @@ Which surface answers which question, and in which order they are asked, is in `
 short links and sounds, which have one source each.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,24 +13,11 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import download_sound
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.sources.table import (
-    DETAIL,
-    HANDLE,
-    HASHTAG,
-    HASHTAG_LIST,
-    MUSIC_LIST,
-    POSTS,
-    PROFILE,
-    SEARCH,
-    TRACK,
-    WALKS,
-    DetailOrUnavailable,
-    Question,
-    SourceRequest,
-    read_trend,
-)
+from pipelines.platform.sources.table import WALKS, Question, SourceRequest, read_trend
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import (
     InvalidMusicInputError,
@@ -38,14 +26,18 @@ from warehouse.records.errors import (
     SubstitutionError,
     UpstreamError,
 )
-from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
+from warehouse.records.videos import VideoDetail, VideoPage
 
 PHOTOS_KEPT = 50_000
 _LINK_HINT = "give the link of a track or video"
 
 
-class VidplatPublic:
+def build(name: str, dependencies: ProviderDependencies) -> "VidplatPublic":
+    """Build the source with its own client."""
+    return VidplatPublic(dependencies.guest(), name=name, sick_policy=dependencies.sick_policy)
+
+
+class VidplatPublic(Provider):
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
@@ -77,38 +69,16 @@ class VidplatPublic:
         """Return the target of the first platform link in a text."""
         return self._client.profile.find_target(text)
 
-    async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """Fetch one music id."""
-        return await self._planner.ask(TRACK, SourceRequest(entity_id=music_id))
-
-    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """Fetch one page of the videos under a music id."""
-        return await self._list(MUSIC_LIST, music_id, cursor)
-
-    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        """Fetch one page of posts."""
-        return await self._list(POSTS, sec_uid, cursor)
-
-    async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """Fetch one account."""
-        return await self._planner.ask(PROFILE, SourceRequest(entity_id=sec_uid))
-
-    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
-        """Fetch the account with a public handle (`@name`)."""
-        return await self._planner.ask(HANDLE, SourceRequest(entity_id=handle))
-
-    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
-        """Fetch one video."""
-        request = SourceRequest(entity_id=aweme_id, is_photo=aweme_id in self._photos)
-        return await self._planner.ask(DETAIL, request)
-
-    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
-        """Fetch one hashtag."""
-        return await self._planner.ask(HASHTAG, SourceRequest(entity_id=ch_id))
-
-    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """Fetch one page of the videos under a hashtag."""
-        return await self._list(HASHTAG_LIST, ch_id, cursor)
+    async def ask[T](
+        self, question: Question[SurfaceReader, T], request: SourceRequest
+    ) -> Reading[T]:
+        """Ask the sources of a question; the photo posts of a list have another form of detail."""
+        if request.entity_id in self._photos:
+            request = replace(request, is_photo=True)
+        reading = await self._planner.ask(question, request)
+        if isinstance(reading.value, VideoPage):
+            self._remember_photos(reading.value)
+        return reading
 
     async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
         """Fetch the first videos of a trending topic. Only one surface shows it.
@@ -120,15 +90,11 @@ class VidplatPublic:
             raise ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
-        return await read_trend(self._surfaces, trends_id)
+        return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id))
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process."""
         self._planner.resume_walk(surface, entity_id, WALKS)
-
-    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
-        """Fetch one page of the guest search: the framed first screen, then single documents."""
-        return await self._planner.ask(SEARCH, SourceRequest(entity_id=term, place=place))
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Follow a short link up to the first URL that names a target."""
@@ -154,18 +120,10 @@ class VidplatPublic:
         """Close every connection."""
         await self._client.aclose()
 
-    async def _list(
-        self, question: Question[SurfaceReader, VideoPage], entity_id: str, cursor: int
-    ) -> Reading[VideoPage]:
-        """Ask for a page, and remember its photo posts: their detail has another form."""
-        request = SourceRequest(entity_id=entity_id, cursor=cursor)
-        reading = await self._planner.ask(question, request)
+    def _remember_photos(self, page: VideoPage) -> None:
         if len(self._photos) > PHOTOS_KEPT:
             self._photos.clear()
-        self._photos.update(
-            video.aweme_id for video in reading.value.videos if video.media_type == "photo"
-        )
-        return reading
+        self._photos.update(video.aweme_id for video in page.videos if video.media_type == "photo")
 
     def _is_named(self, target: str) -> bool:
         found = self.find_target(target)

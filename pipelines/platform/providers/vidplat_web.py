@@ -33,7 +33,7 @@ RENEWED_KEPT = 64
 _REMOVED = b"-removed-"
 
 
-def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
+def build(name: str, dependencies: ProviderDependencies) -> VidplatPublic:
     """Build the source, with the operator's cookie if one is set."""
     cookie = dependencies.settings.vidplat_cookie
     if cookie is None:
@@ -45,9 +45,8 @@ def build_vidplat_web(name: str, dependencies: ProviderDependencies) -> VidplatP
         dependencies.turns(),
         cookie=cookie,
         limits=dependencies.limits,
-        host_policy=replace(
-            dependencies, bodies=None
-        ).host_policy(),  # never revalidate what an account sees
+        # never revalidate what an account sees
+        host_policy=replace(dependencies, engine=None).host_policy(),
     )
     return VidplatPublic(client, name=name, is_web=True, sick_policy=dependencies.sick_policy)
 

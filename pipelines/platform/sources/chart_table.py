@@ -7,11 +7,7 @@ from collections.abc import Callable
 from datetime import date
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
-from pipelines.platform.chartsrc.bodies import (
-    ChartParseContext,
-    ChartRefusalTexts,
-    refuse_chart_answer,
-)
+from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
 from pipelines.platform.chartsrc.issues import parse_issues
 from pipelines.platform.chartsrc.songs import (
     HTML_PAGE_SIZE,
@@ -23,33 +19,27 @@ from pipelines.platform.chartsrc.songs import (
     parse_songs,
 )
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.reading import PARSER_VERSION, Reading
+from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources.table import Question, Source, SourceRequest
-from pipelines.platform.surfaces import with_requests
+from pipelines.platform.surfaces import HostReader, with_requests
 from warehouse.records.charts import ChartIndex, ChartPage
-from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.errors import UpstreamError
 
 LATEST = "latest"
 """Entity of a request for the latest issue."""
 _PLATFORM = {"ranktype": "2", "plat": "0"}
 
-type ParseSongs = Callable[[bytes, ChartParseContext], ChartPage]
+type ParseSongs = Callable[[HttpResponse], ChartPage]
 
 
-class ChartReader:
+class ChartReader(HostReader):
     """Reads the surfaces of the chart through one client; `dates` are those of known issues."""
 
     def __init__(self, client: GuestClient) -> None:
-        self.profile = client.profile
-        self.health = client.learned_health or LearnedHealth()
+        super().__init__(client)
         self.rank = {"rankid": client.profile.chart.rank_id}
         self.dates: dict[str, date] = {}
-        self._client = client
-        self._words = ChartRefusalTexts(
-            denied=client.profile.markers.chart_denied, unknown=client.profile.markers.chart_unknown
-        )
 
     def ask(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
@@ -60,13 +50,10 @@ class ChartReader:
             params=params,
         )
 
-    def ask_page(self, surface: str, page: int, **ids: str) -> HttpRequest:
-        """Build a request to an HTML page."""
-        rank_id = self.profile.chart.rank_id
-        return HttpRequest(
-            surface=surface,
-            url=self.profile.address(surface, page=str(page), rank_id=rank_id, **ids),
-            allowed=self.profile.links.chart,
+    def seen(self, answer: HttpResponse) -> ChartParseContext:
+        """Build the parse context of a response."""
+        return ChartParseContext(
+            surface=answer.surface, observed_at=answer.fetched_at, words=self.profile.markers
         )
 
     def checked(
@@ -79,8 +66,8 @@ class ChartReader:
         """
         volid = None if request.entity_id == LATEST else request.entity_id
 
-        def parse_checked(body: bytes, seen: ChartParseContext) -> ChartPage:
-            page = parse(body, seen)
+        def parse_checked(answer: HttpResponse) -> ChartPage:
+            page = parse(answer)
             check_issue(
                 page,
                 volid=volid,
@@ -92,7 +79,7 @@ class ChartReader:
         return parse_checked
 
     async def read_twice[T](
-        self, ask: HttpRequest, entity_id: str, parse: Callable[[bytes, ChartParseContext], T]
+        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
     ) -> Reading[T]:
         """Read, and retry once where another edge node may answer better."""
         with open_call_trace() as call_trace:
@@ -104,48 +91,17 @@ class ChartReader:
             found = await self.read(ask, entity_id, parse)
         return with_requests(found, call_trace.request_count)
 
-    async def read[T](
-        self, ask: HttpRequest, entity_id: str, parse: Callable[[bytes, ChartParseContext], T]
-    ) -> Reading[T]:
-        """Fetch, classify, parse, and learn how the surface answers."""
-        host = self.profile.host_of(ask.surface)
-        with open_call_trace() as call_trace:
-            try:
-                answer, value = await self._exchange(ask, parse)
-            except SametrackError as error:
-                await self.health.note(host, ask.surface, error)
-                raise
-            await self.health.note(host, ask.surface, None)
-        return Reading(
-            surface=ask.surface,
-            entity_id=entity_id,
-            value=value,
-            payload=answer.body,
-            content_type=answer.content_type,
-            http_status=answer.wire_status,
-            source_path=answer.path,
-            fetched_at=answer.fetched_at,
-            request_count=call_trace.request_count,
-            parser_version=PARSER_VERSION,
-        )
-
-    async def _exchange[T](
-        self, ask: HttpRequest, parse: Callable[[bytes, ChartParseContext], T]
-    ) -> tuple[HttpResponse, T]:
-        async with self._client.circuit(ask):
-            answer = await self._client.fetch(ask)
-            refuse_chart_answer(answer)
-            seen = ChartParseContext(
-                surface=answer.surface, observed_at=answer.fetched_at, words=self._words
-            )
-            return answer, parse(answer.body, seen)
+    def interpret[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
+        """Parse a response that is no refusal."""
+        refuse_chart_answer(answer)
+        return parse(answer)
 
 
 async def read_issues(at: ChartReader, request: SourceRequest) -> Reading[ChartIndex]:
     """Read all issues that the chart lists."""
     ask = at.ask("chart_issues", **at.rank, **_PLATFORM)
     return await at.read_twice(
-        ask, request.entity_id, lambda body, seen: parse_issues(body, seen=seen)
+        ask, request.entity_id, lambda a: parse_issues(a.body, seen=at.seen(a))
     )
 
 
@@ -160,7 +116,7 @@ async def read_songs(at: ChartReader, request: SourceRequest) -> Reading[ChartPa
         "page": str(page),
     }
     ask = at.ask("chart_songs", **at.rank, **_PLATFORM, **asked, **issue)
-    parse = at.checked(request, lambda body, seen: parse_songs(body, page=page, seen=seen))
+    parse = at.checked(request, lambda a: parse_songs(a.body, page=page, seen=at.seen(a)))
     return await at.read_twice(ask, request.entity_id, parse)
 
 
@@ -168,7 +124,9 @@ async def read_latest(at: ChartReader, request: SourceRequest) -> Reading[ChartP
     """Read the songs of the latest issue as its mobile page does."""
     page = request.cursor
     parse = at.checked(
-        request, lambda body, seen: parse_latest(body, page=page, seen=seen), names_issue=False
+        request,
+        lambda a: parse_latest(a.body, page=page, seen=at.seen(a)),
+        names_issue=False,
     )
     ask = at.ask("chart_latest", **at.rank, page=str(page), json="true")
     return await at.read(ask, request.entity_id, parse)
@@ -176,62 +134,58 @@ async def read_latest(at: ChartReader, request: SourceRequest) -> Reading[ChartP
 
 async def read_latest_page(at: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of the latest issue from its HTML page."""
-    page = request.cursor
-
-    def parse(body: bytes, seen: ChartParseContext) -> ChartPage:
-        return parse_song_page(body, page=page, page_size=HTML_PAGE_SIZE, seen=seen)
-
-    return await at.read(
-        at.ask_page("chart_html", page),
-        request.entity_id,
-        at.checked(request, parse, names_issue=False),
-    )
+    return await _read_html(at, request, "chart_html", HTML_PAGE_SIZE, names_issue=False)
 
 
 async def read_old_page(at: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of an old issue from its HTML page."""
-    page = request.cursor
-
-    def parse(body: bytes, seen: ChartParseContext) -> ChartPage:
-        return parse_song_page(body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=seen)
-
-    ask = at.ask_page("chart_html_old", page, volid=request.entity_id)
-    return await at.read(ask, request.entity_id, at.checked(request, parse))
+    return await _read_html(at, request, "chart_html_old", OLD_HTML_PAGE_SIZE)
 
 
+async def _read_html(
+    at: ChartReader,
+    request: SourceRequest,
+    surface: str,
+    page_size: int,
+    *,
+    names_issue: bool = True,
+) -> Reading[ChartPage]:
+    page, profile = request.cursor, at.profile
+    ids = {"page": str(page), "rank_id": profile.chart.rank_id, "volid": request.entity_id}
+    ask = HttpRequest(
+        surface=surface, url=profile.address(surface, **ids), allowed=profile.links.chart
+    )
+
+    def parse(answer: HttpResponse) -> ChartPage:
+        return parse_song_page(answer.body, page=page, page_size=page_size, seen=at.seen(answer))
+
+    checked = at.checked(request, parse, names_issue=names_issue)
+    return await at.read(ask, request.entity_id, checked)
+
+
+_ISSUE = frozenset({"volid", "chart_date"})
 _HTML_SONG = frozenset({"rank", "title", "artist", "duration"})
 _SONG = _HTML_SONG | {"cover", "previous_rank"}
 
 CHART_ISSUES: Question[ChartReader, ChartIndex] = Question(
     name="chart_issues",
-    fields=frozenset({"volid", "chart_date"}),
-    sources=(
-        Source(
-            surface="chart_issues", gives=frozenset({"volid", "chart_date"}), read=read_issues,
-        ),
-    ),
-)  # fmt: skip
+    fields=_ISSUE,
+    sources=(Source("chart_issues", _ISSUE, read_issues),),
+)
 CHART_LATEST: Question[ChartReader, ChartPage] = Question(
     name="chart_latest",
     fields=_SONG,
     sources=(
-        Source(surface="chart_songs", gives=_SONG, read=read_songs, batch=PAGE_SIZE),
-        Source(surface="chart_latest", gives=_SONG, read=read_latest, prior=0.8, batch=30),
-        Source(surface="chart_html", gives=_HTML_SONG, read=read_latest_page, batch=HTML_PAGE_SIZE),
+        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
+        Source("chart_latest", _SONG, read_latest, prior=0.8, batch=30),
+        Source("chart_html", _HTML_SONG, read_latest_page, batch=HTML_PAGE_SIZE),
     ),
 )
 CHART_SONGS: Question[ChartReader, ChartPage] = Question(
     name="chart_songs",
     fields=_SONG,
     sources=(
-        Source(surface="chart_songs", gives=_SONG, read=read_songs, batch=PAGE_SIZE),
-        Source(
-            surface="chart_html_old", gives=_HTML_SONG, read=read_old_page,
-            batch=OLD_HTML_PAGE_SIZE,
-        ),
+        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
+        Source("chart_html_old", _HTML_SONG, read_old_page, batch=OLD_HTML_PAGE_SIZE),
     ),
-)  # fmt: skip
-CHART_QUESTIONS: tuple[Question[ChartReader, object], ...] = (
-    CHART_ISSUES, CHART_LATEST, CHART_SONGS,
-)  # type: ignore[assignment]  # fmt: skip
-"""Every question of the chart, for the documentation and for tests."""
+)

@@ -7,12 +7,9 @@ The order is in `rules.py`, the sources are in `table.py`.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Protocol
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
-from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import (
     DEMANDS,
@@ -30,7 +27,7 @@ from pipelines.platform.sources.rules import (
 )
 from pipelines.platform.sources.surface_locks import SurfaceLocks
 from pipelines.platform.sources.table import Question, Source, SourceRequest
-from pipelines.platform.surfaces import with_requests
+from pipelines.platform.surfaces import HostReader, with_requests
 from warehouse.records.errors import (
     SURFACE_OFF,
     RefusedLatelyError,
@@ -70,19 +67,7 @@ class _Attempt[R, T]:
         record_verdict(self.question.name, one.surface, verdict)
 
 
-class SourceReader(Protocol):
-    """What reading functions read with: it knows the profile and learns how surfaces answer."""
-
-    @property
-    def profile(self) -> PlatformProfile:
-        """The platform profile, which names the hosts of the surfaces."""
-
-    @property
-    def health(self) -> LearnedHealth:
-        """What the surfaces answered lately."""
-
-
-class Planner[R: SourceReader]:
+class Planner[R: HostReader]:
     """Plans the questions of one client.
 
     `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
@@ -167,7 +152,7 @@ class Planner[R: SourceReader]:
                     host=host,
                     place=place,
                     # Per request: a source that needs two must give twice as much to come first.
-                    completeness=question.completeness(source) / source.requests,
+                    completeness=question.completeness(source),
                     prior=source.prior,
                     answers=_without_demands(answers),
                     is_demanding=bool(answers) and answers[-1] in DEMANDS,
@@ -288,7 +273,7 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if kind not in DEMANDS)
 
 
-def _most_useful[R: SourceReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
+def _most_useful[R: HostReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
     """Return the error of the best source; one that ends a source only if all errors do.
 
     A source that a profile patch switches off is as none, unless all are off.

@@ -4,9 +4,10 @@ To add a source, write a reading function and one row. The rows of a question st
 which they are asked while nothing is known of them; answers then decide (`rules.py`).
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.accounts import (
@@ -17,18 +18,18 @@ from pipelines.platform.parsers.accounts import (
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
-    parse_hashtag_list,
+    parse_list,
     parse_music_list,
     parse_slides_info,
-    parse_trends_list,
     parse_user_page,
     parse_user_posts,
 )
 from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import Reading
-from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
@@ -40,11 +41,15 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
+if TYPE_CHECKING:
+    from pipelines.platform.surfaces import SurfaceReader
+
 PAGE_SIZE = "20"
 _GUEST_APP = {"aid": "1128"}
 _WEB_APP = {"aid": "6383", "device_platform": "webapp"}
 _NOTE_SOURCE = {"request_source": "200"}
-_TREND_OF_MUSIC = {
+_NOTHING: Mapping[str, str] = {}
+_TREND = {
     "trends_id": "",
     "flash_mob_id": "",
     "ug_id": "",
@@ -91,7 +96,10 @@ class SourcePages(StrEnum):
     LATER = "later"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+_FIRST, _LATER = SourcePages.FIRST, SourcePages.LATER
+
+
+@dataclass(frozen=True, slots=True)
 class Source[R, T]:
     """One row: a surface that answers a question.
 
@@ -100,7 +108,6 @@ class Source[R, T]:
         gives: Fields of the question that an answer carries.
         read: Reading function.
         prior: Share of answers with data that is expected before any answer is known.
-        requests: Requests of an ordinary answer.
         batch: Items that one request can answer for.
         needs: What it needs beside the id; empty for a plain guest.
         pages: Pages that it has.
@@ -110,8 +117,8 @@ class Source[R, T]:
     surface: str
     gives: frozenset[str]
     read: Callable[[R, SourceRequest], Awaitable[Reading[T]]]
+    _: KW_ONLY
     prior: float = 0.9
-    requests: int = 1
     batch: int = 1
     needs: str = ""
     pages: SourcePages = SourcePages.ALL
@@ -145,8 +152,49 @@ class Question[R, T]:
         return len(self.fields & source.gives) / len(self.fields)
 
 
+type AskSurface = Callable[[SourceRequest], Mapping[str, str]]
+type ParseSurface[T] = Callable[[bytes, SourceRequest, ParseContext], T]
+
+
+@dataclass(frozen=True, slots=True)
+class SurfaceRead[T]:
+    """Reading function of one surface, declared: how it is asked, and what parses its body.
+
+    `ask` returns the parameters of a request, or with `is_page` the ids in the path of a page.
+    """
+
+    surface: str
+    ask: AskSurface
+    parse: ParseSurface[T]
+    is_page: bool = False
+
+    async def __call__(self, at: "SurfaceReader", request: SourceRequest) -> Reading[T]:
+        """Read the surface."""
+        build = at.ask_page if self.is_page else at.ask
+        return await at.read_twice(
+            build(self.surface, **self.ask(request)),
+            request.entity_id,
+            lambda a: self.parse(a.body, request, at.seen(a)),
+        )
+
+
+def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> AskSurface:
+    """Return the parameters of a surface that is asked for an id, with `cursor` for a page."""
+
+    def ask(request: SourceRequest) -> Mapping[str, str]:
+        page = {"count": PAGE_SIZE, cursor: str(request.cursor)} if cursor else {}
+        return {name: request.entity_id, **page, **fixed}
+
+    return ask
+
+
+def _id[T](parse: Callable[[bytes, str, ParseContext], T]) -> ParseSurface[T]:
+    """Return the parser of a body that must be about the id that was asked for."""
+    return lambda body, request, seen: parse(body, request.entity_id, seen)
+
+
 async def read_slides_info(
-    at: SurfaceReader, request: SourceRequest
+    at: "SurfaceReader", request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from `slides_info`; "gone" counts only if both of its forms say so.
 
@@ -180,7 +228,7 @@ async def read_slides_info(
 
 
 async def read_video_page(
-    at: SurfaceReader, request: SourceRequest, *, surface: str = "video_page"
+    at: "SurfaceReader", request: SourceRequest, *, surface: str = "video_page"
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from the data in its page."""
     aweme_id = request.entity_id
@@ -194,152 +242,10 @@ async def read_video_page(
 
 
 async def read_web_video_page(
-    at: SurfaceReader, request: SourceRequest
+    at: "SurfaceReader", request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from its desktop page."""
     return await read_video_page(at, request, surface="web_video_page")
-
-
-async def read_web_detail(
-    at: SurfaceReader, request: SourceRequest
-) -> Reading[DetailOrUnavailable]:
-    """Read a video from the JSON that desktop pages load, without a signature."""
-    aweme_id = request.entity_id
-    return await at.read_twice(
-        at.ask("web_detail", aweme_id=aweme_id, **_WEB_APP),
-        aweme_id,
-        lambda a: parse_detail_body(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-    )
-
-
-async def read_music_info(at: SurfaceReader, request: SourceRequest) -> Reading[Track]:
-    """Read a track."""
-    music_id = request.entity_id
-    return await at.read_twice(
-        at.ask("music_info", music_id=music_id),
-        music_id,
-        lambda a: parse_music_info(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_music_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the videos under a music id."""
-    music_id = request.entity_id
-    return await at.read_twice(
-        at.ask("music_list", music_id=music_id, count=PAGE_SIZE, cursor=str(request.cursor)),
-        music_id,
-        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_trends_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the trend around a music id; its items are complete videos."""
-    music_id, cursor = request.entity_id, str(request.cursor)
-    return await at.read_twice(
-        at.ask("trends_list", music_id=music_id, count=PAGE_SIZE, cursor=cursor, **_TREND_OF_MUSIC),
-        music_id,
-        lambda a: parse_music_list(a.body, music_id=music_id, seen=at.seen(a)),
-    )
-
-
-async def read_trend(at: SurfaceReader, trends_id: str) -> Reading[VideoPage]:
-    """Read the first page of a trend by its own id; its items name the music ids."""
-    named = {**_TREND_OF_MUSIC, "trends_id": trends_id, "music_id": ""}
-    return await at.read_twice(
-        at.ask("trends_list", count=PAGE_SIZE, cursor="0", **named),
-        trends_id,
-        lambda a: parse_trends_list(a.body, seen=at.seen(a)),
-    )
-
-
-async def read_user_info(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask("user_info", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_user_info(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_user_by_handle(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account by its public handle, which is asked for as `@name`."""
-    handle = request.entity_id
-    return await at.read_twice(
-        at.ask("user_by_handle", unique_id=handle.removeprefix("@")),
-        handle,
-        lambda a: parse_user_by_handle(a.body, handle=handle, seen=at.seen(a)),
-    )
-
-
-async def read_account_page(at: SurfaceReader, request: SourceRequest) -> Reading[Account]:
-    """Read an account from its share page."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask_page("user_page", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_account_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_user_posts(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the posts of an account."""
-    sec_uid, cursor = request.entity_id, str(request.cursor)
-    return await at.read_twice(
-        at.ask("user_posts", sec_uid=sec_uid, count=PAGE_SIZE, max_cursor=cursor, **_GUEST_APP),
-        sec_uid,
-        lambda a: parse_user_posts(
-            a.body, sec_uid=sec_uid, seen=at.seen(a), is_first=request.is_first
-        ),
-    )
-
-
-async def read_user_page(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read the first screen of posts in the share page of an account."""
-    sec_uid = request.entity_id
-    return await at.read_twice(
-        at.ask_page("user_page", sec_uid=sec_uid),
-        sec_uid,
-        lambda a: parse_user_page(a.body, sec_uid=sec_uid, seen=at.seen(a)),
-    )
-
-
-async def read_hashtag_info(at: SurfaceReader, request: SourceRequest) -> Reading[HashtagInfo]:
-    """Read a hashtag."""
-    ch_id = request.entity_id
-    return await at.read_twice(
-        at.ask("hashtag_info", ch_id=ch_id),
-        ch_id,
-        lambda a: parse_hashtag_info(a.body, ch_id=ch_id, seen=at.seen(a)),
-    )
-
-
-async def read_hashtag_list(at: SurfaceReader, request: SourceRequest) -> Reading[VideoPage]:
-    """Read one page of the videos under a hashtag."""
-    ch_id = request.entity_id
-    return await at.read_twice(
-        at.ask("hashtag_list", ch_id=ch_id, count=PAGE_SIZE, cursor=str(request.cursor)),
-        ch_id,
-        lambda a: parse_hashtag_list(a.body, seen=at.seen(a)),
-    )
-
-
-async def read_search_stream(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
-    """Read the framed first screen of the guest search."""
-    return await at.read_twice(
-        at.ask("search_stream", **_search_parameters(request)),
-        request.entity_id,
-        lambda a: parse_search_stream(a.body, place=request.place, seen=at.seen(a)),
-    )
-
-
-async def read_search_single(at: SurfaceReader, request: SourceRequest) -> Reading[SearchPage]:
-    """Read a later page of the guest search."""
-    return await at.read_twice(
-        at.ask("search_single", **_search_parameters(request)),
-        request.entity_id,
-        lambda a: parse_search_single(a.body, place=request.place, seen=at.seen(a)),
-    )
 
 
 def _search_parameters(request: SourceRequest) -> dict[str, str]:
@@ -352,13 +258,79 @@ def _search_parameters(request: SourceRequest) -> dict[str, str]:
     }
 
 
+# The JSON that desktop pages load, without a signature.
+read_web_detail = SurfaceRead("web_detail", _by("aweme_id", fixed=_WEB_APP), _id(parse_detail_body))
+read_music_info = SurfaceRead("music_info", _by("music_id"), _id(parse_music_info))
+read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), _id(parse_music_list))
+# The trend around a music id; its items are complete videos.
+read_trends_list = SurfaceRead(
+    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), _id(parse_music_list)
+)
+# The first page of a trend by its own id; its items name the music ids.
+read_trend = SurfaceRead(
+    "trends_list",
+    lambda r: {
+        "count": PAGE_SIZE,
+        "cursor": "0",
+        **_TREND,
+        "trends_id": r.entity_id,
+        "music_id": "",
+    },
+    lambda body, _, seen: parse_list(body, seen=seen),
+)
+read_user_info = SurfaceRead("user_info", _by("sec_uid"), _id(parse_user_info))
+# A handle is asked for as `@name`.
+read_user_by_handle = SurfaceRead(
+    "user_by_handle",
+    lambda r: {"unique_id": r.entity_id.removeprefix("@")},
+    _id(parse_user_by_handle),
+)
+read_account_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_account_page), is_page=True)
+read_user_posts = SurfaceRead(
+    "user_posts",
+    _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP),
+    lambda body, r, seen: parse_user_posts(body, r.entity_id, seen, is_first=r.is_first),
+)
+# The first screen of posts in the share page of an account.
+read_user_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_user_page), is_page=True)
+read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), _id(parse_hashtag_info))
+read_hashtag_list = SurfaceRead(
+    "hashtag_list",
+    _by("ch_id", cursor="cursor"),
+    lambda body, _, seen: parse_list(body, seen=seen),
+)
+# The framed first screen of the guest search; later pages are single documents.
+read_search_stream = SurfaceRead(
+    "search_stream",
+    _search_parameters,
+    lambda body, r, seen: parse_search_stream(body, place=r.place, seen=seen),
+)
+read_search_single = SurfaceRead(
+    "search_single",
+    _search_parameters,
+    lambda body, r, seen: parse_search_single(body, place=r.place, seen=seen),
+)
+read_service_track = SurfaceRead("service_track", _by("track_id"), _id(parse_service_track))
+SERVICE_LISTS = {
+    f"service_{kind}": SurfaceRead(f"service_{kind}", _by(f"{kind}_id"), _id(parse_service_list))
+    for kind in ("playlist", "album", "artist")
+}
+"""Lists of songs of the music service, by the name of the surface."""
+
+
 _COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
 _PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
 _DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
+_FOUND = _DETAIL - {"play_url"}
+_TRACK = frozenset({"title", "author", "duration"})
 _PROFILE = frozenset({"nickname", "signature", "avatar", "aweme_count"})
 _ACCOUNT = _PROFILE | {"follower_count", "total_favorited", "ip_location"}
+_HASHTAG = frozenset({"name", "user_count", "view_count"})
 _LISTED = frozenset({"aweme_id", "desc"})
 _MUSIC_LIST = _LISTED | _COUNTS | {"author", "create_time"}
+_POSTS = _LISTED | {"digg_count", "is_top"}
+_OF_HASHTAG = _LISTED | {"author"}
+_WEB_COOKIES = "the cookies of a visitor of the web host"
 
 
 def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
@@ -367,116 +339,86 @@ def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
 
 
-DETAIL: Question[SurfaceReader, DetailOrUnavailable] = Question(
+DETAIL: Question["SurfaceReader", DetailOrUnavailable] = Question(
     name="detail",
     fields=_DETAIL,
     missing=_unknown_counts,
     sources=(
+        Source("web_detail", _DETAIL, read_web_detail, is_web=True, needs=_WEB_COOKIES),
+        Source("slides_info", _DETAIL, read_slides_info),
         Source(
-            surface="web_detail", gives=_DETAIL, read=read_web_detail, is_web=True,
-            needs="the cookies of a visitor of the web host",
-        ),
-        Source(surface="slides_info", gives=_DETAIL, read=read_slides_info),
-        Source(
-            surface="web_video_page", gives=_PAGE_DETAIL, read=read_web_video_page, prior=0.5,
-            is_web=True, needs="the cookies of a visitor of the web host",
+            "web_video_page",
+            _PAGE_DETAIL,
+            read_web_video_page,
+            prior=0.5,
+            is_web=True,
+            needs=_WEB_COOKIES,
         ),
         # Most share pages are shells without data, so data is the exception.
-        Source(surface="video_page", gives=_PAGE_DETAIL, read=read_video_page, prior=0.3),
+        Source("video_page", _PAGE_DETAIL, read_video_page, prior=0.3),
     ),
-)  # fmt: skip
-TRACK: Question[SurfaceReader, Track] = Question(
+)
+TRACK: Question["SurfaceReader", Track] = Question(
     name="track",
     is_essential=True,
-    fields=frozenset({"title", "author", "duration"}),
-    sources=(
-        Source(
-            surface="music_info", gives=frozenset({"title", "author", "duration"}),
-            read=read_music_info,
-        ),
-    ),
-)  # fmt: skip
-MUSIC_LIST: Question[SurfaceReader, VideoPage] = Question(
+    fields=_TRACK,
+    sources=(Source("music_info", _TRACK, read_music_info),),
+)
+MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
     name="music_list",
     is_walk=True,
     is_essential=True,
     fields=_MUSIC_LIST,
     sources=(
         # Collects, author and date of a listed video are unknown: its detail has them.
-        Source(
-            surface="music_list", gives=_LISTED | (_COUNTS - {"collect_count"}),
-            read=read_music_list, batch=20,
-        ),
+        Source("music_list", _LISTED | (_COUNTS - {"collect_count"}), read_music_list, batch=20),
         # Only one public project reads it, so it is not expected to answer everywhere.
-        Source(
-            surface="trends_list", gives=_MUSIC_LIST, read=read_trends_list, prior=0.5, batch=20
-        ),
+        Source("trends_list", _MUSIC_LIST, read_trends_list, prior=0.5, batch=20),
     ),
-)  # fmt: skip
-PROFILE: Question[SurfaceReader, Account] = Question(
+)
+PROFILE: Question["SurfaceReader", Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
-        Source(surface="user_info", gives=_ACCOUNT, read=read_user_info),
-        Source(surface="user_page", gives=_PROFILE, read=read_account_page, prior=0.5),
+        Source("user_info", _ACCOUNT, read_user_info),
+        Source("user_page", _PROFILE, read_account_page, prior=0.5),
     ),
 )
-HANDLE: Question[SurfaceReader, Account] = Question(
+HANDLE: Question["SurfaceReader", Account] = Question(
     name="handle",
     fields=_ACCOUNT,
     # No other public source finds an account by its handle.
-    sources=(Source(surface="user_by_handle", gives=_ACCOUNT, read=read_user_by_handle),),
+    sources=(Source("user_by_handle", _ACCOUNT, read_user_by_handle),),
 )
-POSTS: Question[SurfaceReader, VideoPage] = Question(
+POSTS: Question["SurfaceReader", VideoPage] = Question(
     name="posts",
     is_walk=True,
-    fields=_LISTED | {"digg_count", "is_top"},
+    fields=_POSTS,
     sources=(
-        Source(
-            surface="user_posts", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_posts,
-            batch=20,
-        ),
-        Source(
-            surface="user_page", gives=_LISTED | {"digg_count", "is_top"}, read=read_user_page,
-            prior=0.5, batch=20, pages=SourcePages.FIRST,
-        ),
-    ),
-)  # fmt: skip
-HASHTAG: Question[SurfaceReader, HashtagInfo] = Question(
-    name="hashtag",
-    fields=frozenset({"name", "user_count", "view_count"}),
-    sources=(
-        Source(
-            surface="hashtag_info", gives=frozenset({"name", "user_count", "view_count"}),
-            read=read_hashtag_info,
-        ),
-    ),
-)  # fmt: skip
-HASHTAG_LIST: Question[SurfaceReader, VideoPage] = Question(
-    name="hashtag_list",
-    is_walk=True,
-    fields=_LISTED | {"author"},
-    sources=(
-        Source(
-            surface="hashtag_list", gives=_LISTED | {"author"}, read=read_hashtag_list, batch=20
-        ),
+        Source("user_posts", _POSTS, read_user_posts, batch=20),
+        Source("user_page", _POSTS, read_user_page, prior=0.5, batch=20, pages=_FIRST),
     ),
 )
-SEARCH: Question[SurfaceReader, SearchPage] = Question(
+HASHTAG: Question["SurfaceReader", HashtagInfo] = Question(
+    name="hashtag",
+    fields=_HASHTAG,
+    sources=(Source("hashtag_info", _HASHTAG, read_hashtag_info),),
+)
+HASHTAG_LIST: Question["SurfaceReader", VideoPage] = Question(
+    name="hashtag_list",
+    is_walk=True,
+    fields=_OF_HASHTAG,
+    sources=(Source("hashtag_list", _OF_HASHTAG, read_hashtag_list, batch=20),),
+)
+SEARCH: Question["SurfaceReader", SearchPage] = Question(
     name="search",
-    fields=_DETAIL - {"play_url"},
+    fields=_FOUND,
     sources=(
-        Source(
-            surface="search_stream", gives=_DETAIL - {"play_url"}, read=read_search_stream,
-            prior=0.5, batch=15, pages=SourcePages.FIRST,
-        ),
-        Source(
-            surface="search_single", gives=_DETAIL - {"play_url"}, read=read_search_single,
-            prior=0.5, batch=15, pages=SourcePages.LATER,
-        ),
+        Source("search_stream", _FOUND, read_search_stream, prior=0.5, batch=15, pages=_FIRST),
+        Source("search_single", _FOUND, read_search_single, prior=0.5, batch=15, pages=_LATER),
     ),
-)  # fmt: skip
-QUESTIONS: tuple[Question[SurfaceReader, object], ...] = (
+)
+QUESTIONS: tuple[Question["SurfaceReader", object], ...] = (
     DETAIL, TRACK, MUSIC_LIST, PROFILE, HANDLE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
 )  # type: ignore[assignment]  # fmt: skip
 """Every question of the platform, for the documentation and for tests."""

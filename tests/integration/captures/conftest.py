@@ -13,6 +13,7 @@ from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.platform.call_trace import record_request
 from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -66,7 +67,7 @@ def video(aweme_id: str, surface: str = "music_list") -> Video:
 
 
 @dataclass
-class Source:
+class Source(Provider):
     """A source of everything. `asked` are its questions, `arrivals` one each; each waits for
     `gate`, where one is set, and raises `error`, where one is set.
     """

@@ -14,8 +14,7 @@ from api.cli.main import app
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
 from pipelines.captures.recording.rows import CaptureBatch
-from pipelines.captures.replay.report import SurfaceReplay
-from pipelines.captures.replay.run import Replay
+from pipelines.captures.replay import Replay, SurfaceReplay
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.home.folder import open_home

@@ -141,7 +141,12 @@ async def test_lost_captures_are_restored_but_those_of_another_release(
     journal = ScanJournal(stores.control, JOB, run_number=1, checkpoint=0)
     attempts = [
         CaptureAttempt(
-            surface="music_info", entity_id=name, observed_at=NOW, outcome="ok", request_count=1
+            surface="music_info",
+            entity_id=name,
+            observed_at=NOW,
+            outcome="ok",
+            request_count=1,
+            question=REQUEST,
         )
         for name in ("read", "foreign")
     ]

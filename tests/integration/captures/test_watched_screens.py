@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.platform.providers.mock.provider import open_world
-from pipelines.platform.providers.mock.search_index import MockSearchIndex
+from pipelines.platform.providers.mock.records import MockSearchIndex
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.open_service import SCREEN_LIMIT, EntryChecker
 from tests.reads import Desk, open_reads

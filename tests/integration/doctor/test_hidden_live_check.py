@@ -33,7 +33,7 @@ def test_the_report_of_a_linked_video_names_it_by_a_pseudonym_alone(live: LivePl
     track = httpx2.get(f"{live.world}/tracks?limit=1&counts=0").json()["tracks"][0]
     aweme_id = track["aweme_id"]
     profile = load_profile("sandbox", sandbox_port=live.port)
-    link = profile.public_address("public_video", aweme_id=aweme_id)
+    link = profile.address("public_video", aweme_id=aweme_id)
     result = run_live_check(request_of(live, link))
     assert outcomes(result.report)["video_page"] == "works"
     assert aweme_id in "".join(one["target"] for one in live.requests())

@@ -11,8 +11,8 @@ import pytest
 
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.adb import AdbPhone
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
+from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
 from pipelines.sandbox.server.addresses import SandboxUrls, read_code
 from pipelines.sandbox.server.device.phone import SimulatedPhone

@@ -17,6 +17,7 @@ from api.services.reads.users import read_user
 from pipelines.platform.providers.mock.provider import MockProvider, open_world
 from pipelines.platform.providers.mock.records import to_post
 from pipelines.platform.reading import Reading
+from pipelines.platform.sources.table import SourceRequest
 from pipelines.sandbox.world.content.tables import VideoState
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.errors import (
@@ -55,7 +56,8 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> str:
     """An account that the platform shows no posts of."""
 
     async def show_none(provider: MockProvider, sec_uid: str, cursor: int) -> Reading[VideoPage]:
-        return provider._page("user_posts", sec_uid, [], cursor, to_post)
+        request = SourceRequest(entity_id=sec_uid, cursor=cursor)
+        return provider._page("user_posts", request, [], to_post)
 
     monkeypatch.setattr(MockProvider, PAGE, show_none)
     return FEW

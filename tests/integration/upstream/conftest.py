@@ -21,7 +21,7 @@ from pipelines.platform.http.client import GuestClient, HttpLimits
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.music_service import build_music_service
+from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
@@ -240,7 +240,7 @@ def start(sandbox: Any, stores: Stores, tmp_path: Path, clock: FakeClock) -> Sta
         )
         return Captures(
             provider=VidplatPublic(dependencies.guest(), name="public-graph"),
-            songs=build_music_service(dependencies),
+            songs=MusicServicePublic(dependencies.guest()),
             lake=stores.lake,
             engine=stores.engine,
             control=stores.control,

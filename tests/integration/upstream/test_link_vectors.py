@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 import zstandard
 
-from pipelines.platform.http.client import GuestClient
+from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.http.request import HttpRequest
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 

@@ -82,7 +82,7 @@ async def connect(
             profile = wire_profile.model_copy(update={"circuit": times})
             turns = HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock)
             host_policy = build_host_policy(
-                profile, control, obeys_robots=obeys, bodies=sound_cache, clock=clock
+                profile, control, obeys_robots=obeys, read_body=sound_cache.read_body, clock=clock
             )
             client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
             return await stack.enter_async_context(client)

@@ -13,10 +13,10 @@ import pytest
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import HttpLimits
 from pipelines.platform.http.learned_health import PROBE_EVERY_S
-from pipelines.platform.providers import Provider
+from pipelines.platform.providers import vidplat_web
 from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_public import VidplatPublic
-from pipelines.platform.providers.vidplat_web import build_vidplat_web
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENT, Sandbox
@@ -97,7 +97,7 @@ async def connect(
                 for_user=for_user,
             )
             provider: Provider = (
-                build_vidplat_web("vidplat-web", dependencies)
+                vidplat_web.build("vidplat-web", dependencies)
                 if is_web
                 else VidplatPublic(
                     dependencies.guest(), name="public-graph", sick_policy=dependencies.sick_policy

@@ -13,7 +13,8 @@ from pydantic import SecretStr
 
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import Provider, build_data_provider
+from pipelines.platform.providers import build_data_provider
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
 from tests.integration.upstream.conftest import PATIENT

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.captures import chart
 from pipelines.captures.chart import ChartCaptures
+from pipelines.captures.recording import capture_session
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from warehouse.records.charts import ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError
@@ -54,7 +54,7 @@ class Recorder:
 
 @pytest.fixture
 def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[Source], ChartCaptures]:
-    monkeypatch.setattr(chart, "CallRecorder", lambda *_: Recorder())
+    monkeypatch.setattr(capture_session, "CallRecorder", lambda *_: Recorder())
     return lambda source: ChartCaptures(
         provider=cast("Any", source), lake=NOTHING, engine=NOTHING, control=NOTHING
     )

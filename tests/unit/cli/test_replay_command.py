@@ -13,8 +13,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.system import replay as command
 from api.cli.terminal import out
-from pipelines.captures.replay.report import ReplayExample, SurfaceReplay
-from pipelines.captures.replay.run import Replay
+from pipelines.captures.replay import Replay, ReplayExample, SurfaceReplay
 
 type Run = Callable[..., Result]
 SAME = SurfaceReplay(surface="music_info", kinds=Counter({"same": 1_210}))

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.mobileapp.claim import Claim
 from pipelines.platform.mobileapp.layouts import App, load_app
+from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
 from pipelines.sandbox.server.device import screens
 from pipelines.sandbox.server.device.screens import View, WorkFacts, to_dump

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from pipelines.platform.mobileapp.claim import Claim
+from pipelines.platform.mobileapp.phone import Claim
 from tests.fake_clock import FakeClock
 from warehouse.records.errors import DeviceUnavailableError
 

@@ -14,7 +14,7 @@ TRACK = Track(music_id="70001", surface="music_info", observed_at=datetime(2026,
 
 
 def scan(console_url: str | None) -> Any:
-    profile = SimpleNamespace(public_address=lambda name, music_id: f"http://p/{name}/{music_id}")
+    profile = SimpleNamespace(address=lambda name, music_id: f"http://p/{name}/{music_id}")
     return SimpleNamespace(
         runtime=SimpleNamespace(
             profile=profile, settings=SimpleNamespace(console_url=console_url), is_demo=True

@@ -2,8 +2,7 @@
 
 import pytest
 
-from pipelines.platform.parsers.counts import ParsedCount, parse_count, read_count
-from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.fields import JsonNode, ParsedCount, parse_count, read_count
 from warehouse.records.errors import StructureChangedError
 from warehouse.records.values import MAX_COUNT
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.platform.providers import build_data_provider, choose_profile
-from pipelines.platform.providers.file.json_positions import find_line
+from pipelines.platform.providers.file.records import find_line
 from pipelines.settings import Settings
 from warehouse.records.errors import (
     AudioUnavailableError,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.sources.chart_table import CHART_QUESTIONS
+from pipelines.platform.sources.chart_table import CHART_ISSUES, CHART_LATEST, CHART_SONGS
 from pipelines.platform.sources.table import QUESTIONS, Question
 
 PAGE = Path(__file__).parents[3] / "docs" / "providers.md"
@@ -22,12 +22,12 @@ def rows(question: Question[Any, Any], profile: PlatformProfile) -> Iterator[str
         notes += [one.needs] if one.needs else []
         yield (
             f"| {f'`{question.name}`' if place == 0 else ''} | `{one.surface}` ({host}) | {gives} "
-            f"| {one.prior:.0%} | {one.requests} | {one.batch} | {'; '.join(notes)} |"
+            f"| {one.prior:.0%} | {one.batch} | {'; '.join(notes)} |"
         )
 
 
 def test_every_source_stands_on_the_page_in_its_declared_place(profile: PlatformProfile) -> None:
-    questions: list[Question[Any, Any]] = [*QUESTIONS, *CHART_QUESTIONS]
+    questions: list[Question[Any, Any]] = [*QUESTIONS, CHART_ISSUES, CHART_LATEST, CHART_SONGS]
     declared = [row for question in questions for row in rows(question, profile)]
     shown = PAGE.read_text(encoding="utf-8").partition("### The table of sources")[2]
     table = [line for line in shown.partition("\n## ")[0].splitlines() if line.startswith("| ")]

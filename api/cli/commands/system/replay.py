@@ -18,8 +18,7 @@ from rich.table import Table
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 
 if TYPE_CHECKING:
-    from pipelines.captures.replay.report import SurfaceReplay
-    from pipelines.captures.replay.run import Replay
+    from pipelines.captures.replay import Replay, SurfaceReplay
 
 EXAMPLE_LIMIT = 100
 FIELDS_SHOWN = 6
@@ -117,7 +116,7 @@ def _day(text: str) -> datetime:
 @contextmanager
 def _open_replay() -> "Iterator[Replay]":
     """Open the archive of the chosen profile."""
-    from pipelines.captures.replay.run import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.captures.replay import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- as above

@@ -4,9 +4,8 @@ It serves what the files contain: accounts, videos, posts of an account, and the
 id or a hashtag. It invents nothing.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
@@ -19,14 +18,16 @@ from pipelines.platform.providers.file.records import (
     read_users,
     read_videos,
 )
+from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.sources.table import SourceRequest
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
     ProviderUnsupportedError,
     UnresolvedIdError,
 )
-from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.search import SearchPage
 from warehouse.records.videos import (
     Account,
     Author,
@@ -41,12 +42,10 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
-PAGE_SIZE = 20
-PARSER_VERSION = "file-1"
 _SUPPORTED_HINT = "files provide accounts, videos, and videos by account, music id or hashtag"
 
 
-def build_file(name: str, dependencies: ProviderDependencies) -> "FileProvider":
+def build(name: str, dependencies: ProviderDependencies) -> "FileProvider":
     """Build the source over the configured files.
 
     Raises:
@@ -66,7 +65,7 @@ def build_file(name: str, dependencies: ProviderDependencies) -> "FileProvider":
     )
 
 
-class FileProvider:
+class FileProvider(LocalProvider):
     """Two files as a source.
 
     Args:
@@ -76,6 +75,8 @@ class FileProvider:
         name: Name of this source in rows.
     """
 
+    parser_version = "file-1"
+
     def __init__(
         self,
         users: Iterable[UserRecord],
@@ -84,19 +85,30 @@ class FileProvider:
         profile: PlatformProfile,
         name: str,
     ) -> None:
-        self.name = name
-        self._profile = profile
+        super().__init__(profile=profile, name=name)
         self._users = {user.sec_uid: user for user in users}
         # In the order in which the platform lists posts: pinned ones first.
         newest_first = sorted(videos, key=lambda video: (not video.is_top, -_time(video)))
         self._videos = {video.aweme_id: video for video in newest_first}
 
-    def find_target(self, text: str) -> LinkTarget | None:
-        """Return the target of the first platform link in a text."""
-        return self._profile.find_target(text)
+    @property
+    def answers(self) -> Mapping[str, Callable[[SourceRequest], Reading[object]]]:
+        """Return the answering methods."""
+        return {
+            "track": self._track,
+            "music_list": self._music_page,
+            "posts": self._author_page,
+            "profile": self._account,
+            "handle": self._account_by_handle,
+            "detail": self._detail,
+            "hashtag": self._hashtag,
+            "hashtag_list": self._hashtag_page,
+            "search": self._search_page,
+        }
 
-    async def fetch_track(self, music_id: str) -> Reading[Track]:
+    def _track(self, request: SourceRequest) -> Reading[Track]:
         """Return one music id, as the videos that use it describe it."""
+        music_id = request.entity_id
         used = next((v.music for v in self._videos.values() if _uses(v, music_id)), None)
         if used is None:
             raise InvalidMusicInputError(
@@ -111,45 +123,45 @@ class FileProvider:
             duration_s=used.duration,
             is_original_sound=used.is_original_sound,
         )
-        return self._reading("music_info", music_id, track)
+        return self.reading("music_info", music_id, track)
 
-    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
-        """Return one page of the videos under a music id."""
-        return self._page("music_list", music_id, cursor, lambda video: _uses(video, music_id))
+    def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
+        return self._page("music_list", request, lambda video: _uses(video, request.entity_id))
 
-    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+    def _author_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
         return self._page(
-            "user_posts", sec_uid, cursor, lambda video: video.author.sec_uid == sec_uid
+            "user_posts", request, lambda video: video.author.sec_uid == request.entity_id
         )
 
-    async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """Return one account."""
-        user = self._users.get(sec_uid)
+    def _account(self, request: SourceRequest) -> Reading[Account]:
+        user = self._users.get(request.entity_id)
         if user is None:
             raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
-        return self._reading("user_info", sec_uid, _account(user, "user_info"))
+        return self.reading("user_info", request.entity_id, _account(user, "user_info"))
 
-    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
-        """Return the account with a handle."""
-        wanted = handle.removeprefix("@").casefold()
+    def _account_by_handle(self, request: SourceRequest) -> Reading[Account]:
+        wanted = request.entity_id.removeprefix("@").casefold()
         for user in self._users.values():
             if (user.unique_id or "").casefold() == wanted:
-                return self._reading("user_by_handle", handle, _account(user, "user_by_handle"))
+                found = _account(user, "user_by_handle")
+                return self.reading("user_by_handle", request.entity_id, found)
         raise UnresolvedIdError("USERS_FILE contains no account with this handle", hint=GUIDE)
 
-    async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
+    def _detail(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
+        aweme_id = request.entity_id
         video = self._videos.get(aweme_id)
         found: VideoDetail | UnavailableVideo = (
             UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file")
             if video is None
             else VideoDetail(video=self._video(video, "video_page"))
         )
-        return self._reading("video_page", aweme_id, found)
+        return self.reading("video_page", aweme_id, found)
 
-    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
+    def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag, as its videos name it; its counts are not in the files."""
+        ch_id = request.entity_id
         tags = (tag for video in self._videos.values() for tag in video.hashtags)
         tag = next((tag for tag in tags if tag.ch_id == ch_id), None)
         if tag is None:
@@ -157,16 +169,17 @@ class FileProvider:
         info = HashtagInfo(
             ch_id=ch_id, surface="hashtag_info", observed_at=datetime.now(UTC), name=tag.name
         )
-        return self._reading("hashtag_info", ch_id, info)
+        return self.reading("hashtag_info", ch_id, info)
 
-    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
-        """Return one page of the videos under a hashtag."""
-        return self._page(
-            "hashtag_list",
-            ch_id,
-            cursor,
-            lambda video: any(tag.ch_id == ch_id for tag in video.hashtags),
-        )
+    def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
+        def has_hashtag(video: VideoRecord) -> bool:
+            return any(tag.ch_id == request.entity_id for tag in video.hashtags)
+
+        return self._page("hashtag_list", request, has_hashtag)
+
+    def _search_page(self, request: SourceRequest) -> Reading[SearchPage]:
+        """Raise: the platform's search is not in the files."""
+        raise _not_in_files(f"the search for {request.entity_id!r} from {request.place.cursor}")
 
     async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
         """Refuse: the files name no trends.
@@ -175,13 +188,6 @@ class FileProvider:
             ProviderUnsupportedError: Always.
         """
         raise _not_in_files(f"the trend {trends_id}")
-
-    def resume_walk(self, surface: str, entity_id: str) -> None:
-        """Do nothing: a list has one source here."""
-
-    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
-        """Raise: the platform's search is not in the files."""
-        raise _not_in_files(f"the search for {term!r} from {place.cursor}")
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Raise: only the platform resolves short links."""
@@ -195,25 +201,21 @@ class FileProvider:
             reason="no_sound_address",
         )
 
-    async def aclose(self) -> None:
-        """Do nothing: nothing is open."""
-
     def _page(
-        self, surface: str, entity_id: str, cursor: int, is_of: Callable[[VideoRecord], bool]
+        self, surface: str, request: SourceRequest, is_of: Callable[[VideoRecord], bool]
     ) -> Reading[VideoPage]:
         found = [video for video in self._videos.values() if is_of(video)]
-        # A cursor beyond the end stays where it is, and has nothing after it.
-        end = min(cursor + PAGE_SIZE, max(cursor, len(found)))
+        end = self.end_of_page(request.cursor, len(found))
         page = VideoPage(
-            videos=tuple(self._video(video, surface) for video in found[cursor:end]),
+            videos=tuple(self._video(video, surface) for video in found[request.cursor : end]),
             cursor=end,
             has_more=end < len(found),
         )
-        return self._reading(surface, entity_id, page)
+        return self.reading(surface, request.entity_id, page)
 
     def _video(self, video: VideoRecord, surface: str) -> Video:
         music = video.music
-        link = self._profile.public_address("public_video", aweme_id=video.aweme_id)
+        link = self._profile.video_link(video.aweme_id)
         return Video(
             aweme_id=video.aweme_id,
             surface=surface,
@@ -236,20 +238,6 @@ class FileProvider:
             hashtags=tuple(Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags),
             statistics=Statistics(**video.statistics.model_dump()),
         )  # fmt: skip
-
-    def _reading[T](self, surface: str, entity_id: str, value: T) -> Reading[T]:
-        return Reading(
-            surface=surface,
-            entity_id=entity_id,
-            value=value,
-            payload=b"",
-            content_type=None,
-            http_status=HTTPStatus.OK,
-            source_path=f"file:{surface}",
-            fetched_at=datetime.now(UTC),
-            request_count=0,
-            parser_version=PARSER_VERSION,
-        )
 
 
 def _time(video: VideoRecord) -> int:

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 from functools import cache
-from http import HTTPStatus
 
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock.provider import PARSER_VERSION, open_world
+from pipelines.platform.providers.provider import local_reading
 from pipelines.platform.reading import Reading
 from pipelines.sandbox.world.chart import SONGS, ChartedSong, SandboxChart, SandboxIssue
 from pipelines.sandbox.world.world import SandboxWorld
@@ -15,7 +15,7 @@ from warehouse.records.errors import ChartUnavailableError
 PAGE_SIZE = 100
 
 
-def build_mock_chart(name: str, dependencies: ProviderDependencies) -> "MockChart":
+def build(name: str, dependencies: ProviderDependencies) -> "MockChart":
     """Build the chart of the configured world."""
     settings = dependencies.settings
     return MockChart(_chart(open_world(settings.mock_seed, settings.mock_size)), name=name)
@@ -44,7 +44,7 @@ class MockChart:
         latest = self._chart.latest(self._chart.world.now)
         issues = [self._chart.calendar.at(place) for place in range(latest.place, -1, -1)]
         index = ChartIndex(issues=tuple(map(_to_issue, issues)), latest_volid=str(latest.volid))
-        return _reading("chart_issues", "all", index)
+        return local_reading("mock:chart_issues", "all", index, parser_version=PARSER_VERSION)
 
     async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
         """Return a page of a hundred songs of an issue."""
@@ -66,7 +66,9 @@ class MockChart:
             chart_date=issue.day,
             total=SONGS,
         )
-        return _reading("chart_songs", str(issue.volid), found)
+        return local_reading(
+            "mock:chart_songs", str(issue.volid), found, parser_version=PARSER_VERSION
+        )
 
     async def aclose(self) -> None:
         """Do nothing: nothing is open."""
@@ -94,19 +96,4 @@ def _to_song(song: ChartedSong) -> ChartSong:
         album_audio_id=str(song.number),
         rank_count=song.issue_count,
         is_first=song.issue_count == 1,
-    )
-
-
-def _reading[T](surface: str, entity_id: str, value: T) -> Reading[T]:
-    return Reading(
-        surface=surface,
-        entity_id=entity_id,
-        value=value,
-        payload=b"",
-        content_type=None,
-        http_status=HTTPStatus.OK,
-        source_path=f"mock:{surface}",
-        fetched_at=datetime.now(UTC),
-        request_count=0,
-        parser_version=PARSER_VERSION,
     )

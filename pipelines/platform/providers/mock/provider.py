@@ -7,18 +7,19 @@ built in `records.py`.
 import asyncio
 import hashlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from http import HTTPStatus
 from pathlib import Path
 
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mock import records as to
-from pipelines.platform.providers.mock.search_index import MockSearchIndex
+from pipelines.platform.providers.mock.records import MockSearchIndex
+from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.sources.table import SourceRequest
 from pipelines.sandbox.world.content.tables import SandboxVideo
 from pipelines.sandbox.world.sound.sound_cache import Codec, SoundCache
 from pipelines.sandbox.world.world import SandboxWorld
@@ -39,12 +40,11 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
-PAGE_SIZE = 20
 PARSER_VERSION = "mock-1"
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
-def build_mock(name: str, dependencies: ProviderDependencies) -> "MockProvider":
+def build(name: str, dependencies: ProviderDependencies) -> "MockProvider":
     """Build the source over the configured world, with its sounds in the demo world's cache."""
     settings = dependencies.settings
     world = open_world(settings.mock_seed, settings.mock_size)
@@ -63,7 +63,7 @@ def _search_index(world: SandboxWorld) -> MockSearchIndex:
     return MockSearchIndex(world)
 
 
-class MockProvider:
+class MockProvider(LocalProvider):
     """The sandbox world as a source.
 
     Args:
@@ -73,12 +73,13 @@ class MockProvider:
         name: Name of this source in rows.
     """
 
+    parser_version = PARSER_VERSION
+
     def __init__(
         self, world: SandboxWorld, *, profile: PlatformProfile, cache_dir: Path, name: str
     ) -> None:
-        self.name = name
+        super().__init__(profile=profile, name=name)
         self._world = world
-        self._profile = profile
         self._cache_dir = cache_dir
         self._rendering = asyncio.Lock()
 
@@ -98,60 +99,84 @@ class MockProvider:
         """Ids of its hashtags."""
         return _search_index(self._world).ch_ids()
 
-    def find_target(self, text: str) -> LinkTarget | None:
-        """Return the target of the first sandbox link in a text."""
-        return self._profile.find_target(text)
+    def known_ids(self, question: str) -> Sequence[str]:
+        """Ids that a question, by its name, can be asked for; none for a search."""
+        ids = {
+            "track": self.music_ids,
+            "music_list": self.music_ids,
+            "posts": self.sec_uids,
+            "profile": self.sec_uids,
+            "detail": self.aweme_ids,
+            "hashtag": self.ch_ids,
+            "hashtag_list": self.ch_ids,
+        }.get(question)
+        return () if ids is None else ids()
 
-    async def fetch_track(self, music_id: str) -> Reading[Track]:
-        """Return one music id."""
+    @property
+    def answers(self) -> Mapping[str, Callable[[SourceRequest], Reading[object]]]:
+        """Return the answering methods."""
+        return {
+            "track": self._track,
+            "music_list": self._music_page,
+            "posts": self._author_page,
+            "profile": self._account,
+            "handle": self._account_by_handle,
+            "detail": self._video,
+            "hashtag": self._hashtag,
+            "hashtag_list": self._hashtag_page,
+            "search": self._search_page,
+        }
+
+    def _track(self, request: SourceRequest) -> Reading[Track]:
+        music_id = request.entity_id
         sound = self._world.sound_of(music_id)
         if sound is None:
             raise InvalidMusicInputError(
                 f"the demo world knows no track with the music id {music_id}",
                 hint="`sametrack demo` shows some; ids differ with MOCK_SEED and MOCK_SIZE",
             )
-        return self._reading("music_info", music_id, to.to_track(self._view(), sound))
+        return self.reading("music_info", music_id, to.to_track(self._view(), sound))
 
-    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+    def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of the videos under a music id; empty for an unknown one."""
-        sound = self._world.sound_of(music_id)
+        sound = self._world.sound_of(request.entity_id)
         rows = [] if sound is None else self._world.music_list(sound.index).tolist()
-        return self._page("music_list", music_id, rows, cursor, to.to_music_item)
+        return self._page("music_list", request, rows, to.to_music_item)
 
-    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+    def _author_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
-        index = self._world.account_of(sec_uid)
+        index = self._world.account_of(request.entity_id)
         rows = [] if index is None else self._world.videos_by_account(index).tolist()
-        return self._page("user_posts", sec_uid, rows, cursor, to.to_post)
+        return self._page("user_posts", request, rows, to.to_post)
 
-    async def fetch_account(self, sec_uid: str) -> Reading[Account]:
-        """Return one account."""
+    def _account(self, request: SourceRequest) -> Reading[Account]:
+        sec_uid = request.entity_id
         index = self._world.account_of(sec_uid)
         if index is None:
             raise UnresolvedIdError("the demo world knows no such account")
-        return self._reading("user_info", sec_uid, to.to_account(self._view(), index))
+        return self.reading("user_info", sec_uid, to.to_account(self._view(), index))
 
-    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
-        """Return the account with a handle."""
-        wanted = handle.removeprefix("@").casefold()
+    def _account_by_handle(self, request: SourceRequest) -> Reading[Account]:
+        wanted = request.entity_id.removeprefix("@").casefold()
         for index in range(self._world.account_count):
             if self._world.account(index).unique_id.casefold() == wanted:
                 account = to.to_account(self._view(), index)
-                return self._reading("user_by_handle", handle, account)
+                return self.reading("user_by_handle", request.entity_id, account)
         raise UnresolvedIdError("the demo world knows no account with this handle")
 
-    async def fetch_video(self, aweme_id: str) -> Reading[VideoDetail | UnavailableVideo]:
-        """Return one video, or the reason why it is unavailable."""
+    def _video(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
+        aweme_id = request.entity_id
         work = self._world.video_of_id(aweme_id)
         found = (
             to.to_missing(aweme_id, "item_non_existent")
             if work is None
             else to.to_detail(self._view(), work)
         )
-        return self._reading("video_page", aweme_id, found)
+        return self.reading("video_page", aweme_id, found)
 
-    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
+    def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag with its number of videos, each counted as ten thousand views."""
+        ch_id = request.entity_id
         name = _search_index(self._world).hashtag_name(ch_id)
         if name is None:
             raise UnresolvedIdError("the demo world knows no such hashtag")
@@ -165,28 +190,16 @@ class MockProvider:
             user_count=len(accounts),
             view_count=len(rows) * 10_000,
         )
-        return self._reading("hashtag_info", ch_id, info)
+        return self.reading("hashtag_info", ch_id, info)
 
-    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
+    def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of the videos under a hashtag, most liked first."""
-        rows = _search_index(self._world).rows_of_hashtag(ch_id)
-        return self._page("hashtag_list", ch_id, rows, cursor, to.to_hashtag_item)
+        rows = _search_index(self._world).rows_of_hashtag(request.entity_id)
+        return self._page("hashtag_list", request, rows, to.to_hashtag_item)
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
-        """Refuse: the demo world has no trends.
-
-        Raises:
-            ProviderUnsupportedError: Always.
-        """
-        raise ProviderUnsupportedError(
-            f"the demo world knows no trend {trends_id}", hint="give the music id"
-        )
-
-    def resume_walk(self, surface: str, entity_id: str) -> None:
-        """Do nothing: a list has one source here."""
-
-    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
+    def _search_page(self, request: SourceRequest) -> Reading[SearchPage]:
         """Return one page of the videos whose caption or music title contains all words."""
+        term, place = request.entity_id, request.place
         rows = _search_index(self._world).rows_matching(term)
         videos, end = self._cut(rows, place.cursor, to.to_search_item)
         search_id = place.search_id or to.to_ch_id(term)
@@ -197,7 +210,17 @@ class MockProvider:
             nil_type=None if rows else "empty",
         )
         surface = "search_stream" if place.cursor == 0 else "search_single"
-        return self._reading(surface, term, page)
+        return self.reading(surface, term, page)
+
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Refuse: the demo world has no trends.
+
+        Raises:
+            ProviderUnsupportedError: Always.
+        """
+        raise ProviderUnsupportedError(
+            f"the demo world knows no trend {trends_id}", hint="give the music id"
+        )
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Raise: the demo world has no short links."""
@@ -216,9 +239,6 @@ class MockProvider:
             )
         async with self._rendering:  # one at a time: rendering takes a core
             return await asyncio.to_thread(self._save, work, into)
-
-    async def aclose(self) -> None:
-        """Do nothing: nothing is open."""
 
     def _save(self, work: SandboxVideo, into: Path) -> SoundFile:
         codec: Codec = "mp3" if work.is_photo else "aac"
@@ -240,22 +260,19 @@ class MockProvider:
         return to.WorldSnapshot(
             world=self._world,
             observed_at=datetime.now(UTC),
-            link_of=lambda aweme_id: self._profile.public_address(
-                "public_video", aweme_id=aweme_id
-            ),
+            link_of=self._profile.video_link,
         )
 
     def _page(
         self,
         surface: str,
-        entity_id: str,
+        request: SourceRequest,
         rows: Sequence[int],
-        cursor: int,
         to_item: Callable[[to.WorldSnapshot, SandboxVideo], Video],
     ) -> Reading[VideoPage]:
-        videos, end = self._cut(rows, cursor, to_item)
+        videos, end = self._cut(rows, request.cursor, to_item)
         page = VideoPage(videos=videos, cursor=end, has_more=end < len(rows))
-        return self._reading(surface, entity_id, page)
+        return self.reading(surface, request.entity_id, page)
 
     def _cut(
         self,
@@ -264,21 +281,6 @@ class MockProvider:
         to_item: Callable[[to.WorldSnapshot, SandboxVideo], Video],
     ) -> tuple[tuple[Video, ...], int]:
         """Return the items of the page at `cursor`, and the cursor of the next one."""
-        view, chosen = self._view(), rows[cursor : cursor + PAGE_SIZE]
+        view, chosen = self._view(), rows[cursor : cursor + self.page_size]
         items = tuple(to_item(view, self._world.works.row(row)) for row in chosen)
-        return items, min(cursor + PAGE_SIZE, max(cursor, len(rows)))
-
-    def _reading[T](self, surface: str, entity_id: str, value: T) -> Reading[T]:
-        """Wrap a value as a reading without requests or a body."""
-        return Reading(
-            surface=surface,
-            entity_id=entity_id,
-            value=value,
-            payload=b"",
-            content_type=None,
-            http_status=HTTPStatus.OK,
-            source_path=f"mock:{surface}",
-            fetched_at=datetime.now(UTC),
-            request_count=0,
-            parser_version=PARSER_VERSION,
-        )
+        return items, self.end_of_page(cursor, len(rows))

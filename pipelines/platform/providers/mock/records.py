@@ -1,7 +1,8 @@
 """Builds records from a sandbox world, as a guest of the platform would get them. Pure.
 
 Lists are trimmed as on the platform (no bookmarks, no music), so that list data never looks
-complete here either. There are no pictures: nothing serves them.
+complete here either. There are no pictures: nothing serves them. Videos are found by hashtag and by
+search term.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from datetime import datetime
 
 from pipelines.sandbox.world.content.tables import SandboxSound, SandboxVideo, VideoState
 from pipelines.sandbox.world.content.texts import nickname
-from pipelines.sandbox.world.guest_view import hashtag_id, hashtags_in
+from pipelines.sandbox.world.guest_view import VideoTextIndex, hashtag_id, hashtags_in
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,
@@ -187,3 +188,30 @@ def _music(world: SandboxWorld, sound: SandboxSound) -> Music:
         duration_s=round(sound.duration_s),
         is_original_sound=sound.owner >= 0,
     )
+
+
+SEARCH_DEPTH = 200
+"""Videos that a guest can page through for one search."""
+
+
+class MockSearchIndex:
+    """Text index of a world. Build it once per world: it reads all captions."""
+
+    def __init__(self, world: SandboxWorld) -> None:
+        self._finding = VideoTextIndex(world, has_mapped_titles=False)
+
+    def ch_ids(self) -> list[str]:
+        """Ids of all hashtags."""
+        return list(self._finding.names)
+
+    def hashtag_name(self, ch_id: str) -> str | None:
+        """Return the name of a hashtag; None if no video uses it."""
+        return self._finding.names.get(ch_id)
+
+    def rows_of_hashtag(self, ch_id: str) -> list[int]:
+        """Return the rows of the listed videos of a hashtag, most liked first."""
+        return self._finding.listed(ch_id)
+
+    def rows_matching(self, term: str) -> list[int]:
+        """Return the rows of the videos that match a term, best first."""
+        return list(self._finding.ranked(term)[:SEARCH_DEPTH])

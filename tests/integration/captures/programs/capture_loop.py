@@ -10,7 +10,6 @@ import sys
 import threading
 from pathlib import Path
 
-from pipelines.captures.recording.stored_bodies import PayloadArchive
 from pipelines.captures.session import Captures
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_music_provider
@@ -53,9 +52,7 @@ async def main() -> int:
     control = open_control(f"sqlite:///{root / 'control.sqlite'}", world="sandbox")
     lake = open_lake(str(root / "lake"), world="sandbox")
     engine = Engine(lake)
-    provider = build_music_provider(
-        settings, profile, control=control, bodies=PayloadArchive(engine)
-    )
+    provider = build_music_provider(settings, profile, control=control, engine=engine)
     print("ready", flush=True)
     sys.stdin.readline()
     is_over = threading.Event()

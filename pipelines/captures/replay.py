@@ -8,21 +8,16 @@ with the observations under it. Existing rows stay, but only the newest reading 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
+from typing import Literal, get_args
+from uuid import uuid4
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
 from pipelines.captures.recording.rows import CaptureBatch
-from pipelines.captures.replay.report import (
-    DIFFERENCE_KINDS,
-    ReplayExample,
-    ReplayOutcomeKind,
-    SurfaceReplay,
-)
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.seen_views import REPLAY_OF
@@ -42,6 +37,50 @@ from warehouse.records.search import SearchPosition
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import UnavailableVideo
+
+ReplayOutcomeKind = Literal[
+    "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
+]
+REPLAY_OUTCOME_KINDS: tuple[ReplayOutcomeKind, ...] = get_args(ReplayOutcomeKind)
+DIFFERENCE_KINDS = frozenset[ReplayOutcomeKind](
+    {"changed", "new_error", "now_parsed", "other_refusal"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayExample:
+    """One capture that is parsed differently now."""
+
+    kind: ReplayOutcomeKind
+    capture_id: str
+    entity_id: str
+    what: str
+
+
+@dataclass(slots=True)
+class SurfaceReplay:
+    """Replay of one surface. `fields` counts records by differing field.
+
+    A record that was added or removed counts as `+record` or `-record`.
+    """
+
+    surface: str
+    kinds: Counter[ReplayOutcomeKind] = field(default_factory=Counter)
+    fields: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    examples: list[ReplayExample] = field(default_factory=list)
+
+    def to_document(self) -> dict[str, object]:
+        """Return plain JSON values."""
+        return {
+            "surface": self.surface,
+            "captures": self.kinds.total(),
+            **{kind: self.kinds[kind] for kind in REPLAY_OUTCOME_KINDS},
+            "fields": dict(self.fields.most_common()),
+            "errors": dict(self.errors.most_common()),
+            "examples": [asdict(example) for example in self.examples],
+        }
+
 
 EXAMPLES = 3
 _PLACE = ("cursor", "search_id", "backtrace")
@@ -245,20 +284,7 @@ def _differences(table: str, before: list[Row], after: list[dict[str, object]]) 
 def _rewritten(
     capture: StoredCapture, attempt: CaptureAttempt
 ) -> dict[str, list[dict[str, object]]]:
-    again = CaptureAttempt(
-        surface=attempt.surface,
-        entity_id=attempt.entity_id,
-        observed_at=attempt.observed_at,
-        outcome=attempt.outcome,
-        request_count=0,
-        question=attempt.question,
-        reason=REPLAY_OF + capture["capture_id"],
-        http_status=attempt.http_status,
-        payload=attempt.payload,
-        source_path=attempt.source_path,
-        parser_version=PARSER_VERSION,
-        observed=attempt.observed,
-    )
+    again = replace(attempt, capture_id=uuid4().hex, reason=REPLAY_OF + capture["capture_id"])
     batch = CaptureBatch(
         [again],
         [capture["sequence"]],

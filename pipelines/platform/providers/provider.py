@@ -1,0 +1,191 @@
+"""The base of all providers: what a source is asked, and what one with its own data shares.
+
+Methods fetch and parse, and raise named errors. A source that does not support a request raises
+`ProviderUnsupportedError` with the reason.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, cast
+
+from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.reading import Reading, SoundFile
+from pipelines.platform.sources.table import (
+    DETAIL,
+    HANDLE,
+    HASHTAG,
+    HASHTAG_LIST,
+    MUSIC_LIST,
+    POSTS,
+    PROFILE,
+    SEARCH,
+    TRACK,
+    DetailOrUnavailable,
+    Question,
+    SourceRequest,
+)
+from warehouse.records.charts import ChartIndex, ChartPage
+from warehouse.records.search import SearchPage, SearchPosition
+from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
+
+if TYPE_CHECKING:
+    from pipelines.platform.surfaces import SurfaceReader
+
+
+class Provider:
+    """One source of platform data; `name` is its name in settings and rows.
+
+    Raises (all methods):
+        UpstreamError: The source refuses or cannot be reached.
+    """
+
+    name: str
+
+    def find_target(self, text: str) -> LinkTarget | None:
+        """Return the target of the first platform link in a text."""
+        raise NotImplementedError
+
+    async def ask[T](
+        self, question: Question["SurfaceReader", T], request: SourceRequest
+    ) -> Reading[T]:
+        """Answer a question of the table of sources."""
+        raise NotImplementedError
+
+    async def fetch_track(self, music_id: str) -> Reading[Track]:
+        """Fetch one music id; `InvalidMusicInputError` if it is unknown."""
+        return await self.ask(TRACK, SourceRequest(entity_id=music_id))
+
+    async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
+        """Fetch one page of the videos under a music id."""
+        return await self.ask(MUSIC_LIST, SourceRequest(entity_id=music_id, cursor=cursor))
+
+    async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
+        """Fetch one page of the posts of an account."""
+        return await self.ask(POSTS, SourceRequest(entity_id=sec_uid, cursor=cursor))
+
+    async def fetch_account(self, sec_uid: str) -> Reading[Account]:
+        """Fetch one account; `UnresolvedIdError` if it is unknown."""
+        return await self.ask(PROFILE, SourceRequest(entity_id=sec_uid))
+
+    async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
+        """Fetch the account with a public handle (`@name`); `UnresolvedIdError` if unknown."""
+        return await self.ask(HANDLE, SourceRequest(entity_id=handle))
+
+    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
+        """Fetch one video with its four counts, or the reason why it is unavailable."""
+        return await self.ask(DETAIL, SourceRequest(entity_id=aweme_id))
+
+    async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
+        """Fetch one hashtag; `UnresolvedIdError` if it is unknown."""
+        return await self.ask(HASHTAG, SourceRequest(entity_id=ch_id))
+
+    async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
+        """Fetch one page of the videos under a hashtag."""
+        return await self.ask(HASHTAG_LIST, SourceRequest(entity_id=ch_id, cursor=cursor))
+
+    async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
+        """Fetch one page of the guest search for a term."""
+        return await self.ask(SEARCH, SourceRequest(entity_id=term, place=place))
+
+    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+        """Fetch the first videos of a trending topic, by the id in its link."""
+        raise NotImplementedError
+
+    def resume_walk(self, surface: str, entity_id: str) -> None:
+        """Continue a list with the surface that gave its cursor to another process.
+
+        Nothing to do for a source that has one surface for each list.
+        """
+
+    async def resolve_link(self, url: str) -> LinkTarget:
+        """Follow a short link; `InvalidMusicInputError` if it leads to no usable target."""
+        raise NotImplementedError
+
+    async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
+        """Download the sound of a video to the folder `into`."""
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Close all connections, if any are open."""
+
+
+class LocalProvider(Provider):
+    """A source with its own data. Nothing is contacted; `profile` has the forms of its links.
+
+    `answers` has the method that answers each question, by the name of the question.
+    """
+
+    parser_version: str
+    page_size = 20
+
+    def __init__(self, *, profile: PlatformProfile, name: str) -> None:
+        self.name = name
+        self._profile = profile
+
+    @property
+    def answers(self) -> Mapping[str, Callable[[SourceRequest], Reading[object]]]:
+        """Return the answering methods."""
+        raise NotImplementedError
+
+    def find_target(self, text: str) -> LinkTarget | None:
+        """Return the target of the first link in a text."""
+        return self._profile.find_target(text)
+
+    async def ask[T](
+        self, question: Question["SurfaceReader", T], request: SourceRequest
+    ) -> Reading[T]:
+        """Answer a question from the own data."""
+        return cast("Reading[T]", self.answers[question.name](request))
+
+    def reading[T](self, surface: str, entity_id: str, value: T) -> Reading[T]:
+        """Wrap a value as a reading without requests or a body."""
+        return local_reading(
+            f"{self.name}:{surface}", entity_id, value, parser_version=self.parser_version
+        )
+
+    def end_of_page(self, cursor: int, total: int) -> int:
+        """Return the cursor of the next page; beyond the end it stays where it is."""
+        return min(cursor + self.page_size, max(cursor, total))
+
+
+def local_reading[T](
+    source_path: str, entity_id: str, value: T, *, parser_version: str
+) -> Reading[T]:
+    """Return a reading of own data, from a path that ends with the surface's name."""
+    return Reading(
+        surface=source_path.rpartition(":")[2],
+        entity_id=entity_id,
+        value=value,
+        payload=b"",
+        content_type=None,
+        http_status=HTTPStatus.OK,
+        source_path=source_path,
+        fetched_at=datetime.now(UTC),
+        request_count=0,
+        parser_version=parser_version,
+    )
+
+
+class ChartProvider(Protocol):
+    """One source of chart history.
+
+    Raises (all methods):
+        ChartUnavailableError: The source answered without a chart.
+        UpstreamError: It refuses, cannot be reached, or shows another issue.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of this source in settings and rows."""
+
+    async def fetch_issues(self) -> Reading[ChartIndex]:
+        """Fetch all issues that the source lists."""
+
+    async def fetch_songs(self, volid: str | None, page: int) -> Reading[ChartPage]:
+        """Fetch one page (from 1) of the songs of an issue; None means the latest issue."""
+
+    async def aclose(self) -> None:
+        """Close all connections."""
