@@ -17,11 +17,11 @@ from pipelines.captures.session import Captures
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
-    Provider,
     build_data_provider,
     build_music_provider,
     choose_profile,
 )
+from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
