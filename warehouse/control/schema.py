@@ -306,5 +306,5 @@ CATALOG_TRACKS = Table(
     Column("previous_job_id", String),
     Column("failed_at", Double),
     Column("error", Text),
-    Column("charged_scans", Integer, nullable=False),
+    Column("charged_scans", Integer, nullable=False, server_default="0"),
 )

@@ -19,7 +19,7 @@ from api.schemas.extensions.notes import (
 from api.server.middleware.json_body import JsonRoute
 from api.services.reads.sources import Sources
 from pipelines.documents.videos import to_time
-from warehouse.control.notes.records import Note, NoteKind
+from warehouse.control.notes import Note, NoteKind
 
 PATH = "/api/v1/sametrack/notes"
 

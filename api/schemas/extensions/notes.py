@@ -12,7 +12,7 @@ from api.schemas.responses import (
     read_responses,
 )
 from pipelines.documents.fields import ClosedDocument, Count, Timestamp
-from warehouse.control.notes.records import NoteKind
+from warehouse.control.notes import NoteKind
 
 
 class NoteDocument(ClosedDocument):
