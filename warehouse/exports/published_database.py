@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
+from warehouse.engine.quoting import sql_text
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.home.folder import Home
 from warehouse.queries.accounts import is_history_rewritten
@@ -93,9 +94,9 @@ def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
 
 
 def _comment(database: duckdb.DuckDBPyConnection, table: Table) -> None:
-    database.execute(f"comment on table {table.name} is {_text(_table_comment(table))}")
+    database.execute(f"comment on table {table.name} is {sql_text(_table_comment(table))}")
     for column in table.columns:
-        text = _text(_column_comment(column))
+        text = sql_text(_column_comment(column))
         database.execute(f'comment on column {table.name}."{column.name}" is {text}')
 
 
@@ -136,7 +137,3 @@ def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> N
             "the written database is not valid; the previous one is kept",
             hint="try again; if it fails again, check the disk",
         )
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

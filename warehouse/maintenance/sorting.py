@@ -51,7 +51,7 @@ def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
     """Prove that older rows of all observation tables have their capture."""
     if not _has_rows(engine, CAPTURES):
         return
-    for name in _observations(lake):
+    for name in (table.name for table in lake.tables if table.is_observed):
         since = engine.complete_before(name)
         if since is not None and since >= before:
             continue
@@ -61,15 +61,6 @@ def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
 
 def _has_rows(engine: Engine, name: str) -> bool:
     return bool(engine.rows(f"select 1 from {name} limit 1"))  # noqa: S608  # a name of this module
-
-
-def _observations(lake: Lake) -> list[str]:
-    """Return the tables whose rows belong to a capture."""
-    return [
-        table.name
-        for table in lake.tables
-        if table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
-    ]
 
 
 def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:

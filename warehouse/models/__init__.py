@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 @cache
 def read_model(table: Table) -> str:
     """Return the statement of a view: its file without the comments above it."""
-    return _read(FOLDER / f"{table.name.partition('.')[2]}.sql")
+    return _read(FOLDER / f"{table.noun}.sql")
 
 
 @cache

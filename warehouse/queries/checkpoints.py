@@ -5,9 +5,7 @@ from warehouse.records.values import Row
 from warehouse.tables.marts import MARTS
 
 _OF_A_JOB = tuple(
-    table.name.partition(".")[2]
-    for table in MARTS
-    if any(column.name == "job_id" for column in table.columns)
+    table.noun for table in MARTS if any(column.name == "job_id" for column in table.columns)
 )
 
 

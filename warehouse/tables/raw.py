@@ -15,7 +15,6 @@ from warehouse.tables.column import (
     TEXT,
     TEXT_LIST,
     TIME,
-    Example,
     Table,
     nullable,
     refer,
@@ -33,17 +32,6 @@ RAW: tuple[Table, ...] = (
             required("size_bytes", INTEGER, "uncompressed size"),
             nullable("content_type", TEXT, "content type of the response"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How much do the bodies of a content type take?",
-                """
-                select content_type, count(*) as bodies, sum(size_bytes) as bytes
-                from (select distinct on (sha256) * from raw.payloads)
-                group by content_type
-                order by bytes desc, content_type
-                """,
-            ),
         ),
     ),
     Table(
@@ -75,18 +63,6 @@ RAW: tuple[Table, ...] = (
             OBSERVED,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "What was refused or failed, by surface?",
-                """
-                select surface, outcome, count(*) as captures
-                from raw.captures
-                where outcome <> 'ok'
-                group by all
-                order by captures desc, surface, outcome
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.capture_items",
@@ -100,18 +76,6 @@ RAW: tuple[Table, ...] = (
             required("sequence", INTEGER, "sequence of the capture"),
             required("aweme_id", TEXT, "video shown"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which videos do the lists show most often?",
-                """
-                select aweme_id, count(*) as times
-                from seen.capture_items
-                group by aweme_id
-                order by times desc, aweme_id
-                limit 10
-                """,
-            ),
         ),
         references=refer(aweme_id="videos"),
     ),
@@ -162,19 +126,6 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "How often, and on which surfaces, was each video observed?",
-                """
-                select aweme_id, count(*) as observations,
-                    list(distinct surface order by surface) as surfaces
-                from seen.videos
-                group by aweme_id
-                order by observations desc, aweme_id
-                limit 10
-                """,
-            ),
-        ),
         references=refer(aweme_id="videos", sec_uid="accounts", music_id="music_ids"),
         version=2,
     ),
@@ -204,17 +155,6 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "How did the followers of each account develop?",
-                """
-                select sec_uid, observed_at, follower_count
-                from seen.accounts
-                order by sec_uid, observed_at, surface
-                limit 100
-                """,
-            ),
-        ),
         references=refer(sec_uid="accounts"),
         version=2,  # follower_count_source
     ),
@@ -243,17 +183,6 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which named songs does the platform find in user sounds?",
-                """
-                select distinct music_id, mapped_title, mapped_artist
-                from seen.tracks
-                where mapped_title is not null
-                order by music_id, mapped_title, mapped_artist
-                """,
-            ),
-        ),
         references=refer(music_id="music_ids"),
         version=2,  # mapped_title
     ),
@@ -275,18 +204,6 @@ RAW: tuple[Table, ...] = (
             PROVIDER,
             JOB,
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which hashtags have most views, as last shown?",
-                """
-                select name, arg_max(view_count, observed_at) as views
-                from seen.hashtags
-                group by name
-                order by views desc nulls last, name
-                limit 10
-                """,
-            ),
         ),
     ),
     Table(
@@ -313,17 +230,6 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which search terms gave most videos?",
-                """
-                select term, count(*) as pages, sum(item_count) as videos
-                from seen.search_pages
-                group by term
-                order by videos desc, term
-                """,
-            ),
-        ),
         version=2,  # is_cut
     ),
     Table(
@@ -342,18 +248,6 @@ RAW: tuple[Table, ...] = (
             PROVIDER,
             JOB,
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which issues of the chart are stored?",
-                """
-                select volid, max(name) as name, max(chart_date) as chart_date
-                from seen.chart_issues
-                group by volid
-                order by chart_date desc nulls last, volid
-                limit 10
-                """,
-            ),
         ),
         version=2,  # scheduled_at
     ),
@@ -385,19 +279,6 @@ RAW: tuple[Table, ...] = (
             JOB,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which songs were at the top?",
-                """
-                select distinct volid, chart_date, title, artist
-                from seen.chart_songs
-                semi join seen.released_songs using (capture_id, rank)
-                where rank = 1
-                order by chart_date desc nulls last, volid, title, artist
-                limit 10
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.sounds",
@@ -418,18 +299,6 @@ RAW: tuple[Table, ...] = (
             OBSERVED,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Why can sounds not be compared?",
-                """
-                select not_comparable_reason, count(distinct sound_sha256) as sounds
-                from raw.sounds
-                where features is null
-                group by not_comparable_reason
-                order by sounds desc, not_comparable_reason
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.scan_checkpoints",
@@ -447,18 +316,6 @@ RAW: tuple[Table, ...] = (
             required("state", BYTES, "the state, packed"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which scans are under way, and how far are they?",
-                """
-                select job_id, arg_max(stage, (run_number, number)) as stage,
-                    max(committed_at) as saved_at
-                from raw.scan_checkpoints
-                group by job_id
-                order by saved_at desc, job_id
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.erasures",
@@ -472,16 +329,6 @@ RAW: tuple[Table, ...] = (
             ),
             required("erased_at", TIME, "when it was requested"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "When were accounts erased?",
-                """
-                select erased_at, len(marks) as marks
-                from raw.erasures
-                order by erased_at
-                """,
-            ),
         ),
     ),
 )

@@ -116,10 +116,9 @@ def _times_in_future(table: Table) -> list[str]:
 
 def _uncaptured(table: Table) -> str:
     """A subquery is not allowed in the filter of an aggregate, so this rule has its own query."""
-    names = {column.name for column in table.columns}
     if table.name == "raw.payloads":
         missing = _OF_PAYLOAD
-    elif table.name != "raw.captures" and "capture_id" in names:
+    elif table.is_observed:
         missing = _OF_CAPTURE
     else:
         return ""

@@ -22,7 +22,6 @@ from warehouse.analysis.description import NAMES, describe_table
 from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables.dictionary import TYPE_LABELS
 
 PATH = "/api/v1/sametrack/sql"
 
@@ -176,7 +175,7 @@ def _tables() -> list[TableDocument]:
             "columns": [
                 {
                     "name": column.name,
-                    "type": TYPE_LABELS[column.type],
+                    "type": column.type_label,
                     "unit": column.unit,
                     "meaning": column.meaning,
                     "may_be_unknown": not column.required,

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.quoting import sql_name
 from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import WarehouseUnavailableError
 
@@ -153,6 +154,5 @@ def _rows(path: Path) -> Iterator[bytes]:
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
         tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
         for (table,) in tables:
-            quoted = '"' + table.replace('"', '""') + '"'
-            for row in database.execute(f"select * from {quoted}"):  # noqa: S608  # a quoted name
+            for row in database.execute(f"select * from {sql_name(table)}"):  # noqa: S608  # a quoted name
                 yield _SEPARATOR.join(_flat(row))

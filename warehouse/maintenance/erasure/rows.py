@@ -7,6 +7,7 @@ the final search in `proof`.
 from collections.abc import Iterable, Iterator
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.quoting import sql_text
 from warehouse.engine.seen_views import CAPTURES, IS_CURRENT
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
@@ -72,7 +73,7 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
             remove(table.name, column, values)
     related, terms = _TERMS
     for term in sorted(names.words | names.ids - names.works):
-        remove_where(related, f"array_has({terms}, {_text(term)})")
+        remove_where(related, f"array_has({terms}, {sql_text(term)})")
     _blank_names(lake, names)
     return {name: count for name, count in removed.items() if count}, results
 
@@ -157,17 +158,17 @@ def _blank_names(lake: Lake, names: AccountNames) -> None:
             for table, column in _REPEATED
         ]
         + [
-            (table, column, f"starts_with({column}, {_text(title)})")
+            (table, column, f"starts_with({column}, {sql_text(title)})")
             for title in sorted(names.sound_titles)
             for table, column in _TITLES
         ]
         + [
-            (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
+            (table, column, f"strpos({column}, {sql_text('@' + word)}) > 0")
             for word in sorted(names.words)
             for table, column in _TITLES
         ]
         + [
-            (table, column, f"strpos({column}, {_text(word)}) > 0")
+            (table, column, f"strpos({column}, {sql_text(word)}) > 0")
             for word in sorted(names.ids | names.texts)
             for table, column in _NOTES
         ]
@@ -180,8 +181,4 @@ def _blank_names(lake: Lake, names: AccountNames) -> None:
 def _parts(values: list[str]) -> Iterator[str]:
     """Yield conditions of limited length."""
     for at in range(0, len(values), _AT_ONCE):
-        yield ", ".join(_text(value) for value in values[at : at + _AT_ONCE])
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+        yield ", ".join(sql_text(value) for value in values[at : at + _AT_ONCE])
