@@ -25,7 +25,7 @@ from pipelines.charts.rules.history import Span, issues_by_day, list_serves_unti
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts.history import (
+from warehouse.queries.charts import (
     KnownIssues,
     read_known_issues,
     read_stored_issues,

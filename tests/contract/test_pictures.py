@@ -11,7 +11,7 @@ from api.app import create_app
 from api.server.health import Readiness
 from api.services.pictures.service import PictureService
 from api.settings import ApiSettings
-from warehouse.home.picture_files import PictureFolder
+from warehouse.home.cache_files import PictureFolder
 
 PLACE = "/api/v1/sametrack/pictures"
 

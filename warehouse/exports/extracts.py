@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.queries.jobs_of_tracks import JOBS_OF_TRACKS
+from warehouse.queries.results import JOBS_OF_TRACKS
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import BYTES, RELATIONS, Column, Table
 

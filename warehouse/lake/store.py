@@ -157,20 +157,16 @@ class Lake:
 
     def listing(self, name: str) -> TableListing:
         """Return the newest version with its files."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"listing {name}"):
-            _refresh_if_changed(handle)
-            return self._listing(handle.delta)
+        with self._newest(name, f"listing {name}") as delta:
+            return self._listing(delta)
 
     def newer_listing(self, name: str, version: int | None) -> TableListing | None:
         """Return the newest version with its files; None if that is `version`.
 
         Without news it costs two file lookups; in an object store one request.
         """
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"listing {name}"):
-            _refresh_if_changed(handle)
-            return None if handle.delta.version() == version else self._listing(handle.delta)
+        with self._newest(name, f"listing {name}") as delta:
+            return None if delta.version() == version else self._listing(delta)
 
     def _listing(self, delta: DeltaTable) -> TableListing:
         files = delta.file_uris()
@@ -182,10 +178,8 @@ class Lake:
 
     def version(self, name: str) -> int:
         """Return the newest version; costs two file lookups if nothing has changed."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            return handle.delta.version()
+        with self._newest(name, f"reading the log of {name}") as delta:
+            return delta.version()
 
     def identity(self, name: str) -> str:
         """Return the id that the table got when it was created."""
@@ -198,18 +192,14 @@ class Lake:
 
         The oldest are missing if their log entries have been cleaned up.
         """
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            count = handle.delta.version() - version
-            return handle.delta.history(count) if count > 0 else []
+        with self._newest(name, f"reading the log of {name}") as delta:
+            count = delta.version() - version
+            return delta.history(count) if count > 0 else []
 
     def row_count(self, name: str) -> int | None:
         """Return the rows of the newest version by its log; None if a file states no count."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            files = pa.table(handle.delta.get_add_actions(flatten=True))
+        with self._newest(name, f"reading the log of {name}") as delta:
+            files = pa.table(delta.get_add_actions(flatten=True))
             counts = files["num_records"].to_pylist() if files.num_rows else []
             return None if None in counts else sum(counts)
 
@@ -275,10 +265,8 @@ class Lake:
 
     def _count_small(self, name: str) -> int:
         """Return how many files compaction would merge."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"compacting {name}"):
-            _refresh_if_changed(handle)
-            sizes = pa.table(handle.delta.get_add_actions()).column("size_bytes")
+        with self._newest(name, f"compacting {name}") as delta:
+            sizes = pa.table(delta.get_add_actions()).column("size_bytes")
         return sum(size < file_size(name) for size in sizes.to_pylist())
 
     def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
@@ -293,16 +281,9 @@ class Lake:
             return 0
         if not all(_PLAIN_ID.fullmatch(value) for value in ids):
             raise ValueError("only plain ids can be deleted by")
-        handle = self._handle(name)
         listed = ", ".join(f"'{value}'" for value in ids)
-        with storage_errors(f"deleting from {name}"), writing(handle.path):
-            for attempt in retry_commits():
-                with attempt:
-                    metrics = DeltaTable(handle.path).delete(
-                        f"{column} in ({listed})", writer_properties=rewrite_properties(name)
-                    )
-                    return int(metrics["num_deleted_rows"])
-        return 0
+        with storage_errors(f"deleting from {name}"):
+            return self._delete(name, f"{column} in ({listed})")
 
     def path(self, name: str) -> str:
         """Return the folder or URL of a table."""
@@ -325,15 +306,8 @@ class Lake:
 
         The condition stays in the table's log, and old rows in old files, until `forget`.
         """
-        handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"), writing(handle.path):
-            for attempt in retry_commits():
-                with attempt:
-                    metrics = DeltaTable(handle.path).delete(
-                        condition, writer_properties=rewrite_properties(name)
-                    )
-                    return int(metrics["num_deleted_rows"])
-        return 0
+        with storage_errors(f"erasing from {name}"):
+            return self._delete(name, condition)
 
     def blank(self, name: str, column: str, condition: str) -> None:
         """Set a text column to null in the rows that match a condition; see `erase`."""
@@ -359,6 +333,25 @@ class Lake:
         with storage_errors(title), writing_alone(handle.path) as is_alone:
             purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
             _update(handle)
+
+    @contextmanager
+    def _newest(self, name: str, doing: str) -> Iterator[DeltaTable]:
+        """Hold the newest version of a table, which nobody refreshes meanwhile."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(doing):
+            _refresh_if_changed(handle)
+            yield handle.delta
+
+    def _delete(self, name: str, condition: str) -> int:
+        handle = self._handle(name)
+        with writing(handle.path):
+            for attempt in retry_commits():
+                with attempt:
+                    metrics = DeltaTable(handle.path).delete(
+                        condition, writer_properties=rewrite_properties(name)
+                    )
+                    return int(metrics["num_deleted_rows"])
+        return 0
 
     def _handle(self, name: str) -> LakeHandle:
         return self._handles.get(name) or self._open(name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.jobs_of_tracks import JOBS_OF_TRACKS
+from warehouse.queries.results import JOBS_OF_TRACKS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,6 +12,7 @@ from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
+from warehouse.queries.captures import read_payloads
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
 
@@ -133,15 +134,9 @@ def _listed_music_id(one: Row) -> str | None:
 def _body_states(engine: Engine, hashes: Sequence[str | None]) -> dict[str, BodyState]:
     """Compute the hash of every body that is kept."""
     wanted = sorted({sha256 for sha256 in hashes if sha256 is not None})
-    found = engine.rows(
-        "select sha256, body from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
-        hashes=wanted,
-    )
     return {
-        row["sha256"]: "intact"
-        if hashlib.sha256(unpack_bytes(row["body"])).hexdigest() == row["sha256"]
-        else "damaged"
-        for row in found
+        sha256: "intact" if hashlib.sha256(unpack_bytes(body)).hexdigest() == sha256 else "damaged"
+        for sha256, body in read_payloads(engine, wanted).items()
     }
 
 

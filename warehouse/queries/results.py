@@ -1,4 +1,4 @@
-"""Queries of what scans observe and conclude: videos, tracks, comparisons, results.
+"""Queries of what scans observe and conclude: videos, tracks, comparisons, results, checkpoints.
 
 Observations are read from `seen.*`: they count once the row of their capture exists. Ranking rules
 are in `pipelines/scan/rules`.
@@ -13,6 +13,21 @@ from warehouse.lake.packing import unpack_document
 from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
+from warehouse.tables.marts import MARTS
+
+JOBS_OF_TRACKS = """(
+    select music_id as track_music_id, job_id from marts.job_results
+    union
+    select music_id, job_id from marts.rankings
+    union
+    select music_id, job_id from marts.confirmed_videos
+    union
+    select track_music_id, job_id from marts.audio_comparisons
+)"""
+"""SQL of `track_music_id, job_id`. What a job found outlasts its result."""
+_OF_A_JOB = tuple(
+    table.noun for table in MARTS if any(column.name == "job_id" for column in table.columns)
+)
 
 
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
@@ -272,3 +287,29 @@ def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[R
         """,
         {"id": comparison_id},
     )
+
+
+def read_checkpoints(engine: Engine, job_id: str) -> list[Row]:
+    """Return the checkpoints of a job, the last one first."""
+    return engine.rows(
+        """
+        select * from raw.scan_checkpoints where job_id = $job_id
+        order by number desc, run_number desc
+        """,
+        job_id=job_id,
+    )
+
+
+def read_marts_of_job(engine: Engine, job_id: str) -> list[str]:
+    """Return the marts that have rows of a job."""
+    each = " union all ".join(
+        f"select '{name}' as mart where exists (select 1 from marts.{name} where job_id = $job_id)"  # noqa: S608  # names of our own tables
+        for name in _OF_A_JOB
+    )
+    return [str(row["mart"]) for row in engine.rows(each, job_id=job_id)]
+
+
+def read_checkpointed_jobs(engine: Engine) -> list[str]:
+    """Return the jobs that have checkpoints."""
+    found = engine.rows("select distinct job_id from raw.scan_checkpoints order by job_id")
+    return [str(row["job_id"]) for row in found]

@@ -17,7 +17,7 @@ import structlog
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from warehouse.control import BacklogItem
-from warehouse.queries.charts.history import read_songs_of_issues
+from warehouse.queries.charts import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import SametrackError, UpstreamError
 

@@ -11,7 +11,7 @@ import pytest
 
 from warehouse import open_warehouse
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.lake.record_rows import account_row, video_row
+from warehouse.lake.record_rows import observation_row, video_row
 from warehouse.models import FOLDER
 from warehouse.records.videos import Account, Author, Music, Statistics, Video
 from warehouse.tables import RELATIONS, STAR, Table
@@ -178,7 +178,7 @@ def week(
         "raw.accounts",
         [
             {
-                **account_row(
+                **observation_row(
                     Account(
                         sec_uid="MS4wLjABAAAAstar_account", surface="user_info",
                         observed_at=MONDAY + timedelta(days=day), follower_count=followers,
