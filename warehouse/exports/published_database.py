@@ -23,7 +23,7 @@ from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
-from warehouse.tables import RELATIONS, Column, Table
+from warehouse.tables import RELATIONS, Table
 
 LAYER = "marts"
 
@@ -94,18 +94,12 @@ def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
 
 
 def _comment(database: duckdb.DuckDBPyConnection, table: Table) -> None:
-    database.execute(f"comment on table {table.name} is {sql_text(_table_comment(table))}")
+    row = f"One row per {table.row}. Key: {', '.join(table.key)}."
+    database.execute(f"comment on table {table.name} is {sql_text(row)}")
     for column in table.columns:
-        text = sql_text(_column_comment(column))
+        unit = f" [{column.unit}]" if column.unit else ""
+        text = sql_text(f"{column.meaning}{unit}")
         database.execute(f'comment on column {table.name}."{column.name}" is {text}')
-
-
-def _table_comment(table: Table) -> str:
-    return f"One row per {table.row}. Key: {', '.join(table.key)}."
-
-
-def _column_comment(column: Column) -> str:
-    return f"{column.meaning} [{column.unit}]" if column.unit else column.meaning
 
 
 def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
