@@ -36,10 +36,10 @@ from warehouse.records.catalog.tracks import (
     CatalogTrack,
     ImportedTrack,
     TrackUpdate,
-    check_catalog_name,
 )
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
+from warehouse.records.watchlists import check_name
 
 
 class CatalogStore(RequestStore, Protocol):
@@ -140,7 +140,7 @@ class CatalogService:
         Raises:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
-        check_catalog_name(name)
+        check_name(name, of="catalogue")
         expanded = expand_song_lists(
             lines,
             find_target=self._find_target,
@@ -238,7 +238,7 @@ def find_catalog(control: CatalogStore, name: str) -> Catalog:
     Raises:
         InvalidParameterError: There is none of this name.
     """
-    found = control.catalog(check_catalog_name(name))
+    found = control.catalog(check_name(name, of="catalogue"))
     if found is None:
         raise InvalidParameterError(
             f"There is no catalogue {name!r}", hint="See `sametrack catalog list`"
