@@ -385,18 +385,14 @@ def open_lake(
     """
     root = lake_root(url)
     if is_remote(root):
-        return Lake(root, world, _open_at_once(root, tables, world), free=free)
+        with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
+            opened = pool.map(partial(_open_handle, root, world), tables)
+            return Lake(root, world, {one.table.name: one for one in opened}, free=free)
     if are_noted(root, tables, world=world):
         return Lake(root, world, {}, free=free, later=tables)
     handles = {table.name: _open_handle(root, world, table) for table in tables}
     note(root, tables, world=world)
     return Lake(root, world, handles, free=free)
-
-
-def _open_at_once(root: str, tables: Sequence[Table], world: str) -> dict[str, LakeHandle]:
-    with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
-        opened = pool.map(partial(_open_handle, root, world), tables)
-        return {handle.table.name: handle for handle in opened}
 
 
 def _open_handle(root: str, world: str, table: Table) -> LakeHandle:

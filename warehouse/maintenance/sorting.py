@@ -49,7 +49,7 @@ def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
 
 def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
     """Prove that older rows of all observation tables have their capture."""
-    if not _has_rows(engine, CAPTURES):
+    if not engine.rows(f"select 1 from {CAPTURES} limit 1"):  # noqa: S608  # a name of this module
         return
     for name in (table.name for table in lake.tables if table.is_observed):
         since = engine.complete_before(name)
@@ -57,10 +57,6 @@ def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
             continue
         _remove_orphans(lake, engine, name, since=since, before=before)
         _set_properties(lake, name, {COMPLETE_BEFORE: before.isoformat()})
-
-
-def _has_rows(engine: Engine, name: str) -> bool:
-    return bool(engine.rows(f"select 1 from {name} limit 1"))  # noqa: S608  # a name of this module
 
 
 def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:

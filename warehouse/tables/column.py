@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from warehouse.tables.arrow_without_pandas import start_arrow
-from warehouse.tables.units import unit_of
+from warehouse.tables.naming import unit_of
 
 start_arrow()
 
@@ -188,4 +188,12 @@ SURFACE = required("surface", TEXT, "surface it was observed on")
 COMMITTED = required("committed_at", TIME, "when the row was written; `as of` queries filter on it")
 CAPTURE = nullable("capture_id", TEXT, "capture that read it")
 PROVIDER = required("data_provider", TEXT, "provider that read it")
+READ_BY = (PROVIDER, JOB, COMMITTED)
+"""Columns that end each table of observations."""
+COUNTS = (
+    nullable("digg_count", INTEGER, "likes"),
+    nullable("comment_count", INTEGER, "comments"),
+    nullable("collect_count", INTEGER, "bookmarks"),
+    nullable("share_count", INTEGER, "shares"),
+)
 ALGORITHM = required("algorithm", TEXT, "verification algorithm and version")

@@ -62,11 +62,6 @@ class RowRule:
     name: str
     broken: str
 
-    @property
-    def is_warning(self) -> bool:
-        """True if a violation is not a fault of the data."""
-        return self.name in WARNINGS
-
 
 def rule_names(table: Table) -> tuple[str, ...]:
     """Return the names of all rules of a table, including those that are not conditions on rows."""

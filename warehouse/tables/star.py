@@ -8,6 +8,7 @@ from functools import partial
 
 from warehouse.tables.column import (
     BOOLEAN,
+    COUNTS,
     DATE,
     FLOAT,
     INTEGER,
@@ -26,12 +27,6 @@ _VIDEO = required("aweme_id", TEXT, "video")
 _ACCOUNT = required("sec_uid", TEXT, "account")
 _AUTHOR = nullable("sec_uid", TEXT, "author")
 _DAY = required("day", DATE, "day (UTC)")
-_COUNTS = (
-    nullable("digg_count", INTEGER, "likes"),
-    nullable("comment_count", INTEGER, "comments"),
-    nullable("collect_count", INTEGER, "bookmarks"),
-    nullable("share_count", INTEGER, "shares"),
-)
 _OBSERVATIONS = required("observation_count", INTEGER, "observations")
 _FIRST = nullable("first_observed_at", TIME, "first observation")
 _LAST = nullable("last_observed_at", TIME, "last observation")
@@ -98,7 +93,7 @@ STAR: tuple[Table, ...] = (
             nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
             required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),
-            *_COUNTS,
+            *COUNTS,
             nullable("images_count", INTEGER, "number of images of a photo post"),
             nullable("duration_ms", INTEGER, "duration of the video in milliseconds"),
             _OBSERVATIONS,
@@ -178,7 +173,7 @@ STAR: tuple[Table, ...] = (
                 nullable(
                     column.name, INTEGER, f"{column.meaning}, as last read completely on the day"
                 )
-                for column in _COUNTS
+                for column in COUNTS
             ),
             *_GAINED,
             nullable("previous_digg_count", INTEGER, "likes that likes_gained is counted from"),
