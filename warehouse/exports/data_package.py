@@ -33,7 +33,7 @@ from warehouse.exports.package_files import (
 )
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.exports.table_files import ExportMethod, csv_parts
-from warehouse.tables import TEXT
+from warehouse.tables.column import TEXT
 from warehouse.tables.dictionary import render_dictionary
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"

@@ -14,7 +14,8 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.queries.results import JOBS_OF_TRACKS
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables import BYTES, RELATIONS, Column, Table
+from warehouse.tables import RELATIONS, Column, Table
+from warehouse.tables.column import BYTES
 
 ALL_TABLES = "all"
 _NEVER_EXPORTED = frozenset({"raw.erasures"})

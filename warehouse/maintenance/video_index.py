@@ -30,7 +30,7 @@ from warehouse.lake.video_index import (
     VideoIndex,
     to_micros,
 )
-from warehouse.tables import TIME
+from warehouse.tables.column import TIME
 
 ABANDONED_AFTER_S = 3600.0
 _RANK = ("is_complete", "has_likes", "observed_at", "committed_at")

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from warehouse.tables import BYTES, INTEGER, TIME, Column, Table
+from warehouse.tables import Column, Table
+from warehouse.tables.column import BYTES, INTEGER, TIME
 
 SCHEMA = "schema_is_as_agreed"
 KEYS = "keys_are_unique"
