@@ -87,8 +87,9 @@ def observation_row(
     data_provider: str,
 ) -> Row:
     """Return the row of `raw.tracks`, `raw.accounts` or `raw.hashtags`."""
+    kind: type = type(record)
     return {
-        **_picked(record, _names(type(record))),
+        **_picked(record, _names(kind)),
         **(_birth(record.birth) if isinstance(record, Track) else {}),
         **_origin(capture_id, job_id, data_provider),
     }
