@@ -8,7 +8,7 @@ processes do not conflict, and each append is one atomic commit. Queries are in 
 import fcntl
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -282,8 +282,7 @@ class Lake:
         if not all(_PLAIN_ID.fullmatch(value) for value in ids):
             raise ValueError("only plain ids can be deleted by")
         listed = ", ".join(f"'{value}'" for value in ids)
-        with storage_errors(f"deleting from {name}"):
-            return self._delete(name, f"{column} in ({listed})")
+        return self._delete(name, f"{column} in ({listed})", f"deleting from {name}")
 
     def path(self, name: str) -> str:
         """Return the folder or URL of a table."""
@@ -306,20 +305,28 @@ class Lake:
 
         The condition stays in the table's log, and old rows in old files, until `forget`.
         """
-        with storage_errors(f"erasing from {name}"):
-            return self._delete(name, condition)
+        return self._delete(name, condition, f"erasing from {name}")
 
     def blank(self, name: str, column: str, condition: str) -> None:
         """Set a text column to null in the rows that match a condition; see `erase`."""
-        handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"), writing(handle.path):
+        self.commit(
+            name,
+            f"erasing from {name}",
+            lambda delta: delta.update(
+                predicate=condition,
+                updates={column: "cast(null as string)"},
+                writer_properties=rewrite_properties(name),
+            ),
+        )
+
+    def commit[T](self, name: str, doing: str, action: Callable[[DeltaTable], T]) -> T:
+        """Commit to a table beside its appends, again if another commit came before."""
+        path = self.path(name)
+        with storage_errors(doing), writing(path):
             for attempt in retry_commits():
                 with attempt:
-                    DeltaTable(handle.path).update(
-                        predicate=condition,
-                        updates={column: "cast(null as string)"},
-                        writer_properties=rewrite_properties(name),
-                    )
+                    return action(DeltaTable(path))
+        raise AssertionError("the last attempt returns or raises")
 
     def forget(self, name: str) -> None:
         """Delete all older versions: files that the newest does not use, and the log before it.
@@ -342,16 +349,12 @@ class Lake:
             _refresh_if_changed(handle)
             yield handle.delta
 
-    def _delete(self, name: str, condition: str) -> int:
-        handle = self._handle(name)
-        with writing(handle.path):
-            for attempt in retry_commits():
-                with attempt:
-                    metrics = DeltaTable(handle.path).delete(
-                        condition, writer_properties=rewrite_properties(name)
-                    )
-                    return int(metrics["num_deleted_rows"])
-        return 0
+    def _delete(self, name: str, condition: str, doing: str) -> int:
+        properties = rewrite_properties(name)
+        metrics = self.commit(
+            name, doing, lambda delta: delta.delete(condition, writer_properties=properties)
+        )
+        return int(metrics["num_deleted_rows"])
 
     def _handle(self, name: str) -> LakeHandle:
         return self._handles.get(name) or self._open(name)

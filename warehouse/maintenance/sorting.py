@@ -11,9 +11,8 @@ from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
-from warehouse.lake.schema_evolution import COMPLETE_BEFORE, retry_commits
+from warehouse.lake.schema_evolution import COMPLETE_BEFORE
 from warehouse.lake.store import Lake, storage_errors
-from warehouse.lake.table_turns import writing
 
 CAPTURES = "raw.captures"
 MIN_NEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
@@ -91,22 +90,22 @@ def _remove_orphans(
 
 
 def _sort_table(lake: Lake, name: str) -> None:
-    with storage_errors(f"arranging {name}"), writing(lake.path(name)):
-        for attempt in retry_commits():
-            with attempt:
-                DeltaTable(lake.path(name)).optimize.z_order(
-                    [SORT_COLUMNS[name]],
-                    writer_properties=rewrite_properties(name),
-                    max_spill_size=SPILL_BYTES,
-                    max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
-                )
+    lake.commit(
+        name,
+        f"arranging {name}",
+        lambda delta: delta.optimize.z_order(
+            [SORT_COLUMNS[name]],
+            writer_properties=rewrite_properties(name),
+            max_spill_size=SPILL_BYTES,
+            max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
+        ),
+    )
 
 
 def _set_properties(lake: Lake, name: str, marks: dict[str, str]) -> None:
     """Write table properties after the work is done: after a crash in between it is repeated."""
-    with storage_errors(f"marking {name}"), writing(lake.path(name)):
-        for attempt in retry_commits():
-            with attempt:
-                DeltaTable(lake.path(name)).alter.set_table_properties(
-                    marks, raise_if_not_exists=False
-                )
+    lake.commit(
+        name,
+        f"marking {name}",
+        lambda delta: delta.alter.set_table_properties(marks, raise_if_not_exists=False),
+    )

@@ -20,6 +20,10 @@ type BodyState = Literal["intact", "damaged", "deleted", "none"]
 """Whether the body has the hash that was recorded; `deleted` after its retention period."""
 
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+_SHOWN = (
+    "capture_id", "surface", "entity_id", "source_path", "observed_at", "parser_version",
+    "data_provider", "payload_sha256",
+)  # fmt: skip
 _ROW = """
     select r.*, f.source_music_id, f.comparison_id
     from marts.rankings r
@@ -109,14 +113,7 @@ def _observation(one: Row, row: Row, states: Mapping[str, BodyState]) -> FigureO
     sha256 = one["payload_sha256"]
     counts = [one[name] for name in _COUNTS]
     return FigureObservation(
-        capture_id=one["capture_id"],
-        surface=one["surface"],
-        entity_id=one["entity_id"],
-        source_path=one["source_path"],
-        observed_at=one["observed_at"],
-        parser_version=one["parser_version"],
-        data_provider=one["data_provider"],
-        payload_sha256=sha256,
+        **{name: one[name] for name in _SHOWN},
         body="none" if sha256 is None else states.get(sha256, "deleted"),
         shows_counts=any(count is not None for count in counts)
         and counts == [row[name] for name in _COUNTS],

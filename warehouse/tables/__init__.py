@@ -2,7 +2,8 @@
 
 The asset checks and the engine's views are derived from `TABLES`, what readers see (dictionary,
 exports, completion) from `RELATIONS`. New columns are added at the end of a table and its `version`
-is raised: opening a store adds them. A view of the star stores nothing: change it freely.
+is raised: opening a store adds them. A view of the star stores nothing: change it freely. The
+questions that tables answer are in `examples.sql`.
 """
 
 from warehouse.tables.column import Column, Table
