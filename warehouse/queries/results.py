@@ -293,9 +293,10 @@ def _first_rows(
     """Return the first row, in this order, of each of these keys that has any."""
     found = engine.rows(
         f"""
-        from {relation} where {key} in (select unnest($values::varchar[]))
+        from {relation} where {key} in (select unnest($ids::varchar[]))
         qualify row_number() over (partition by {key} order by {order}) = 1
         """,  # words of this module
-        {"values": list(values), **params},
+        ids=list(values),
+        **params,
     )
     return {row[key]: row for row in found}
