@@ -10,7 +10,7 @@ from warehouse.tables import RELATIONS, TABLES, Column, Table
 from warehouse.tables.column import Example
 from warehouse.tables.dictionary import render_table
 
-SEEN = tuple(table.seen_name for table in TABLES if table.is_observed)
+SEEN = tuple(table.counted_name for table in TABLES if table.is_observed)
 """Views of the observations whose capture is complete."""
 _BY_NAME = {table.name: table for table in RELATIONS}
 NAMES = (*sorted(_BY_NAME), *sorted(SEEN))

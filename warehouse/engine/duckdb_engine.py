@@ -335,9 +335,9 @@ class Engine:
             views[name] = _view(table, source, self.as_of)
             if CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
-                if is_news or table.seen_name not in self._views:
+                if is_news or table.counted_name not in self._views:
                     bound = None if self.as_of is not None else listing.complete_before
-                    views[table.seen_name] = seen_view(table, bound)
+                    views[table.counted_name] = seen_view(table, bound)
         if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
             views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
         return views

@@ -53,7 +53,7 @@ def seen_view(table: Table, complete_before: datetime | None) -> str:
     """
     is_current = "true" if table.name == ITEMS else IS_CURRENT
     return (
-        f"create or replace view {table.seen_name} as from {table.name} "
+        f"create or replace view {table.counted_name} as from {table.name} "
         f"where ({_is_complete(complete_before)}) and {is_current}"
     )
 

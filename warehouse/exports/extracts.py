@@ -166,7 +166,7 @@ def read_batches(
 def _source(extract: Extract) -> str:
     # Of an observation table only what counts: rows with a complete capture.
     table = extract.table
-    relation = table.seen_name if table.is_observed else table.name
+    relation = table.counted_name if table.is_observed else table.name
     return f"from {relation} where {extract.where}"
 
 

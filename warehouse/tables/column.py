@@ -143,7 +143,7 @@ class Table:
         )
 
     @property
-    def seen_name(self) -> str:
+    def counted_name(self) -> str:
         """Name of the view of the rows that count."""
         return f"seen.{self.name.removeprefix('raw.')}"
 
