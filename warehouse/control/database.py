@@ -105,7 +105,10 @@ class Database:
             return list(connection.execute(query).scalars())
 
     def write(self, statement: Executable) -> int:
-        """Run one update or delete in a transaction of its own; return how many rows it met."""
+        """Run one statement in a transaction of its own.
+
+        Returns how many rows an update or delete has met; of an insert the number is not reliable.
+        """
         with self.writing() as connection:
             return connection.execute(statement).rowcount
 
