@@ -350,9 +350,10 @@ class Lake:
             yield handle.delta
 
     def _delete(self, name: str, condition: str, doing: str) -> int:
-        properties = rewrite_properties(name)
         metrics = self.commit(
-            name, doing, lambda delta: delta.delete(condition, writer_properties=properties)
+            name,
+            doing,
+            lambda delta: delta.delete(condition, writer_properties=rewrite_properties(name)),
         )
         return int(metrics["num_deleted_rows"])
 
