@@ -41,9 +41,8 @@ from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.excerpt_files import open_excerpts
+from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
-from warehouse.home.picture_files import open_pictures
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.results import (
     read_annotations,

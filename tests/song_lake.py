@@ -5,7 +5,8 @@ from dataclasses import replace
 from deltalake import DeltaTable
 
 from warehouse.lake.store import Lake, open_lake
-from warehouse.tables import TEXT, TIME, Column, Table
+from warehouse.tables import Column, Table
+from warehouse.tables.column import TEXT, TIME
 
 SONGS = "raw.songs"
 TABLE = Table(

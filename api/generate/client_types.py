@@ -14,7 +14,7 @@ from api.openapi.reference import OpenApiDocument
 from api.params.annotations import ANNOTATION_VERDICTS
 from pipelines.parameters.scan import SORT_ORDERS
 from pipelines.reads.series import SeriesKind
-from warehouse.control.notes.records import NOTE_KINDS
+from warehouse.control.notes import NOTE_KINDS
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import JobStatus
 

@@ -7,7 +7,7 @@ from pydantic import Field, StrictInt, field_validator
 
 from api.params.annotations import MAX_NOTE_LENGTH
 from api.params.scan import PrintableText, QueryModel, StrictModel
-from warehouse.control.notes.records import NoteKind
+from warehouse.control.notes import NoteKind
 
 MAX_TAGS = 20
 MAX_TAG_LENGTH = 40

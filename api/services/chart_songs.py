@@ -35,7 +35,7 @@ from pipelines.charts.rules.platform_comparison import (
 )
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts.platform import (
+from warehouse.queries.charts import (
     read_chart_platform,
     read_music_videos,
     read_song_link_decisions,

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping
 from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.platform.reading import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.page_rows import (
-    chart_index_from_rows,
-    chart_song_from_row,
-    search_page_from_row,
-)
 from warehouse.lake.record_rows import (
     account_from_row,
+    chart_index_from_rows,
+    chart_song_from_row,
     hashtag_from_row,
+    search_page_from_row,
     track_from_row,
     unavailable_video_from_row,
     video_from_row,

@@ -31,9 +31,10 @@ from pipelines.catalog.sources.song_lists import (
     expand_song_lists,
 )
 from warehouse.control import ControlStore
-from warehouse.records.catalog.tracks import Catalog, CatalogTrack, check_catalog_name
+from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
+from warehouse.records.watchlists import check_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class CatalogService:
         Raises:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
-        check_catalog_name(name)
+        check_name(name, of="catalogue")
         expanded = expand_song_lists(
             lines,
             find_target=self.find_target,
@@ -206,7 +207,7 @@ def find_catalog(control: ControlStore, name: str) -> Catalog:
     Raises:
         InvalidParameterError: There is none of this name.
     """
-    found = control.catalog(check_catalog_name(name))
+    found = control.catalog(check_name(name, of="catalogue"))
     if found is None:
         raise InvalidParameterError(
             f"There is no catalogue {name!r}", hint="See `sametrack catalog list`"

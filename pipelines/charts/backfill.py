@@ -26,7 +26,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts.history import (
+from warehouse.queries.charts import (
     KnownIssues,
     read_known_issues,
     read_stored_issues,

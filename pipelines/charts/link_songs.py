@@ -18,7 +18,7 @@ from pipelines.charts.rules.platform_comparison import (
 )
 from pipelines.charts.rules.song_links import Relation, link_songs
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts.platform import (
+from warehouse.queries.charts import (
     read_audio_matches,
     read_chart_platform,
     read_music_videos,

@@ -22,7 +22,7 @@ from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
+from warehouse.home.cache_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.worlds import is_demo_world

@@ -22,7 +22,7 @@ from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth, relati
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse import open_warehouse
 from warehouse.home.folder import open_home
-from warehouse.lake.record_rows import track_row, video_row
+from warehouse.lake.record_rows import observation_row, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.videos import VideoDetail
 from warehouse.tables import BY_NAME
@@ -134,7 +134,7 @@ def _store(lake: Lake, world: SandboxWorld, sound: SandboxSound, truth: list[Vid
     stamp = {"committed_at": at + timedelta(minutes=1)}
     met = [one for one in truth if one.is_public and one.round is not None]
     own = next((one for one in met if one.music_id == sound.music_id), None)
-    track = {**track_row(to_track(view, sound), **_ORIGIN), **stamp}
+    track = {**observation_row(to_track(view, sound), **_ORIGIN), **stamp}
     lake.append("raw.tracks", [track])
     lake.append("raw.videos", [{**row, **stamp} for row in _observed(view, met)])
     confirmed = [one for one in met if one.carries_recording]

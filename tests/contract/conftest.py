@@ -30,7 +30,7 @@ from pipelines.scan.service.stored_results import ResultCache
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
 from warehouse.control import ControlStore, NewJob, open_control
-from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
 from warehouse.records.values import Document

@@ -26,7 +26,7 @@ from pipelines.audio.recompute import recompute
 from tests.contract import test_evidence_routes as routes
 from tests.made_sounds import made_mp3
 from tests.unit.audio.test_cross_check import STRAIGHT
-from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.evidence import MatchThresholds, PairEvidence, find_excerpts
 

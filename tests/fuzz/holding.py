@@ -12,8 +12,13 @@ from pipelines.platform.parsers.videos import ParseContext
 from tests.answers import parse_as
 from tests.fuzz.containers import DUPLICATE
 from tests.fuzz.mutating import Case, places
-from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_page_row
-from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
+from warehouse.lake.record_rows import (
+    chart_issue_rows,
+    chart_song_rows,
+    observation_row,
+    search_page_row,
+    video_row,
+)
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPage, SearchPosition
@@ -79,11 +84,11 @@ def to_rows(value: object) -> Rows:
     """The rows of the lake that records become."""
     rows: Rows = [("raw.videos", video_row(video, **ORIGIN)) for video in _videos(value)]
     if isinstance(value, Track):
-        rows.append(("raw.tracks", track_row(value, **ORIGIN)))
+        rows.append(("raw.tracks", observation_row(value, **ORIGIN)))
     if isinstance(value, Account):
-        rows.append(("raw.accounts", account_row(value, **ORIGIN)))
+        rows.append(("raw.accounts", observation_row(value, **ORIGIN)))
     if isinstance(value, HashtagInfo):
-        rows.append(("raw.hashtags", hashtag_row(value, **ORIGIN)))
+        rows.append(("raw.hashtags", observation_row(value, **ORIGIN)))
     return rows + _page_rows(value)
 
 

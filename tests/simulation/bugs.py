@@ -12,7 +12,7 @@ from pipelines.parameters.scan import fingerprint
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.sources import planner, rules
 from pipelines.scan.service import job_endings
-from warehouse.control.hosts import circuit_rules, token_bucket
+from warehouse.control.hosts import circuits, host_budgets
 from warehouse.control.hosts.host_budgets import HostBudgetRows
 from warehouse.control.job_claims import JobClaimRows
 from warehouse.control.jobs import JobRows, transition_job
@@ -93,7 +93,7 @@ def _deleted_early() -> AbstractContextManager[object]:
 
 
 def _bucket(change: Callable[[Any, dict[str, Any]], Any]) -> Bug:
-    take = token_bucket.take
+    take = host_budgets.take
     return lambda: patch(BUCKET, lambda bucket, now, **p: take(change(bucket, p), now, **p))
 
 
@@ -108,7 +108,7 @@ def _no_budget(bucket: Any, limits: dict[str, Any]) -> Any:
 
 
 def _failure(**changed: float) -> Bug:
-    after = circuit_rules.after_failure
+    after = circuits.after_failure
     return lambda: patch(
         CIRCUITS + "after_failure",
         lambda circuit, now, **p: after(circuit, now, **{**p, **changed}),
@@ -120,7 +120,7 @@ def _kept_until_now(self: Worker) -> datetime:
 
 
 def _two_probes() -> AbstractContextManager[object]:
-    decide = circuit_rules.decide_request
+    decide = circuits.decide_request
     return patch(CIRCUITS + "decide_request", lambda c, now, **p: (c, decide(c, now, **p)[1]))
 
 

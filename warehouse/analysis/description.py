@@ -2,19 +2,15 @@
 
 import difflib
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import RELATIONS, TABLES, Column, Table
 from warehouse.tables.column import Example
-from warehouse.tables.dictionary import TYPE_LABELS, render_table
+from warehouse.tables.dictionary import render_table
 
-SEEN = tuple(
-    f"seen.{table.name.removeprefix('raw.')}"
-    for table in TABLES
-    if table.name != "raw.captures" and any(column.name == "capture_id" for column in table.columns)
-)
+SEEN = tuple(table.counted_name for table in TABLES if table.is_observed)
 """Views of the observations whose capture is complete."""
 _BY_NAME = {table.name: table for table in RELATIONS}
 NAMES = (*sorted(_BY_NAME), *sorted(SEEN))
@@ -39,7 +35,7 @@ class TableDescription:
         return self.table.key
 
     @property
-    def examples(self) -> tuple[Example, ...]:
+    def examples(self) -> Sequence[Example]:
         """Questions that the table answers, with their statements."""
         return self.table.examples
 
@@ -111,7 +107,7 @@ def _lines(columns: Iterable[Column]) -> list[str]:
     cells = [
         (
             column.name,
-            TYPE_LABELS[column.type] + ("" if column.required else ", may be unknown"),
+            column.type_label + ("" if column.required else ", may be unknown"),
             column.meaning + (f" [{column.unit}]" if column.unit else ""),
         )
         for column in columns

@@ -14,6 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
+from warehouse.engine.quoting import sql_name
 from warehouse.engine.user_sql import checked_statement, user_errors
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
@@ -123,8 +124,7 @@ class WarehouseRelation:
     def __getitem__(self, column: str) -> "WarehouseRelation":
         if column not in self.columns:
             raise KeyError(column)
-        quoted = column.replace('"', '""')
-        return self._wrap(self._relation.select(f'"{quoted}"'))
+        return self._wrap(self._relation.select(sql_name(column)))
 
     def __getattr__(self, name: str) -> Any:  # DuckDB's methods, of any type
         if name in _REFUSALS:

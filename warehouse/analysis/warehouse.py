@@ -109,7 +109,9 @@ class Warehouse:
             statement = checked_statement(self._engine, query)
             self._engine.refresh_cursor(cursor)
             for name, frame in (tables or {}).items():
-                _register(cursor, name, frame)
+                if not name.isidentifier():
+                    raise InvalidParameterError(f"{name!r} is not a plain name for a table")
+                cursor.register(name, frame)
             relation = cursor.sql(statement, params=params) if params else cursor.sql(statement)
         if relation is None:
             raise WarehouseError("the query returns no result")
@@ -224,18 +226,10 @@ class TableGroup:
 def open_reading(address: str | Path | None, *, as_of: AsOfTime | None) -> Warehouse:
     """Open a warehouse; see `warehouse.open_warehouse`."""
     let_arrow_use_pandas()
-    moment = None if as_of is None else _moment(as_of)
+    moment = None
+    if as_of is not None:
+        text = as_of if isinstance(as_of, str) else as_of.isoformat()
+        moment = parse_as_of(text, now=datetime.now(UTC))
     place = find_address(address)
     lake = open_lake_for_reading(place.lake_url, world=place.world)
     return Warehouse(Engine(lake, as_of=moment))
-
-
-def _moment(as_of: AsOfTime) -> datetime:
-    text = as_of if isinstance(as_of, str) else as_of.isoformat()
-    return parse_as_of(text, now=datetime.now(UTC))
-
-
-def _register(cursor: duckdb.DuckDBPyConnection, name: str, frame: object) -> None:
-    if not name.isidentifier():
-        raise InvalidParameterError(f"{name!r} is not a plain name for a table")
-    cursor.register(name, frame)

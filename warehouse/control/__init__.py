@@ -6,12 +6,9 @@ from warehouse.control.records import (
     CachedLink,
     CacheValidators,
     CaptureClaim,
-    CircuitDecision,
     CircuitState,
-    ClaimedCaptureState,
     NewJob,
     RobotsDecision,
-    StoredRobotsFile,
     TokenGrant,
 )
 from warehouse.control.scan_journal import StoredPreview
@@ -23,14 +20,11 @@ __all__ = [
     "CacheValidators",
     "CachedLink",
     "CaptureClaim",
-    "CircuitDecision",
     "CircuitState",
-    "ClaimedCaptureState",
     "ControlStore",
     "NewJob",
     "RobotsDecision",
     "StoredPreview",
-    "StoredRobotsFile",
     "TokenGrant",
     "open_control",
 ]

@@ -6,12 +6,15 @@ are locked when they are read for an update.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import stamina
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
     Executable,
@@ -29,6 +32,7 @@ from warehouse.control import schema
 from warehouse.extras import need_extra
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects import postgresql
@@ -80,6 +84,34 @@ class Database:
         ):
             yield connection
 
+    def read(self, query: Executable) -> list[Row[Any]]:
+        """Return all rows of a query, in a transaction of its own."""
+        with self.reading() as connection:
+            return list(connection.execute(query))
+
+    def first(self, query: Executable) -> Row[Any] | None:
+        """Return the first row of a query, if any."""
+        with self.reading() as connection:
+            return connection.execute(query).first()
+
+    def scalar(self, query: Executable) -> Any:  # of the column's type
+        """Return the first column of the first row, or None."""
+        with self.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def scalars(self, query: Executable) -> list[Any]:  # of the column's type
+        """Return the first column of all rows."""
+        with self.reading() as connection:
+            return list(connection.execute(query).scalars())
+
+    def write(self, statement: Executable) -> int:
+        """Run one statement in a transaction of its own.
+
+        Returns how many rows an update or delete has met; of an insert the number is not reliable.
+        """
+        with self.writing() as connection:
+            return connection.execute(statement).rowcount
+
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """Return an insert that supports `on_conflict_…`."""
         if self.is_sqlite:
@@ -87,6 +119,33 @@ class Database:
         from sqlalchemy.dialects import postgresql  # noqa: PLC0415 -- 0.1 s that SQLite can do without
 
         return postgresql.insert(table)
+
+    def upsert(
+        self,
+        table: Table,
+        values: Mapping[str, object],
+        *,
+        where: ColumnElement[bool] | None = None,
+    ) -> "sqlite.Insert | postgresql.Insert":
+        """Return the insert of a row that replaces one of the same key, if that meets `where`."""
+        key = table.primary_key.columns
+        others = {name: value for name, value in values.items() if name not in key}
+        insert = self.insert(table).values(values)
+        return insert.on_conflict_do_update(index_elements=list(key), set_=others, where=where)
+
+    def first_or_created(
+        self, connection: Connection, query: Select[Any], table: Table, values: Mapping[str, object]
+    ) -> Row[Any]:
+        """Return the one row of a query; `values` are it unless another process inserts its own.
+
+        The row is there almost always. An insert that may meet a conflict is compiled at each call,
+        which takes longer than the rest of a short transaction.
+        """
+        found = connection.execute(query).first()
+        if found is None:
+            connection.execute(self.insert(table).values(values).on_conflict_do_nothing())
+            found = connection.execute(query).one()
+        return found
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -107,19 +166,31 @@ class Database:
         return _errors(what, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
 
-def first_or_created(
-    connection: Connection, query: Select[Any], draft: Callable[[], Executable]
-) -> Row[Any]:
-    """Return the one row of a query; `draft` inserts it unless another process does so first.
+class StoreRows:
+    """One part of the control store."""
 
-    The row is there almost always. An insert that may meet a conflict is compiled at each call,
-    which takes longer than the rest of a short transaction.
-    """
-    found = connection.execute(query).first()
-    if found is None:
-        connection.execute(draft())
-        found = connection.execute(query).one()
-    return found
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
+def values_of(row: Row[Any]) -> dict[str, Any]:
+    """Return the columns of a row by their names."""
+    return dict(row._mapping)  # noqa: SLF001  # public in spite of its name
+
+
+def to_time(seconds: float | None) -> datetime | None:
+    """Return a stored time."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def to_json(document: ReadOnlyDocument | None) -> str | None:
+    """Return a document as it is stored."""
+    return None if document is None else orjson.dumps(dict(document)).decode()
+
+
+def from_json(text: str | None) -> Any:  # JSON
+    """Return a stored document."""
+    return None if text is None else orjson.loads(text)
 
 
 def connect(url: str, *, clock: Clock = time.time, wait_s: float = 0.0) -> Database:

@@ -8,21 +8,17 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import replace
 
-import orjson
 from sqlalchemy import Column, Connection, String, Table, and_, delete, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, from_json, to_json
 from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS, WATCHLISTS
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.watchlists import parse_plan
 
 
-class ErasureRows:
+class ErasureRows(StoreRows):
     """Erasure in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def forget(
         self, pattern: re.Pattern[bytes], *, job_ids: Collection[str] = ()
@@ -68,10 +64,10 @@ def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> i
     """Remove the matching entries of watchlists that have others; return how many changed."""
     changed = 0
     for name, text in connection.execute(select(WATCHLISTS.c.name, WATCHLISTS.c.plan)).all():
-        plan = parse_plan(orjson.loads(text))
+        plan = parse_plan(from_json(text))
         left = tuple(one for one in plan.entries if not pattern.search(one.input.encode()))
         if left and left != plan.entries:
-            shorter = orjson.dumps(replace(plan, entries=left).to_document()).decode()
+            shorter = to_json(replace(plan, entries=left).to_document())
             this = WATCHLISTS.c.name == name
             connection.execute(update(WATCHLISTS).where(this).values(plan=shorter))
             changed += 1

@@ -11,13 +11,12 @@ from typing import Literal
 
 from sqlalchemy import Update, delete, or_, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, to_json
 from warehouse.control.jobs import (
     first_job,
     held_by,
     new_values,
     to_job,
-    to_json,
     transition_job,
 )
 from warehouse.control.records import NewJob
@@ -35,11 +34,8 @@ from warehouse.records.jobs import (
 ClaimState = Literal["held", "cancelled", "lost"]
 
 
-class JobClaimRows:
+class JobClaimRows(StoreRows):
     """Claims of jobs in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
         """Start a run of the next queued job: highest priority first, then oldest.
@@ -143,7 +139,7 @@ class JobClaimRows:
         """Record that all queued jobs wait for space on the disk, or that they no longer do."""
         query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
         with self._database.writing() as connection:
-            for row in connection.execute(query).mappings().all():
+            for row in connection.execute(query).all():
                 job = to_job(row)
                 if (job.progress.waiting_for == "disk") == is_full:
                     continue
@@ -167,22 +163,19 @@ class JobClaimRows:
     def heartbeat_job(self, job_id: str, *, run_number: int | None = None) -> None:
         """Record a heartbeat of a job, sent by its run independently of the worker."""
         beat = _heartbeat([job_id], self._database.now()).where(*held_by(job_id, run_number))
-        with self._database.writing() as connection:
-            connection.execute(beat)
+        self._database.write(beat)
 
     def check_claim(self, job_id: str, run_number: int) -> ClaimState:
         """Return whether a run still holds its job, and whether it is to stop."""
         query = select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
-        with self._database.reading() as connection:
-            found = connection.execute(query.where(JOBS.c.job_id == job_id)).first()
+        found = self._database.first(query.where(JOBS.c.job_id == job_id))
         if found is None or found.run_number != run_number or found.status != "running":
             return "lost"
         return "cancelled" if found.cancel_requested else "held"
 
     def retire(self, worker_id: str) -> None:
         """Remove a worker that has stopped from the live workers."""
-        with self._database.writing() as connection:
-            connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
+        self._database.write(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
 
     def live_workers(self, within_s: float) -> list[str]:
         """Return the workers with a heartbeat within the last `within_s` seconds.
@@ -192,8 +185,7 @@ class JobClaimRows:
         now = self._database.now()
         is_heard = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
         query = select(WORKERS.c.worker_id).where(is_heard)
-        with self._database.reading() as connection:
-            return list(connection.execute(query.order_by(WORKERS.c.worker_id)).scalars())
+        return self._database.scalars(query.order_by(WORKERS.c.worker_id))
 
     def lost_jobs(self, silent_s: float) -> list[Job]:
         """Return running jobs without a heartbeat for `silent_s` seconds.
@@ -206,8 +198,7 @@ class JobClaimRows:
         query = (
             select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
         )
-        with self._database.reading() as connection:
-            return [to_job(row) for row in connection.execute(query).mappings()]
+        return [to_job(row) for row in self._database.read(query)]
 
 
 def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
@@ -218,6 +209,6 @@ def _heartbeat(job_ids: Sequence[str], now: float) -> Update:
     )
 
 
-def _waiting(job: Job, waiting_for: WaitingFor | None) -> str:
+def _waiting(job: Job, waiting_for: WaitingFor | None) -> str | None:
     """Return the progress of a job, as stored, with what it waits for."""
     return to_json(replace(job.progress, waiting_for=waiting_for).to_document())

@@ -1,28 +1,29 @@
 """Job rows: created once per request, moved only along allowed transitions.
 
-Here: creating, reading, progress, ends, cancelling, retention. Claims are in `job_claims`; running
-a job is in `pipelines.orchestration.worker.worker`; the transitions are in
+Here: creating, reading, counting, progress, ends, cancelling, retention. Claims are in
+`job_claims`; running a job is in `pipelines.orchestration.worker.worker`; the transitions are in
 `warehouse.records.jobs`.
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
-from datetime import UTC, datetime
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Any
 from uuid import uuid4
 
-import orjson
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Executable,
-    RowMapping,
+    Row,
     Update,
     delete,
+    func,
     select,
     update,
 )
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, from_json, to_json, to_time, values_of
 from warehouse.control.records import NewJob
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
@@ -35,7 +36,6 @@ from warehouse.records.jobs import (
     ProgressRecord,
     can_transition,
 )
-from warehouse.records.values import Row
 
 _PROGRESS_FIELDS = frozenset(field.name for field in fields(ProgressRecord))
 _TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
@@ -43,11 +43,8 @@ _DAY_S = 86_400
 _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
 
 
-class JobRows:
+class JobRows(StoreRows):
     """Jobs in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def create_or_join(self, new: NewJob) -> tuple[Job, bool]:
         """Create a queued job, or join the queued or running one with the same fingerprint.
@@ -70,8 +67,8 @@ class JobRows:
 
     def job(self, job_id: str) -> Job | None:
         """Return one job, or None if there is none or its retention period is over."""
-        with self._database.reading() as connection:
-            return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
+        found = self._database.first(select(JOBS).where(JOBS.c.job_id == job_id))
+        return None if found is None else to_job(found)
 
     def jobs(
         self, *, limit: int, status: JobStatus | None = None, kept_at: datetime | None = None
@@ -92,22 +89,13 @@ class JobRows:
 
         With `run_number` only if that run still holds the job.
         """
-        document = to_json(progress.to_document())
-        with self._database.writing() as connection:
-            connection.execute(
-                update(JOBS)
-                .where(*held_by(job_id, run_number), JOBS.c.status == "running")
-                .values(progress=document)
-            )
+        running = update(JOBS).where(*held_by(job_id, run_number), JOBS.c.status == "running")
+        self._database.write(running.values(progress=to_json(progress.to_document())))
 
     def set_target(self, job_id: str, *, music_id: str, scan_key: str | None) -> None:
         """Store the track that the input resolved to."""
-        with self._database.writing() as connection:
-            connection.execute(
-                update(JOBS)
-                .where(JOBS.c.job_id == job_id)
-                .values(target=music_id, music_id=music_id, scan_key=scan_key)
-            )
+        target = {"target": music_id, "music_id": music_id, "scan_key": scan_key}
+        self._database.write(update(JOBS).where(JOBS.c.job_id == job_id).values(target))
 
     def finish(
         self,
@@ -131,7 +119,7 @@ class JobRows:
                 job_id,
                 status,
                 of_run=run_number,
-                error=None if error is None else to_json(error),
+                error=to_json(error),
                 finished_at=self._database.now(),
                 expires_at=None if expires_at is None else expires_at.timestamp(),
             )
@@ -170,8 +158,7 @@ class JobRows:
     def is_cancel_requested(self, job_id: str) -> bool:
         """Return True if cancelling the job was requested."""
         query = select(JOBS.c.cancel_requested).where(JOBS.c.job_id == job_id)
-        with self._database.reading() as connection:
-            return bool(connection.execute(query).scalar())
+        return bool(self._database.scalar(query))
 
     def completed_jobs(self, scan_key: str, *, since: datetime) -> list[Job]:
         """Return jobs of the same scan completed since then, newest first."""
@@ -193,14 +180,12 @@ class JobRows:
             .order_by(JOBS.c.expires_at, JOBS.c.job_id)
             .limit(limit)
         )
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._database.scalars(query)
 
     def delete_jobs(self, job_ids: Sequence[str]) -> int:
         """Delete ended jobs and return how many; jobs that have not ended are kept."""
         ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL_STATUSES))
-        with self._database.writing() as connection:
-            return int(connection.execute(ended).rowcount)
+        return self._database.write(ended)
 
     def delete_expired_state(self, now: datetime) -> int:
         """Delete expired links and leases and workers silent for a day; return how many."""
@@ -213,9 +198,19 @@ class JobRows:
         with self._database.writing() as connection:
             return sum(int(connection.execute(one).rowcount) for one in statements)
 
+    def job_counts(self) -> dict[str, int]:
+        """Return the number of jobs by status; a status without jobs is absent."""
+        query = select(JOBS.c.status, func.count()).group_by(JOBS.c.status)
+        return {str(status): int(count) for status, count in self._database.read(query)}
+
+    def queue_age_s(self) -> float:
+        """Return how many seconds the oldest queued job has waited; 0 if the queue is empty."""
+        query = select(func.min(JOBS.c.created_at)).where(JOBS.c.status == "queued")
+        oldest = self._database.scalar(query)
+        return 0.0 if oldest is None else max(0.0, self._database.now() - float(oldest))
+
     def _read_jobs(self, query: Executable) -> list[Job]:
-        with self._database.reading() as connection:
-            return [to_job(row) for row in connection.execute(query).mappings()]
+        return [to_job(row) for row in self._database.read(query)]
 
 
 def transition_job(
@@ -267,17 +262,10 @@ def _raise_priority(values: dict[str, object]) -> Update:
 
 def new_values(new: NewJob, now: float) -> dict[str, object]:
     return {
+        **asdict(new),
         "job_id": new.job_id or str(uuid4()),
-        "kind": new.kind,
         "status": "queued",
-        "input": new.input,
-        "target": new.target,
-        "music_id": new.music_id,
         "parameters": to_json(new.parameters),
-        "fingerprint": new.fingerprint,
-        "scan_key": new.scan_key,
-        "origin": new.origin,
-        "priority": new.priority,
         "progress": to_json(ProgressRecord(waiting_for="worker").to_document()),
         "cancel_requested": False,
         "created_at": now,
@@ -285,25 +273,21 @@ def new_values(new: NewJob, now: float) -> dict[str, object]:
 
 
 def first_job(connection: Connection, query: Executable) -> Job | None:
-    row = connection.execute(query).mappings().first()
+    row = connection.execute(query).first()
     return None if row is None else to_job(row)
 
 
-def to_job(row: RowMapping) -> Job:
-    values: Row = dict(row)
+def to_job(row: Row[Any]) -> Job:
+    values = values_of(row)
     for name in _TIMES:
-        values[name] = None if values[name] is None else datetime.fromtimestamp(values[name], UTC)
+        values[name] = to_time(values[name])
     # Fields that this release does not know are dropped: another one may have written the job.
-    progress = orjson.loads(values["progress"])
+    progress = from_json(values["progress"])
     eta_range_s = progress.get("eta_range_s")
     progress["eta_range_s"] = None if eta_range_s is None else tuple(eta_range_s)
     values["progress"] = ProgressRecord(
         **{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS}
     )
-    values["parameters"] = orjson.loads(values["parameters"])
-    values["error"] = None if values["error"] is None else orjson.loads(values["error"])
+    for name in ("parameters", "error"):
+        values[name] = from_json(values[name])
     return Job(**values)
-
-
-def to_json(document: dict[str, object]) -> str:
-    return orjson.dumps(document).decode()

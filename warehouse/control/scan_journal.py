@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, values_of
 from warehouse.control.schema import JOBS, SCAN_JOURNAL, SCAN_PREVIEWS
 
 
@@ -43,17 +43,13 @@ class StoredPreview:
     document: bytes
 
 
-class ScanJournalRows:
+class ScanJournalRows(StoreRows):
     """Journals and previews of scans in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def add_to_journal(self, row: JournalRow) -> None:
         """Append to the journal of a job."""
         values = {name: getattr(row, name) for name in JournalRow.__slots__}
-        with self._database.writing() as connection:
-            connection.execute(insert(SCAN_JOURNAL).values(values))
+        self._database.write(insert(SCAN_JOURNAL).values(values))
 
     def read_journal(
         self, job_id: str, *, since: int, captures: Collection[str] = ()
@@ -65,24 +61,19 @@ class ScanJournalRows:
             .where(SCAN_JOURNAL.c.job_id == job_id, wanted)
             .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
         )
-        with self._database.reading() as connection:
-            return [JournalRow(**row) for row in connection.execute(query).mappings()]
+        return [JournalRow(**values_of(row)) for row in self._database.read(query)]
 
     def journal_captures(self, job_id: str) -> list[str]:
         """Return the captures that the journal of a job names."""
         named = (SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id.is_not(None))
-        with self._database.reading() as connection:
-            return list(
-                connection.execute(select(SCAN_JOURNAL.c.capture_id).where(*named)).scalars()
-            )
+        return self._database.scalars(select(SCAN_JOURNAL.c.capture_id).where(*named))
 
     def next_journal_position(self, job_id: str, run_number: int) -> int:
         """Return the position of the next row of a run."""
         last = select(func.max(SCAN_JOURNAL.c.position)).where(
             SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.run_number == run_number
         )
-        with self._database.reading() as connection:
-            found = connection.execute(last).scalar()
+        found = self._database.scalar(last)
         return 0 if found is None else int(found) + 1
 
     def rename_journal_captures(self, job_id: str, renamed: Mapping[str, str]) -> None:
@@ -97,8 +88,7 @@ class ScanJournalRows:
 
     def drop_journal(self, job_id: str) -> None:
         """Delete the journal of a job."""
-        with self._database.writing() as connection:
-            connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id))
+        self._database.write(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id))
 
     def save_preview(self, job_id: str, document: bytes, *, run_number: int) -> None:
         """Replace the preview of a job, if this run still holds it."""
@@ -114,13 +104,10 @@ class ScanJournalRows:
     def read_preview(self, job_id: str) -> StoredPreview | None:
         """Return the preview of a running job, None if it has none."""
         query = select(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id)
-        with self._database.reading() as connection:
-            row = connection.execute(query).first()
-        return (
-            None
-            if row is None
-            else StoredPreview(datetime.fromtimestamp(row.updated_at, UTC), row.document)
-        )
+        row = self._database.first(query)
+        if row is None:
+            return None
+        return StoredPreview(datetime.fromtimestamp(row.updated_at, UTC), row.document)
 
 
 def delete_scan_rows(connection: Connection, job_id: str) -> None:

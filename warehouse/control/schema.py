@@ -5,6 +5,8 @@ the same values. Every change needs a numbered migration in `migrations`. Facts 
 lake.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     Boolean,
     Column,
@@ -21,16 +23,19 @@ from sqlalchemy import (
 
 METADATA = MetaData()
 
-MARKS = Table(
+
+def _table(name: str, *columns: Column[Any]) -> Table:
+    return Table(name, METADATA, *columns)
+
+
+MARKS = _table(
     "marks",
-    METADATA,
     Column("name", String, primary_key=True),
     Column("value", String, nullable=False),
 )
 
-JOBS = Table(
+JOBS = _table(
     "jobs",
-    METADATA,
     Column("job_id", String, primary_key=True),
     Column("kind", String, nullable=False),
     Column("status", String, nullable=False),
@@ -62,9 +67,8 @@ Index("jobs_queue", JOBS.c.status, JOBS.c.priority, JOBS.c.created_at)
 Index("jobs_scan", JOBS.c.scan_key, JOBS.c.finished_at)
 Index("jobs_age", JOBS.c.created_at)
 
-SCAN_JOURNAL = Table(
+SCAN_JOURNAL = _table(
     "scan_journal",
-    METADATA,
     Column("job_id", String, primary_key=True),
     Column("run_number", Integer, primary_key=True),
     Column("position", Integer, primary_key=True),
@@ -75,17 +79,15 @@ SCAN_JOURNAL = Table(
     Column("body", LargeBinary),
 )
 
-SCAN_PREVIEWS = Table(
+SCAN_PREVIEWS = _table(
     "scan_previews",
-    METADATA,
     Column("job_id", String, primary_key=True),
     Column("updated_at", Double, nullable=False),
     Column("document", LargeBinary, nullable=False),
 )
 
-NOTES = Table(
+NOTES = _table(
     "user_notes",
-    METADATA,
     Column("kind", String, primary_key=True),
     Column("entity_id", String, primary_key=True),
     Column("note", Text),
@@ -93,16 +95,14 @@ NOTES = Table(
     Column("updated_at", Double, nullable=False),
 )
 
-WORKERS = Table(
+WORKERS = _table(
     "workers",
-    METADATA,
     Column("worker_id", String, primary_key=True),
     Column("heartbeat_at", Double, nullable=False),
 )
 
-HOSTS = Table(
+HOSTS = _table(
     "hosts",
-    METADATA,
     Column("host", String, primary_key=True),
     Column("tokens", Double, nullable=False),
     Column("filled_at", Double, nullable=False),
@@ -111,41 +111,36 @@ HOSTS = Table(
     Column("paused_until", Double),
 )
 
-LINKS = Table(
+LINKS = _table(
     "links",
-    METADATA,
     Column("key", String, primary_key=True),
     Column("kind", String, nullable=False),
     Column("target", Text, nullable=False),
     Column("expires_at", Double, nullable=False),
 )
 
-LEASES = Table(
+LEASES = _table(
     "leases",
-    METADATA,
     Column("name", String, primary_key=True),
     Column("owner", String, nullable=False),
     Column("expires_at", Double, nullable=False),
 )
 
-SEQUENCES = Table(
+SEQUENCES = _table(
     "sequences",
-    METADATA,
     Column("surface", String, primary_key=True),
     Column("entity_id", String, primary_key=True),
     Column("value", Integer, nullable=False),
 )
 
-GENERATIONS = Table(
+GENERATIONS = _table(
     "generations",
-    METADATA,
     Column("entity", String, primary_key=True),
     Column("value", Integer, nullable=False),
 )
 
-CIRCUITS = Table(
+CIRCUITS = _table(
     "circuits",
-    METADATA,
     Column("host", String, primary_key=True),
     Column("surface", String, primary_key=True),
     Column("failures", Integer, nullable=False),
@@ -157,9 +152,8 @@ CIRCUITS = Table(
     Column("worked_at", Double),
 )
 
-SURFACE_ANSWERS = Table(
+SURFACE_ANSWERS = _table(
     "surface_answers",
-    METADATA,
     Column("host", String, primary_key=True),
     Column("surface", String, primary_key=True),
     Column("answers", Text, nullable=False),
@@ -167,9 +161,8 @@ SURFACE_ANSWERS = Table(
     Column("probed_at", Double),
 )
 
-CAPTURES_IN_FLIGHT = Table(
+CAPTURES_IN_FLIGHT = _table(
     "capturing",
-    METADATA,
     Column("name", String, primary_key=True),
     Column("owner", String, nullable=False),
     Column("expires_at", Double, nullable=False),
@@ -178,9 +171,8 @@ CAPTURES_IN_FLIGHT = Table(
 )
 Index("capturing_age", CAPTURES_IN_FLIGHT.c.expires_at)
 
-CACHE_VALIDATORS = Table(
+CACHE_VALIDATORS = _table(
     "remembered",
-    METADATA,
     Column("address", String, primary_key=True),
     Column("etag", Text),
     Column("last_modified", Text),
@@ -189,18 +181,16 @@ CACHE_VALIDATORS = Table(
 )
 Index("remembered_age", CACHE_VALIDATORS.c.kept_at)
 
-ROBOTS_FILES = Table(
+ROBOTS_FILES = _table(
     "robots_files",
-    METADATA,
     Column("host", String, primary_key=True),
     Column("status", Integer),
     Column("body", Text),
     Column("fetched_at", Double, nullable=False),
 )
 
-ROBOTS = Table(
+ROBOTS = _table(
     "robots",
-    METADATA,
     Column("host", String, primary_key=True),
     Column("surface", String, primary_key=True),
     Column("decision", String, nullable=False),
@@ -208,9 +198,8 @@ ROBOTS = Table(
     Column("decided_at", Double, nullable=False),
 )
 
-BACKLOG = Table(
+BACKLOG = _table(
     "backlog",
-    METADATA,
     Column("surface", String, primary_key=True),
     Column("entity_id", String, primary_key=True),
     Column("document", Text, nullable=False),
@@ -219,9 +208,8 @@ BACKLOG = Table(
     Column("due_at", Double, nullable=False),
 )
 
-WATCHLISTS = Table(
+WATCHLISTS = _table(
     "watchlists",
-    METADATA,
     Column("name", String, primary_key=True),
     Column("plan", Text, nullable=False),
     Column("cron", String, nullable=False),
@@ -231,9 +219,8 @@ WATCHLISTS = Table(
     Column("considered_until", Double, nullable=False),
 )
 
-WATCHLIST_RUNS = Table(
+WATCHLIST_RUNS = _table(
     "watch_runs",
-    METADATA,
     Column("run_id", String, primary_key=True),
     Column("watchlist", String, nullable=False),
     Column("plan", Text, nullable=False),
@@ -254,9 +241,8 @@ WATCHLIST_RUNS = Table(
 Index("watch_runs_once", WATCHLIST_RUNS.c.watchlist, WATCHLIST_RUNS.c.due_at, unique=True)
 Index("watch_runs_open", WATCHLIST_RUNS.c.status, WATCHLIST_RUNS.c.due_at)
 
-WATCHLIST_CHECKS = Table(
+WATCHLIST_CHECKS = _table(
     "watch_looks",
-    METADATA,
     Column("run_id", String, primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("watchlist", String, nullable=False),
@@ -277,18 +263,16 @@ Index(
     WATCHLIST_CHECKS.c.ended_at,
 )
 
-CATALOGS = Table(
+CATALOGS = _table(
     "catalogs",
-    METADATA,
     Column("name", String, primary_key=True),
     Column("settings", Text, nullable=False),
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
 )
 
-CATALOG_TRACKS = Table(
+CATALOG_TRACKS = _table(
     "catalog_tracks",
-    METADATA,
     Column("catalog", String, primary_key=True),
     Column("track_key", String, primary_key=True),
     Column("position", Integer, nullable=False),
@@ -306,5 +290,5 @@ CATALOG_TRACKS = Table(
     Column("previous_job_id", String),
     Column("failed_at", Double),
     Column("error", Text),
-    Column("charged_scans", Integer, nullable=False),
+    Column("charged_scans", Integer, nullable=False, server_default="0"),
 )

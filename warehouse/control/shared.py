@@ -9,7 +9,7 @@ from itertools import batched, count
 
 from sqlalchemy import delete, or_, select
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows
 from warehouse.control.records import CachedLink
 from warehouse.control.schema import GENERATIONS, LEASES, LINKS, SEQUENCES
 
@@ -19,7 +19,7 @@ ANY_ENTITY = "*"
 _AT_ONCE = 500  # names in one query
 
 
-class SharedRows:
+class SharedRows(StoreRows):
     """Links, leases, sequences and generations in the control store.
 
     `on_generations_change` is called at once, in this process, with the entities that changed.
@@ -27,25 +27,18 @@ class SharedRows:
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def cache_link(self, key: str, kind: str, target: str, *, ttl_s: float) -> None:
         """Cache the target of a link for `ttl_s` seconds."""
-        values = {"kind": kind, "target": target, "expires_at": self._database.now() + ttl_s}
-        insert = self._database.insert(LINKS).values(key=key, **values)
-        with self._database.writing() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(index_elements=[LINKS.c.key], set_=values)
-            )
+        until = self._database.now() + ttl_s
+        values = {"key": key, "kind": kind, "target": target, "expires_at": until}
+        self._database.write(self._database.upsert(LINKS, values))
 
     def read_cached_link(self, key: str) -> CachedLink | None:
         """Return the cached target of a link, or None."""
         query = select(LINKS.c.kind, LINKS.c.target).where(
             LINKS.c.key == key, LINKS.c.expires_at > self._database.now()
         )
-        with self._database.reading() as connection:
-            found = connection.execute(query).first()
+        found = self._database.first(query)
         return None if found is None else CachedLink(found.kind, found.target)
 
     def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool:
@@ -54,13 +47,10 @@ class SharedRows:
         False: another owner has it. The holder may renew.
         """
         now = self._database.now()
-        values = {"owner": owner, "expires_at": now + ttl_s}
-        insert = self._database.insert(LEASES).values(name=name, **values)
+        values = {"name": name, "owner": owner, "expires_at": now + ttl_s}
         free = or_(LEASES.c.owner == owner, LEASES.c.expires_at <= now)
+        taken = self._database.upsert(LEASES, values, where=free)
         with self._database.writing() as connection:
-            taken = insert.on_conflict_do_update(
-                index_elements=[LEASES.c.name], set_=values, where=free
-            )
             return connection.execute(taken.returning(LEASES.c.name)).first() is not None
 
     def lease_holder(self, name: str) -> str | None:
@@ -68,8 +58,8 @@ class SharedRows:
         query = select(LEASES.c.owner).where(
             LEASES.c.name == name, LEASES.c.expires_at > self._database.now()
         )
-        with self._database.reading() as connection:
-            return connection.execute(query).scalar()
+        holder: str | None = self._database.scalar(query)
+        return holder
 
     def lease_holders(self, prefix: str) -> dict[str, str]:
         """Return the current holders of all names that begin with a prefix, by name."""
@@ -77,18 +67,15 @@ class SharedRows:
         query = select(LEASES.c.name, LEASES.c.owner).where(
             begins, LEASES.c.expires_at > self._database.now()
         )
-        with self._database.reading() as connection:
-            return {row.name: row.owner for row in connection.execute(query)}
+        return {row.name: row.owner for row in self._database.read(query)}
 
     def release_lease(self, name: str, owner: str) -> None:
         """Release a lease; another owner's lease stays."""
-        with self._database.writing() as connection:
-            connection.execute(delete(LEASES).where(LEASES.c.name == name, LEASES.c.owner == owner))
+        self._database.write(delete(LEASES).where(LEASES.c.name == name, LEASES.c.owner == owner))
 
     def release_leases(self, owner: str) -> None:
         """Release all leases of an owner."""
-        with self._database.writing() as connection:
-            connection.execute(delete(LEASES).where(LEASES.c.owner == owner))
+        self._database.write(delete(LEASES).where(LEASES.c.owner == owner))
 
     def generations(self, entities: Collection[str]) -> dict[str, int]:
         """Return how often the data about each entity has changed.
@@ -149,12 +136,10 @@ class SharedRows:
         changed = sorted({ANY_ENTITY, *entities})  # one order: no deadlock
         insert = self._database.insert(GENERATIONS)
         bumped = insert.values([{"entity": entity, "value": 1} for entity in changed])
-        with self._database.writing() as connection:
-            connection.execute(
-                bumped.on_conflict_do_update(
-                    index_elements=[GENERATIONS.c.entity],
-                    set_={"value": GENERATIONS.c.value + 1},
-                )
+        self._database.write(
+            bumped.on_conflict_do_update(
+                index_elements=[GENERATIONS.c.entity], set_={"value": GENERATIONS.c.value + 1}
             )
+        )
         if self.on_generations_change is not None:
             self.on_generations_change(changed)

@@ -7,9 +7,8 @@ import time
 
 from sqlalchemy import select
 
-from warehouse.control.backlog import BacklogRows
-from warehouse.control.captures_in_flight import CaptureInFlightRows
-from warehouse.control.catalog.rows import CatalogRows
+from warehouse.control.captures import BacklogRows, CaptureInFlightRows
+from warehouse.control.catalogs import CatalogRows
 from warehouse.control.database import Clock, Database, connect
 from warehouse.control.erasure import ErasureRows
 from warehouse.control.hosts.circuits import CircuitRows
@@ -19,8 +18,7 @@ from warehouse.control.hosts.surface_answers import SurfaceAnswerRows
 from warehouse.control.job_claims import JobClaimRows
 from warehouse.control.jobs import JobRows
 from warehouse.control.migrations import migrate
-from warehouse.control.notes.rows import NoteRows
-from warehouse.control.queue_counts import QueueCountRows
+from warehouse.control.notes import NoteRows
 from warehouse.control.scan_journal import ScanJournalRows
 from warehouse.control.schema import MARKS
 from warehouse.control.shared import SharedRows
@@ -43,7 +41,6 @@ class ControlStore(
     CatalogRows,
     NoteRows,
     SharedRows,
-    QueueCountRows,
     ErasureRows,
 ):
     """State shared by the processes of one world. Thread-safe; opened by `open_control`."""
@@ -55,8 +52,7 @@ class ControlStore(
     def schema_version(self) -> int:
         """Return the number of the newest applied migration."""
         query = select(MARKS.c.value).where(MARKS.c.name == "schema_version")
-        with self._database.reading() as connection:
-            return int(connection.execute(query).scalar_one())
+        return int(self._database.scalar(query))
 
     def close(self) -> None:
         """Close the connections."""

@@ -3,6 +3,8 @@
 import duckdb
 from duckdb.sqltypes import DuckDBPyType
 
+from warehouse.engine.quoting import sql_name
+
 _UNLIKE_ARROW = frozenset({
     "bignum", "bit", "geometry", "interval", "time with time zone", "time_ns", "timestamp_ns",
     "uhugeint", "variant",
@@ -21,7 +23,7 @@ def like_arrow(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     columns = zip(relation.columns, are_unlike, strict=True)
     return relation.project(
         ", ".join(
-            f"#{place}{'::varchar' if is_unlike else ''} as {_quoted(column)}"
+            f"#{place}{'::varchar' if is_unlike else ''} as {sql_name(column)}"
             for place, (column, is_unlike) in enumerate(columns, start=1)
         )
     )
@@ -33,7 +35,3 @@ def _is_unlike(type_: object) -> bool:
     if type_.id in _NESTED:
         return any(_is_unlike(child) for _, child in type_.children)
     return type_.id in _UNLIKE_ARROW
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

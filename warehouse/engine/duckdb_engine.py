@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
 from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.engine.quoting import sql_name, sql_text
 from warehouse.engine.seen_views import (
     CAPTURES,
     RELEASED_FROM,
@@ -30,7 +31,6 @@ from warehouse.engine.seen_views import (
     REPLAYED,
     REPLAYED_SQL,
     released_songs,
-    seen_name,
     seen_view,
 )
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
@@ -39,19 +39,7 @@ from warehouse.lake.video_index import VideoIndex
 from warehouse.models import read_model, read_scan_model
 from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
-from warehouse.tables import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    STAR,
-    TABLES,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Table,
-)
+from warehouse.tables import STAR, TABLES, Table
 
 RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
 FORGET_AFTER_FILES = 500
@@ -62,16 +50,6 @@ MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
 """Tables read without the `as of` filter: what was erased is erased from every time."""
 
-_SQL_TYPES: dict[pa.DataType, str] = {
-    TEXT: "varchar",
-    INTEGER: "bigint",
-    FLOAT: "double",
-    BOOLEAN: "boolean",
-    TIME: "timestamptz",
-    DATE: "date",
-    BYTES: "blob",
-    TEXT_LIST: "varchar[]",
-}
 _QUERY_MISTAKES = (
     duckdb.ProgrammingError,  # syntax, unknown names, wrong arguments
     duckdb.DataError,  # values that do not convert
@@ -355,11 +333,11 @@ class Engine:
             if self.lake.is_remote and source is not None:
                 source = f"from {_alias(name)}"
             views[name] = _view(table, source, self.as_of)
-            if CAPTURES in self._tables and _has_captures(table):
+            if CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
-                if is_news or seen_name(table) not in self._views:
+                if is_news or table.counted_name not in self._views:
                     bound = None if self.as_of is not None else listing.complete_before
-                    views[seen_name(table)] = seen_view(table, bound)
+                    views[table.counted_name] = seen_view(table, bound)
         if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
             views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
         return views
@@ -400,17 +378,17 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
     # Otherwise memory that a query has freed is given back only by the next queries.
     connection.execute("set global allocator_background_threads=true")
     connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
-    connection.execute(f"set memory_limit={_text(memory_limit)}")
+    connection.execute(f"set memory_limit={sql_text(memory_limit)}")
     spill = Path(
         tempfile.gettempdir(), f"sametrack-{uuid4().hex}"
     )  # the default is `.tmp` in the working directory
-    connection.execute(f"set temp_directory={_text(str(spill))}")
+    connection.execute(f"set temp_directory={sql_text(str(spill))}")
     if spill_limit is not None:
-        connection.execute(f"set max_temp_directory_size={_text(spill_limit)}")
+        connection.execute(f"set max_temp_directory_size={sql_text(spill_limit)}")
     for layer in sorted({"seen", *(table.name.split(".")[0] for table in lake.tables)}):
-        connection.execute(f"create schema {_name(layer)}")
+        connection.execute(f"create schema {sql_name(layer)}")
     if not lake.is_remote:
-        connection.execute(f"set allowed_directories=[{_text(lake.url)}]")
+        connection.execute(f"set allowed_directories=[{sql_text(lake.url)}]")
     # After the allowed folder, which cannot be set any more once access is off.
     connection.execute("set enable_external_access=false")
     connection.execute(
@@ -427,7 +405,7 @@ def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
     That relation defines the columns of a table without files, and those that no file has yet.
     """
     layer, noun = table.name.split(".")
-    head = f"create or replace view {_name(layer)}.{_name(noun)} as"
+    head = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as"
     nothing = f"(select {_typed_nulls(table)} where false)"
     if source is None:
         return f"{head} {nothing}"
@@ -447,27 +425,14 @@ def _scan(listing: TableListing) -> str | None:
 
 def in_files(files: Iterable[str]) -> str:
     """Return the first argument of `read_parquet`, for queries on some files of a table."""
-    return f"[{', '.join(_text(file) for file in files)}]"
+    return f"[{', '.join(sql_text(file) for file in files)}]"
 
 
 def _typed_nulls(table: Table) -> str:
     return ", ".join(
-        f"null::{_SQL_TYPES[column.type]} as {_name(column.name)}" for column in table.columns
+        f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
     )
-
-
-def _has_captures(table: Table) -> bool:
-    """Return True if the rows of a table belong to captures."""
-    return table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
 
 
 def _alias(name: str) -> str:
     return name.replace(".", "_") + "_dataset"
-
-
-def _name(word: str) -> str:
-    return '"' + word.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

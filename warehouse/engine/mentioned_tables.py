@@ -29,8 +29,7 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
     everything = frozenset(reads)
     for table in tables:
         if table.name.startswith("raw."):
-            seen = table.name.replace("raw.", "seen.")
-            reads[seen] = frozenset({table.name, CAPTURES}) & everything
+            reads[table.counted_name] = frozenset({table.name, CAPTURES}) & everything
     reads[REPLAYED] = frozenset({CAPTURES}) & everything
     reads[RELEASED_SONGS] = frozenset().union(*(reads.get(name, ()) for name in RELEASED_FROM))
     for view in STAR:  # in the order of their creation: one may read those before it

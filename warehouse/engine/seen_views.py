@@ -43,11 +43,6 @@ def released_songs(which: str = "true") -> str:
     )"""  # noqa: S608  # our text
 
 
-def seen_name(table: Table) -> str:
-    """Return the name of the view of a table."""
-    return f"seen.{table.name.removeprefix('raw.')}"
-
-
 def seen_view(table: Table, complete_before: datetime | None) -> str:
     """Return the SQL of a view `seen.*`: observations whose capture is complete and current.
 
@@ -58,7 +53,7 @@ def seen_view(table: Table, complete_before: datetime | None) -> str:
     """
     is_current = "true" if table.name == ITEMS else IS_CURRENT
     return (
-        f"create or replace view {seen_name(table)} as from {table.name} "
+        f"create or replace view {table.counted_name} as from {table.name} "
         f"where ({_is_complete(complete_before)}) and {is_current}"
     )
 

@@ -14,11 +14,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports import croissant, ro_crate
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.exports.error_sheet import SHEET_SOURCE
 from warehouse.exports.export_table import ExportKind, ExportTable, columns_of, rows_of
 from warehouse.exports.extracts import Extract, read_batches
+from warehouse.exports.package_descriptions import (
+    CHECKSUMS,
+    CRATE_FILE,
+    CROISSANT_FILE,
+    describe_crate,
+    describe_croissant,
+)
 from warehouse.exports.package_files import (
     CSV_TYPE,
     PARQUET_TYPE,
@@ -27,7 +33,7 @@ from warehouse.exports.package_files import (
 )
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.exports.table_files import ExportMethod, csv_parts
-from warehouse.tables import TEXT
+from warehouse.tables.column import TEXT
 from warehouse.tables.dictionary import render_dictionary
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
@@ -96,7 +102,7 @@ def _add_descriptions(
 ) -> None:
     facts, title = dict(method.facts), f"Sametrack: {dict(method.facts)['scope']}"
     dictionary = render_dictionary([table.contract for table in tables])
-    croissant_text = croissant.describe_croissant(facts, tables, title=title)
+    croissant_text = describe_croissant(facts, tables, title=title)
     for name, content, media_type, description in (
         ("dictionary.md", dictionary, _MARKDOWN, "The meaning of all columns."),
         ("coverage.md", _coverage_page(method), _MARKDOWN, "What was asked, and why it ended."),
@@ -108,13 +114,13 @@ def _add_descriptions(
             _JSON,
             "Frictionless data package.",
         ),
-        (croissant.FILE_NAME, croissant_text, _JSON, "Croissant description of the tables."),
+        (CROISSANT_FILE, croissant_text, _JSON, "Croissant description of the tables."),
     ):
         package.add(name, content, media_type=media_type, description=description)
-    crate = ro_crate.describe_crate(facts, package.files, title=title)
-    package.add(ro_crate.FILE_NAME, crate, media_type=_JSON, description="RO-Crate description.")
+    crate = describe_crate(facts, package.files, title=title)
+    package.add(CRATE_FILE, crate, media_type=_JSON, description="RO-Crate description.")
     package.add(
-        ro_crate.CHECKSUMS,
+        CHECKSUMS,
         package.checksums(),
         media_type="text/plain",
         description="Checksums of the files.",

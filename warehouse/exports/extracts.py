@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.queries.jobs_of_tracks import JOBS_OF_TRACKS
+from warehouse.queries.results import JOBS_OF_TRACKS
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables import BYTES, RELATIONS, Column, Table
+from warehouse.tables import RELATIONS, Column, Table
+from warehouse.tables.column import BYTES
 
 ALL_TABLES = "all"
 _NEVER_EXPORTED = frozenset({"raw.erasures"})
@@ -75,11 +76,6 @@ class Extract:
     params: dict[str, object] = field(default_factory=dict)
 
     @property
-    def noun(self) -> str:
-        """Name of the table without its layer."""
-        return self.table.name.split(".")[1]
-
-    @property
     def left_out(self) -> tuple[str, ...]:
         """Columns of the table that are not exported."""
         names = {column.name for column in self.columns}
@@ -94,9 +90,9 @@ def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
     """
     if what == ALL_TABLES:
         return [found for table in _EXPORTED if (found := _extract(table, scope)) is not None]
-    named = [table for table in _EXPORTED if what in {table.name, table.name.split(".")[1]}]
+    named = [table for table in _EXPORTED if what in {table.name, table.noun}]
     if not named:
-        known = ", ".join(table.name.split(".")[1] for table in _EXPORTED)
+        known = ", ".join(table.noun for table in _EXPORTED)
         raise InvalidParameterError(f"there is no table {what!r}", hint=f"{ALL_TABLES}, {known}")
     found = _extract(named[0], scope)
     if found is None:
@@ -168,7 +164,10 @@ def read_batches(
 
 
 def _source(extract: Extract) -> str:
-    return f"from {_view(extract.table)} where {extract.where}"
+    # Of an observation table only what counts: rows with a complete capture.
+    table = extract.table
+    relation = table.counted_name if table.is_observed else table.name
+    return f"from {relation} where {extract.where}"
 
 
 def _extract(table: Table, scope: ExportScope) -> Extract | None:
@@ -198,11 +197,3 @@ def _of_track(table: Table, names: set[str]) -> str | None:
         return "music_id = $track"
     is_of_a_job = table.name.startswith("marts.") and "job_id" in names
     return f"job_id in ({_JOBS_OF_TRACK})" if is_of_a_job else None
-
-
-def _view(table: Table) -> str:
-    """Use the committed observations of a table: those with a complete capture."""
-    is_observed = any(column.name == "capture_id" for column in table.columns)
-    if is_observed and table.name != "raw.captures":
-        return table.name.replace("raw.", "seen.")
-    return table.name

@@ -4,7 +4,6 @@ import hashlib
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO
 
 from warehouse.exports.export_table import ExportColumn
 from warehouse.tables import Table
@@ -59,7 +58,9 @@ class PackageArchive:
     ) -> PackageFile:
         """Add a file."""
         body = content.encode() if isinstance(content, str) else content
-        with self._entry(path) as entry:
+        info = zipfile.ZipInfo(path, _EPOCH)
+        info.compress_type = zipfile.ZIP_DEFLATED
+        with self._archive.open(info, "w") as entry:
             entry.write(body)
         digest = hashlib.sha256(body).hexdigest()
         added = PackageFile(path, media_type, description, digest, len(body))
@@ -69,11 +70,6 @@ class PackageArchive:
     def checksums(self) -> str:
         """Return the checksums in the format of `sha256sum --check`."""
         return "".join(checksum_line(file.sha256, file.path) for file in self.files)
-
-    def _entry(self, name: str) -> IO[bytes]:
-        info = zipfile.ZipInfo(name, _EPOCH)
-        info.compress_type = zipfile.ZIP_DEFLATED
-        return self._archive.open(info, "w")
 
 
 def checksum_line(sha256: str, path: str) -> str:

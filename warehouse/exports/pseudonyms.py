@@ -5,14 +5,11 @@ nobody else can reproduce it. `tables.privacy` decides the treatment of each col
 """
 
 import hmac
-import os
 import secrets
-from pathlib import Path
-from uuid import uuid4
 
 import pyarrow as pa
 
-from warehouse.home.folder import Home
+from warehouse.home.folder import Home, write_once
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
@@ -85,7 +82,7 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
     """
     path = home.pseudonyms_key
     if not path.exists():
-        _write_once(path, secrets.token_bytes(_KEY_BYTES))
+        write_once(path, secrets.token_bytes(_KEY_BYTES))
     key = path.read_bytes()
     if len(key) != _KEY_BYTES:
         raise WarehouseUnavailableError(
@@ -94,21 +91,6 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
             "other pseudonyms",
         )
     return Pseudonyms(key)
-
-
-def _write_once(path: Path, key: bytes) -> None:
-    """Write the key; if several processes do, the first one wins."""
-    draft = path.with_name(f"{path.name}.{uuid4().hex}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-        stream.write(key)
-        stream.flush()
-        os.fsync(stream.fileno())  # before the link, which may reach the disk first
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
 
 
 def _surfaces(batch: pa.RecordBatch) -> list[str | None]:

@@ -16,13 +16,14 @@ from pathlib import Path
 import duckdb
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
+from warehouse.engine.quoting import sql_text
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.home.folder import Home
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
-from warehouse.tables import RELATIONS, Column, Table
+from warehouse.tables import RELATIONS, Table
 
 LAYER = "marts"
 
@@ -93,18 +94,12 @@ def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
 
 
 def _comment(database: duckdb.DuckDBPyConnection, table: Table) -> None:
-    database.execute(f"comment on table {table.name} is {_text(_table_comment(table))}")
+    row = f"One row per {table.row}. Key: {', '.join(table.key)}."
+    database.execute(f"comment on table {table.name} is {sql_text(row)}")
     for column in table.columns:
-        text = _text(_column_comment(column))
+        unit = f" [{column.unit}]" if column.unit else ""
+        text = sql_text(f"{column.meaning}{unit}")
         database.execute(f'comment on column {table.name}."{column.name}" is {text}')
-
-
-def _table_comment(table: Table) -> str:
-    return f"One row per {table.row}. Key: {', '.join(table.key)}."
-
-
-def _column_comment(column: Column) -> str:
-    return f"{column.meaning} [{column.unit}]" if column.unit else column.meaning
 
 
 def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
@@ -136,7 +131,3 @@ def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> N
             "the written database is not valid; the previous one is kept",
             hint="try again; if it fails again, check the disk",
         )
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -288,14 +288,9 @@ def _plain(value: object) -> object:
     if isinstance(value, str):
         return value
     if isinstance(value, datetime):
-        return _moment(value)
+        return to_utc_text(value)
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
         return orjson.dumps(json_value(value)).decode()
     return value if value is None or isinstance(value, int | float) else str(value)
-
-
-def _moment(value: datetime) -> str:
-    """Return ISO 8601 in UTC; fractions of a second only if there are any."""
-    return to_utc_text(value)

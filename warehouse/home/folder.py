@@ -109,14 +109,15 @@ def read_home_world(folder: Path) -> str | None:
 def _mark(home: Home) -> None:
     mark = home.root / _MARK
     if not mark.exists():
-        _write_once(mark, {"world": home.world, "layout_version": LAYOUT_VERSION})
-    document = _read_mark(mark, home.world)
-    if document.get("world") != home.world:
+        document = {"world": home.world, "layout_version": LAYOUT_VERSION}
+        write_once(mark, json.dumps(document).encode())
+    found = _read_mark(mark, home.world)
+    if found.get("world") != home.world:
         raise WrongWorldError(
-            f"this home belongs to world {document.get('world')!r}, not to {home.world!r}",
+            f"this home belongs to world {found.get('world')!r}, not to {home.world!r}",
             hint="worlds never share a home: choose another DATA_HOME",
         )
-    version = document.get("layout_version")
+    version = found.get("layout_version")
     if not isinstance(version, int) or version > LAYOUT_VERSION:
         raise StoreTooNewError(
             f"the home has layout version {version}, this Sametrack supports {LAYOUT_VERSION}",
@@ -124,13 +125,16 @@ def _mark(home: Home) -> None:
         )
 
 
-def _write_once(mark: Path, document: dict[str, object]) -> None:
-    """Write the file atomically; if several processes do, the first one wins."""
-    draft = mark.with_name(f"{mark.name}.{uuid4().hex}")
-    draft.write_text(json.dumps(document), encoding="utf-8")
+def write_once(path: Path, content: bytes) -> None:
+    """Write a file of the owner alone; if several processes do, the first one wins."""
+    draft = path.with_name(f"{path.name}.{uuid4().hex}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())  # before the link, which may reach the disk first
     try:
         # A link fails if the file exists, where a rename would replace what another process wrote.
-        os.link(draft, mark)
+        os.link(draft, path)
     except FileExistsError:
         pass
     finally:

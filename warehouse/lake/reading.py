@@ -70,7 +70,8 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
             f"there is no lake at {url!r}",
             hint="name the home of a world (warehouse/data/sandbox), a lake, or an s3:// address",
         )
-    owner = world or _world_of(next(iter(existing.values())))
+    first = next(iter(existing.values()))
+    owner = world or first.metadata().configuration.get(WORLD, "")
     for table, delta in existing.items():
         check_marks(delta, table, world=owner)
     handles = {
@@ -85,7 +86,3 @@ def _open(root: str, table: Table) -> DeltaTable | None:
         return DeltaTable(f"{root}/{table.folder}")
     except TableNotFoundError:
         return None
-
-
-def _world_of(delta: DeltaTable) -> str:
-    return delta.metadata().configuration.get(WORLD, "")

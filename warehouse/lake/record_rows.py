@@ -1,14 +1,16 @@
-"""Conversion between observed records and rows of the lake.
+"""Conversion between observed records, pages of searches and charts, and rows of the lake.
 
 A field of a record is the column of its name; those of `Music` begin with `music_`. The lake adds
 `committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import fields
+from functools import cache
 
 import orjson
 
+from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
 from warehouse.records.evidence import (
     Comparison,
     MatchThresholds,
@@ -16,6 +18,7 @@ from warehouse.records.evidence import (
     ReferenceSource,
     SearchedRange,
 )
+from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import (
@@ -31,16 +34,17 @@ from warehouse.records.videos import (
 )
 
 
-def _names(record: type, *, without: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the fields of a record that are columns of the same name."""
-    return tuple(field.name for field in fields(record) if field.name not in without)
+@cache
+def _names(record: type) -> tuple[str, ...]:
+    """Return the fields of a record, which are columns of the same name."""
+    return tuple(field.name for field in fields(record))
 
 
-_VIDEO = _names(Video, without={"author", "music", "hashtags", "statistics"})
+_OF_VIDEO = ("author", "music", "hashtags", "statistics")  # records of their own
+_VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
 _STATISTICS = _names(Statistics)
-_TRACK, _ACCOUNT, _HASHTAG = _names(Track), _names(Account), _names(HashtagInfo)
 
 
 def video_row(
@@ -75,44 +79,39 @@ def video_from_row(row: ReadOnlyRow) -> Video:
     )
 
 
-def track_row(
-    track: Track, *, capture_id: str | None, job_id: str | None, data_provider: str
+def observation_row(
+    record: Track | Account | HashtagInfo,
+    *,
+    capture_id: str | None,
+    job_id: str | None,
+    data_provider: str,
 ) -> Row:
-    """Return the row of `raw.tracks`."""
+    """Return the row of `raw.tracks`, `raw.accounts` or `raw.hashtags`."""
+    kind: type = type(record)
     return {
-        **_picked(track, _TRACK),
-        **_birth(track.birth),
+        **_picked(record, _names(kind)),
+        **(_birth(record.birth) if isinstance(record, Track) else {}),
         **_origin(capture_id, job_id, data_provider),
     }
 
 
 def track_from_row(row: ReadOnlyRow) -> Track:
     """Build a track from a row of `raw.tracks`."""
-    return Track(**{name: row[name] for name in _TRACK})
-
-
-def account_row(
-    account: Account, *, capture_id: str | None, job_id: str | None, data_provider: str
-) -> Row:
-    """Return the row of `raw.accounts`."""
-    return {**_picked(account, _ACCOUNT), **_origin(capture_id, job_id, data_provider)}
+    return Track(**_columns(row, Track))
 
 
 def account_from_row(row: ReadOnlyRow) -> Account:
     """Build an account from a row of `raw.accounts`."""
-    return Account(**{name: row[name] for name in _ACCOUNT})
-
-
-def hashtag_row(
-    hashtag: HashtagInfo, *, capture_id: str | None, job_id: str | None, data_provider: str
-) -> Row:
-    """Return the row of `raw.hashtags`."""
-    return {**_picked(hashtag, _HASHTAG), **_origin(capture_id, job_id, data_provider)}
+    return Account(**_columns(row, Account))
 
 
 def hashtag_from_row(row: ReadOnlyRow) -> HashtagInfo:
     """Build a hashtag from a row of `raw.hashtags`."""
-    return HashtagInfo(**{name: row[name] for name in _HASHTAG})
+    return HashtagInfo(**_columns(row, HashtagInfo))
+
+
+def _columns(row: ReadOnlyRow, record: type) -> Row:
+    return {name: row[name] for name in _names(record)}
 
 
 def _birth(birth: Birth | None) -> Row:
@@ -142,13 +141,10 @@ def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
 
 def comparison_from_row(row: ReadOnlyRow) -> Comparison:
     """Build a comparison from a row of `marts.audio_comparisons`."""
-    pair = {field.name: row[field.name] for field in fields(PairEvidence)}
+    pair = {name: row[name] for name in _names(PairEvidence)}
     pair["searched"] = _searched_range(row.get("searched"))
-    rest = {
-        field.name: row[field.name]
-        for field in fields(Comparison)
-        if field.name not in {"pair", "limits", "reference_source"}
-    }
+    built = {"pair", "limits", "reference_source"}
+    rest = {name: row[name] for name in _names(Comparison) if name not in built}
     stored = row.get("reference_source")  # rows of earlier releases have none
     source: ReferenceSource = "music_service" if stored == "music_service" else "platform"
     limits = MatchThresholds(**orjson.loads(row["limits"]))
@@ -162,3 +158,84 @@ def _searched_range(stored: str | None) -> SearchedRange | None:
     for name in ("speed", "tempo", "semitones", "tempo_with_pitch"):
         values[name] = tuple(values[name])
     return SearchedRange(**values)
+
+
+SONG_COLUMNS = _names(ChartSong)
+
+
+def search_page_row(page: SearchPage, *, term: str, place: SearchPosition) -> Row:
+    """Return the row of `raw.search_pages`; its provenance columns come from the capture."""
+    return {
+        "term": term,
+        "cursor": place.cursor,
+        "search_id": place.search_id,
+        "backtrace": place.backtrace,
+        "next_cursor": page.next_position.cursor,
+        "next_search_id": page.next_position.search_id,
+        "next_backtrace": page.next_position.backtrace,
+        "has_more": page.has_more,
+        "nil_type": page.nil_type,
+        "item_count": len(page.videos),
+        "skipped_cards": page.skipped_cards,
+        "is_cut": page.is_cut,
+    }
+
+
+def search_page_from_row(row: ReadOnlyRow, videos: Sequence[Video]) -> SearchPage:
+    """Build a page from a row of `raw.search_pages` and the videos it showed."""
+    return SearchPage(
+        videos=tuple(videos),
+        next_position=SearchPosition(
+            cursor=row["next_cursor"],
+            search_id=row["next_search_id"],
+            backtrace=row["next_backtrace"],
+        ),
+        has_more=row["has_more"],
+        nil_type=row["nil_type"],
+        skipped_cards=row["skipped_cards"],
+        is_cut=bool(row["is_cut"]),
+    )
+
+
+def chart_issue_rows(index: ChartIndex) -> list[Row]:
+    """Return rows of `raw.chart_issues` without their provenance columns."""
+    return [
+        {
+            **_picked(issue, _names(ChartIssue)),
+            "is_latest": issue.volid == index.latest_volid,
+        }
+        for issue in index.issues
+    ]
+
+
+def chart_index_from_rows(rows: Sequence[ReadOnlyRow]) -> ChartIndex:
+    """Build the list of issues from rows of `raw.chart_issues`, in the order of the rows."""
+    latest = next((row["volid"] for row in rows if row["is_latest"]), None)
+    return ChartIndex(issues=tuple(map(chart_issue_from_row, rows)), latest_volid=latest)
+
+
+def chart_issue_from_row(row: ReadOnlyRow) -> ChartIssue:
+    """Build an issue from a row of `raw.chart_issues`."""
+    return ChartIssue(**_columns(row, ChartIssue))
+
+
+def chart_song_rows(page: ChartPage, *, volid: str | None) -> list[Row]:
+    """Return rows of `raw.chart_songs` without their provenance columns.
+
+    `volid` is the requested issue.
+    """
+    return [
+        {
+            **_picked(song, SONG_COLUMNS),
+            "volid": page.volid or volid,
+            "chart_date": page.chart_date,
+            "surface": page.surface,
+            "observed_at": page.observed_at,
+        }
+        for song in page.songs
+    ]
+
+
+def chart_song_from_row(row: ReadOnlyRow) -> ChartSong:
+    """Build a song from a row of `raw.chart_songs`."""
+    return ChartSong(**_columns(row, ChartSong))

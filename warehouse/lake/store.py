@@ -8,7 +8,7 @@ processes do not conflict, and each append is one atomic commit. Queries are in 
 import fcntl
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -157,20 +157,16 @@ class Lake:
 
     def listing(self, name: str) -> TableListing:
         """Return the newest version with its files."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"listing {name}"):
-            _refresh_if_changed(handle)
-            return self._listing(handle.delta)
+        with self._newest(name, f"listing {name}") as delta:
+            return self._listing(delta)
 
     def newer_listing(self, name: str, version: int | None) -> TableListing | None:
         """Return the newest version with its files; None if that is `version`.
 
         Without news it costs two file lookups; in an object store one request.
         """
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"listing {name}"):
-            _refresh_if_changed(handle)
-            return None if handle.delta.version() == version else self._listing(handle.delta)
+        with self._newest(name, f"listing {name}") as delta:
+            return None if delta.version() == version else self._listing(delta)
 
     def _listing(self, delta: DeltaTable) -> TableListing:
         files = delta.file_uris()
@@ -182,10 +178,8 @@ class Lake:
 
     def version(self, name: str) -> int:
         """Return the newest version; costs two file lookups if nothing has changed."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            return handle.delta.version()
+        with self._newest(name, f"reading the log of {name}") as delta:
+            return delta.version()
 
     def identity(self, name: str) -> str:
         """Return the id that the table got when it was created."""
@@ -198,18 +192,14 @@ class Lake:
 
         The oldest are missing if their log entries have been cleaned up.
         """
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            count = handle.delta.version() - version
-            return handle.delta.history(count) if count > 0 else []
+        with self._newest(name, f"reading the log of {name}") as delta:
+            count = delta.version() - version
+            return delta.history(count) if count > 0 else []
 
     def row_count(self, name: str) -> int | None:
         """Return the rows of the newest version by its log; None if a file states no count."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"reading the log of {name}"):
-            _refresh_if_changed(handle)
-            files = pa.table(handle.delta.get_add_actions(flatten=True))
+        with self._newest(name, f"reading the log of {name}") as delta:
+            files = pa.table(delta.get_add_actions(flatten=True))
             counts = files["num_records"].to_pylist() if files.num_rows else []
             return None if None in counts else sum(counts)
 
@@ -275,10 +265,8 @@ class Lake:
 
     def _count_small(self, name: str) -> int:
         """Return how many files compaction would merge."""
-        handle = self._handle(name)
-        with handle.lock, storage_errors(f"compacting {name}"):
-            _refresh_if_changed(handle)
-            sizes = pa.table(handle.delta.get_add_actions()).column("size_bytes")
+        with self._newest(name, f"compacting {name}") as delta:
+            sizes = pa.table(delta.get_add_actions()).column("size_bytes")
         return sum(size < file_size(name) for size in sizes.to_pylist())
 
     def delete(self, name: str, column: str, ids: Sequence[str]) -> int:
@@ -293,16 +281,8 @@ class Lake:
             return 0
         if not all(_PLAIN_ID.fullmatch(value) for value in ids):
             raise ValueError("only plain ids can be deleted by")
-        handle = self._handle(name)
         listed = ", ".join(f"'{value}'" for value in ids)
-        with storage_errors(f"deleting from {name}"), writing(handle.path):
-            for attempt in retry_commits():
-                with attempt:
-                    metrics = DeltaTable(handle.path).delete(
-                        f"{column} in ({listed})", writer_properties=rewrite_properties(name)
-                    )
-                    return int(metrics["num_deleted_rows"])
-        return 0
+        return self._delete(name, f"{column} in ({listed})", f"deleting from {name}")
 
     def path(self, name: str) -> str:
         """Return the folder or URL of a table."""
@@ -325,27 +305,28 @@ class Lake:
 
         The condition stays in the table's log, and old rows in old files, until `forget`.
         """
-        handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"), writing(handle.path):
-            for attempt in retry_commits():
-                with attempt:
-                    metrics = DeltaTable(handle.path).delete(
-                        condition, writer_properties=rewrite_properties(name)
-                    )
-                    return int(metrics["num_deleted_rows"])
-        return 0
+        return self._delete(name, condition, f"erasing from {name}")
 
     def blank(self, name: str, column: str, condition: str) -> None:
         """Set a text column to null in the rows that match a condition; see `erase`."""
-        handle = self._handle(name)
-        with storage_errors(f"erasing from {name}"), writing(handle.path):
+        self.commit(
+            name,
+            f"erasing from {name}",
+            lambda delta: delta.update(
+                predicate=condition,
+                updates={column: "cast(null as string)"},
+                writer_properties=rewrite_properties(name),
+            ),
+        )
+
+    def commit[T](self, name: str, doing: str, action: Callable[[DeltaTable], T]) -> T:
+        """Commit to a table beside its appends, again if another commit came before."""
+        path = self.path(name)
+        with storage_errors(doing), writing(path):
             for attempt in retry_commits():
                 with attempt:
-                    DeltaTable(handle.path).update(
-                        predicate=condition,
-                        updates={column: "cast(null as string)"},
-                        writer_properties=rewrite_properties(name),
-                    )
+                    return action(DeltaTable(path))
+        raise AssertionError("the last attempt returns or raises")
 
     def forget(self, name: str) -> None:
         """Delete all older versions: files that the newest does not use, and the log before it.
@@ -359,6 +340,22 @@ class Lake:
         with storage_errors(title), writing_alone(handle.path) as is_alone:
             purge_versions(handle.path, unnamed_hours=0 if is_alone else UNNAMED_HOURS)
             _update(handle)
+
+    @contextmanager
+    def _newest(self, name: str, doing: str) -> Iterator[DeltaTable]:
+        """Hold the newest version of a table, which nobody refreshes meanwhile."""
+        handle = self._handle(name)
+        with handle.lock, storage_errors(doing):
+            _refresh_if_changed(handle)
+            yield handle.delta
+
+    def _delete(self, name: str, condition: str, doing: str) -> int:
+        metrics = self.commit(
+            name,
+            doing,
+            lambda delta: delta.delete(condition, writer_properties=rewrite_properties(name)),
+        )
+        return int(metrics["num_deleted_rows"])
 
     def _handle(self, name: str) -> LakeHandle:
         return self._handles.get(name) or self._open(name)
@@ -392,18 +389,14 @@ def open_lake(
     """
     root = lake_root(url)
     if is_remote(root):
-        return Lake(root, world, _open_at_once(root, tables, world), free=free)
+        with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
+            opened = pool.map(partial(_open_handle, root, world), tables)
+            return Lake(root, world, {one.table.name: one for one in opened}, free=free)
     if are_noted(root, tables, world=world):
         return Lake(root, world, {}, free=free, later=tables)
     handles = {table.name: _open_handle(root, world, table) for table in tables}
     note(root, tables, world=world)
     return Lake(root, world, handles, free=free)
-
-
-def _open_at_once(root: str, tables: Sequence[Table], world: str) -> dict[str, LakeHandle]:
-    with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
-        opened = pool.map(partial(_open_handle, root, world), tables)
-        return {handle.table.name: handle for handle in opened}
 
 
 def _open_handle(root: str, world: str, table: Table) -> LakeHandle:

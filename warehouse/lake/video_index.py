@@ -17,7 +17,8 @@ import orjson
 
 from warehouse.lake.store import Lake
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.tables import BY_NAME, TIME
+from warehouse.tables import BY_NAME
+from warehouse.tables.column import TIME
 
 VIDEOS_TABLE = "raw.videos"
 FILE = "works.sqlite"

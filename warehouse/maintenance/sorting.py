@@ -11,9 +11,8 @@ from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
-from warehouse.lake.schema_evolution import COMPLETE_BEFORE, retry_commits
+from warehouse.lake.schema_evolution import COMPLETE_BEFORE
 from warehouse.lake.store import Lake, storage_errors
-from warehouse.lake.table_turns import writing
 
 CAPTURES = "raw.captures"
 MIN_NEW_ROWS = 30_000  # two row groups; in 75,000 unsorted accounts a lookup took 15 ms, sorted 4
@@ -49,27 +48,14 @@ def sort_lake(lake: Lake, *, now: datetime | None = None) -> list[str]:
 
 def _verify_captures(lake: Lake, engine: Engine, before: datetime) -> None:
     """Prove that older rows of all observation tables have their capture."""
-    if not _has_rows(engine, CAPTURES):
+    if not engine.rows(f"select 1 from {CAPTURES} limit 1"):  # noqa: S608  # a name of this module
         return
-    for name in _observations(lake):
+    for name in (table.name for table in lake.tables if table.is_observed):
         since = engine.complete_before(name)
         if since is not None and since >= before:
             continue
         _remove_orphans(lake, engine, name, since=since, before=before)
         _set_properties(lake, name, {COMPLETE_BEFORE: before.isoformat()})
-
-
-def _has_rows(engine: Engine, name: str) -> bool:
-    return bool(engine.rows(f"select 1 from {name} limit 1"))  # noqa: S608  # a name of this module
-
-
-def _observations(lake: Lake) -> list[str]:
-    """Return the tables whose rows belong to a capture."""
-    return [
-        table.name
-        for table in lake.tables
-        if table.name != CAPTURES and any(column.name == "capture_id" for column in table.columns)
-    ]
 
 
 def _rows_if_due(lake: Lake, engine: Engine, name: str) -> int:
@@ -104,22 +90,22 @@ def _remove_orphans(
 
 
 def _sort_table(lake: Lake, name: str) -> None:
-    with storage_errors(f"arranging {name}"), writing(lake.path(name)):
-        for attempt in retry_commits():
-            with attempt:
-                DeltaTable(lake.path(name)).optimize.z_order(
-                    [SORT_COLUMNS[name]],
-                    writer_properties=rewrite_properties(name),
-                    max_spill_size=SPILL_BYTES,
-                    max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
-                )
+    lake.commit(
+        name,
+        f"arranging {name}",
+        lambda delta: delta.optimize.z_order(
+            [SORT_COLUMNS[name]],
+            writer_properties=rewrite_properties(name),
+            max_spill_size=SPILL_BYTES,
+            max_concurrent_tasks=1,  # concurrent tasks would share the memory limit
+        ),
+    )
 
 
 def _set_properties(lake: Lake, name: str, marks: dict[str, str]) -> None:
     """Write table properties after the work is done: after a crash in between it is repeated."""
-    with storage_errors(f"marking {name}"), writing(lake.path(name)):
-        for attempt in retry_commits():
-            with attempt:
-                DeltaTable(lake.path(name)).alter.set_table_properties(
-                    marks, raise_if_not_exists=False
-                )
+    lake.commit(
+        name,
+        f"marking {name}",
+        lambda delta: delta.alter.set_table_properties(marks, raise_if_not_exists=False),
+    )

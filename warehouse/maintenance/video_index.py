@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from uuid import uuid4
@@ -30,7 +30,7 @@ from warehouse.lake.video_index import (
     VideoIndex,
     to_micros,
 )
-from warehouse.tables import TIME
+from warehouse.tables.column import TIME
 
 ABANDONED_AFTER_S = 3600.0
 _RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
@@ -103,7 +103,10 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
         return 0
     index = VideoIndex(lake)
     lake.check_free_space()
-    with closing(Engine(lake)) as engine, _errors():
+    with (
+        closing(Engine(lake)) as engine,
+        translate_errors("writing the video index", sqlite3.Error, OSError),
+    ):
         _remove_abandoned(index.path)
         version, bound = lake.version(VIDEOS_TABLE), engine.complete_before(VIDEOS_TABLE)
         known = None if anew else index.about()
@@ -125,10 +128,6 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
     if index.is_outdated(version):
         index.drop()
     return count
-
-
-def _errors() -> AbstractContextManager[None]:
-    return translate_errors("writing the video index", sqlite3.Error, OSError)
 
 
 def _remove_abandoned(path: Path) -> None:

@@ -1,6 +1,7 @@
 """SQL models: the views of the star, and in `scan/` what an asset of a scan runs over its rows.
 
-Each is in a file of the name of its table.
+Each is in a file of the name of its table. In `catalog/` is what is asked about the tracks of a
+catalogue.
 """
 
 from functools import cache
@@ -14,13 +15,19 @@ FOLDER = Path(__file__).parent
 @cache
 def read_model(table: Table) -> str:
     """Return the statement of a view: its file without the comments above it."""
-    return _read(FOLDER / f"{table.name.partition('.')[2]}.sql")
+    return _read(FOLDER / f"{table.noun}.sql")
 
 
 @cache
 def read_scan_model(noun: str) -> str:
     """Return the statement that makes the rows of a mart from the rows of one scan."""
     return _read(FOLDER / "scan" / f"{noun}.sql")
+
+
+@cache
+def read_catalog_model(noun: str) -> str:
+    """Return a part of a statement about the tracks of a catalogue."""
+    return _read(FOLDER / "catalog" / f"{noun}.sql")
 
 
 def _read(path: Path) -> str:

@@ -44,18 +44,6 @@ def read_capture(engine: Engine, capture_id: str) -> Row | None:
     return found[0] if found else None
 
 
-def read_stored_captures(engine: Engine, capture_ids: Sequence[str]) -> set[str]:
-    """Return those of the captures that are complete."""
-    found = engine.rows(
-        """
-        select capture_id from raw.captures
-        where capture_id in (select unnest($ids::varchar[]))
-        """,
-        ids=list(capture_ids),
-    )
-    return {str(row["capture_id"]) for row in found}
-
-
 def read_unavailable_videos(
     engine: Engine, aweme_ids: Sequence[str], *, since: datetime
 ) -> dict[str, UnavailableVideo]:

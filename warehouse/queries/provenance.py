@@ -12,6 +12,7 @@ from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
+from warehouse.queries.captures import read_payloads
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
 
@@ -19,6 +20,10 @@ type BodyState = Literal["intact", "damaged", "deleted", "none"]
 """Whether the body has the hash that was recorded; `deleted` after its retention period."""
 
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
+_SHOWN = (
+    "capture_id", "surface", "entity_id", "source_path", "observed_at", "parser_version",
+    "data_provider", "payload_sha256",
+)  # fmt: skip
 _ROW = """
     select r.*, f.source_music_id, f.comparison_id
     from marts.rankings r
@@ -108,14 +113,7 @@ def _observation(one: Row, row: Row, states: Mapping[str, BodyState]) -> FigureO
     sha256 = one["payload_sha256"]
     counts = [one[name] for name in _COUNTS]
     return FigureObservation(
-        capture_id=one["capture_id"],
-        surface=one["surface"],
-        entity_id=one["entity_id"],
-        source_path=one["source_path"],
-        observed_at=one["observed_at"],
-        parser_version=one["parser_version"],
-        data_provider=one["data_provider"],
-        payload_sha256=sha256,
+        **{name: one[name] for name in _SHOWN},
         body="none" if sha256 is None else states.get(sha256, "deleted"),
         shows_counts=any(count is not None for count in counts)
         and counts == [row[name] for name in _COUNTS],
@@ -133,15 +131,9 @@ def _listed_music_id(one: Row) -> str | None:
 def _body_states(engine: Engine, hashes: Sequence[str | None]) -> dict[str, BodyState]:
     """Compute the hash of every body that is kept."""
     wanted = sorted({sha256 for sha256 in hashes if sha256 is not None})
-    found = engine.rows(
-        "select sha256, body from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
-        hashes=wanted,
-    )
     return {
-        row["sha256"]: "intact"
-        if hashlib.sha256(unpack_bytes(row["body"])).hexdigest() == row["sha256"]
-        else "damaged"
-        for row in found
+        sha256: "intact" if hashlib.sha256(unpack_bytes(body)).hexdigest() == sha256 else "damaged"
+        for sha256, body in read_payloads(engine, wanted).items()
     }
 
 

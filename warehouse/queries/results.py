@@ -1,4 +1,4 @@
-"""Queries of what scans observe and conclude: videos, tracks, comparisons, results.
+"""Queries of what scans observe and conclude: videos, tracks, comparisons, results, checkpoints.
 
 Observations are read from `seen.*`: they count once the row of their capture exists. Ranking rules
 are in `pipelines/scan/rules`.
@@ -13,6 +13,21 @@ from warehouse.lake.packing import unpack_document
 from warehouse.lake.record_rows import account_from_row, track_from_row, video_from_row
 from warehouse.records.values import Row
 from warehouse.records.videos import Account, Track, Video
+from warehouse.tables.marts import MARTS
+
+JOBS_OF_TRACKS = """(
+    select music_id as track_music_id, job_id from marts.job_results
+    union
+    select music_id, job_id from marts.rankings
+    union
+    select music_id, job_id from marts.confirmed_videos
+    union
+    select track_music_id, job_id from marts.audio_comparisons
+)"""
+"""SQL of `track_music_id, job_id`. What a job found outlasts its result."""
+_OF_A_JOB = tuple(
+    table.noun for table in MARTS if any(column.name == "job_id" for column in table.columns)
+)
 
 
 def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Video]:
@@ -20,20 +35,11 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
 
     The newest with all four counts exact, else the newest with likes, else the newest.
     """
-    found = engine.rows(
-        """
-        select * from seen.videos
-        where aweme_id in (select unnest($ids::varchar[]))
-        qualify row_number() over (
-            partition by aweme_id
-            order by
-                statistics_complete desc, digg_count is not null desc, observed_at desc,
-                committed_at desc
-        ) = 1
-        """,
-        ids=list(aweme_ids),
-    )
-    return {row["aweme_id"]: video_from_row(row) for row in found}
+    order = """
+        statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
+    """
+    found = _first_rows(engine, "seen.videos", "aweme_id", aweme_ids, order=order)
+    return {aweme_id: video_from_row(row) for aweme_id, row in found.items()}
 
 
 def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
@@ -102,17 +108,9 @@ def read_picture_url(engine: Engine, kind: str, entity_id: str) -> str | None:
 
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
     """Return the newest observation of each account. Accounts never observed are absent."""
-    found = engine.rows(
-        """
-        select * from seen.accounts
-        where sec_uid in (select unnest($ids::varchar[]))
-        qualify row_number() over (
-            partition by sec_uid order by observed_at desc, committed_at desc
-        ) = 1
-        """,
-        ids=list(sec_uids),
-    )
-    return {row["sec_uid"]: account_from_row(row) for row in found}
+    order = "observed_at desc, committed_at desc"
+    found = _first_rows(engine, "seen.accounts", "sec_uid", sec_uids, order=order)
+    return {sec_uid: account_from_row(row) for sec_uid, row in found.items()}
 
 
 def read_sound_features(
@@ -122,16 +120,8 @@ def read_sound_features(
 
     Videos without decoded audio are absent.
     """
-    found = engine.rows(
-        """
-        select * from raw.sounds
-        where aweme_id in (select unnest($ids::varchar[])) and feature_version = $feature_version
-        qualify row_number() over (partition by aweme_id order by committed_at desc) = 1
-        """,
-        ids=list(aweme_ids),
-        feature_version=feature_version,
-    )
-    return {row["aweme_id"]: row for row in found}
+    sounds = "(from raw.sounds where feature_version = $version)"
+    return _first_rows(engine, sounds, "aweme_id", aweme_ids, version=feature_version)
 
 
 def read_result_document(engine: Engine, job_id: str) -> Row | None:
@@ -203,17 +193,8 @@ def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
 
 def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
     """Return per sound hash its newest row of `raw.sounds` at this feature version."""
-    found = engine.rows(
-        """
-        select * from raw.sounds
-        where sound_sha256 in (select unnest($hashes::varchar[]))
-            and feature_version = $feature_version
-        qualify row_number() over (partition by sound_sha256 order by committed_at desc) = 1
-        """,
-        hashes=list(sha256s),
-        feature_version=feature_version,
-    )
-    return {row["sound_sha256"]: row for row in found}
+    sounds = "(from raw.sounds where feature_version = $version)"
+    return _first_rows(engine, sounds, "sound_sha256", sha256s, version=feature_version)
 
 
 def read_candidates(engine: Engine, job_id: str) -> list[Row]:
@@ -272,3 +253,50 @@ def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[R
         """,
         {"id": comparison_id},
     )
+
+
+def read_checkpoints(engine: Engine, job_id: str) -> list[Row]:
+    """Return the checkpoints of a job, the last one first."""
+    return engine.rows(
+        """
+        select * from raw.scan_checkpoints where job_id = $job_id
+        order by number desc, run_number desc
+        """,
+        job_id=job_id,
+    )
+
+
+def read_marts_of_job(engine: Engine, job_id: str) -> list[str]:
+    """Return the marts that have rows of a job."""
+    each = " union all ".join(
+        f"select '{name}' as mart where exists (select 1 from marts.{name} where job_id = $job_id)"  # noqa: S608  # names of our own tables
+        for name in _OF_A_JOB
+    )
+    return [str(row["mart"]) for row in engine.rows(each, job_id=job_id)]
+
+
+def read_checkpointed_jobs(engine: Engine) -> list[str]:
+    """Return the jobs that have checkpoints."""
+    found = engine.rows("select distinct job_id from raw.scan_checkpoints order by job_id")
+    return [str(row["job_id"]) for row in found]
+
+
+def _first_rows(
+    engine: Engine,
+    relation: str,
+    key: str,
+    values: Sequence[str],
+    *,
+    order: str = "committed_at desc",
+    **params: object,
+) -> dict[str, Row]:
+    """Return the first row, in this order, of each of these keys that has any."""
+    found = engine.rows(
+        f"""
+        from {relation} where {key} in (select unnest($ids::varchar[]))
+        qualify row_number() over (partition by {key} order by {order}) = 1
+        """,  # words of this module
+        ids=list(values),
+        **params,
+    )
+    return {row[key]: row for row in found}

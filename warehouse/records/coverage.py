@@ -1,7 +1,7 @@
 """Coverage of a job: what each source was asked, what it returned and why reading stopped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 EstimateMethod = Literal["chao1", "ichao1", "chao2", "ichao2", "good_turing"]
@@ -217,11 +217,10 @@ def merge_coverage(entries: list[SourceCoverage]) -> list[SourceCoverage]:
 
 
 def _sum(left: SourceCoverage, right: SourceCoverage) -> SourceCoverage:
-    return SourceCoverage(
-        surface=left.surface,
+    return replace(
+        left,
         requests=left.requests + right.requests,
         pages=left.pages + right.pages,
         items=left.items + right.items,
         new_items=left.new_items + right.new_items,
-        stop_reason=left.stop_reason,
     )

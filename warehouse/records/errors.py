@@ -40,6 +40,11 @@ class SametrackError(Exception):
 
     type: ClassVar[str] = "internal_error"
 
+    def __init_subclass__(cls, *, wire_type: str | None = None) -> None:
+        """Give a class its `type`; one without a `wire_type` has that of its base."""
+        if wire_type is not None:
+            cls.type = wire_type
+
     def __init__(
         self, detail: str, *, hint: str | None = None, retry_after: float | None = None
     ) -> None:
@@ -66,10 +71,8 @@ class SametrackError(Exception):
         }
 
 
-class InputError(SametrackError):
+class InputError(SametrackError, wire_type="invalid_parameter"):
     """The caller's input cannot be used."""
-
-    type = "invalid_parameter"
 
 
 class InvalidParameterError(InputError):
@@ -80,37 +83,27 @@ class NothingToReportError(InvalidParameterError):
     """Too little was seen until the moment of a report, whatever its parameters are."""
 
 
-class InvalidMusicInputError(InputError):
+class InvalidMusicInputError(InputError, wire_type="invalid_music_input"):
     """The input is no music id, no track link and no link of a video that uses a track."""
 
-    type = "invalid_music_input"
 
-
-class UnresolvedIdError(InputError):
+class UnresolvedIdError(InputError, wire_type="unresolvable_sec_user_id"):
     """No `sec_user_id` can be read from the input."""
 
-    type = "unresolvable_sec_user_id"
 
-
-class InvalidInputsError(InputError):
+class InvalidInputsError(InputError, wire_type="invalid_inputs"):
     """The list of a batch is missing, empty, too long or contains something other than text."""
 
-    type = "invalid_inputs"
 
-
-class InvalidVideoIdsError(InputError):
+class InvalidVideoIdsError(InputError, wire_type="invalid_video_ids"):
     """The body is not a top-level list of video ids, or the list has the wrong size."""
 
-    type = "invalid_video_ids"
 
-
-class InvalidDateRangeError(InputError):
+class InvalidDateRangeError(InputError, wire_type="invalid_date_range"):
     """The dates of a chart query do not form a range the chart has."""
 
-    type = "invalid_date_range"
 
-
-class UpstreamError(SametrackError):
+class UpstreamError(SametrackError, wire_type="upstream_unreachable"):
     """A public surface returned no data.
 
     Args:
@@ -118,8 +111,6 @@ class UpstreamError(SametrackError):
         reason: The platform's own word for the reason, where it gave one.
         status: HTTP status of the response, where there was one.
     """
-
-    type = "upstream_unreachable"
 
     def __init__(
         self,
@@ -147,149 +138,103 @@ class UpstreamError(SametrackError):
         return super().to_document() | {"upstream": upstream}
 
 
-class EmptyAnswerError(UpstreamError):
+class EmptyAnswerError(UpstreamError, wire_type="upstream_empty"):
     """HTTP 200 with an empty body, or with the single word `blocked`."""
 
-    type = "upstream_empty"
 
-
-class PageWithoutDataError(UpstreamError):
+class PageWithoutDataError(UpstreamError, wire_type="upstream_page_without_data"):
     """The page is an empty shell: it has the data container but no data."""
 
-    type = "upstream_page_without_data"
 
-
-class VerificationDemandedError(UpstreamError):
+class VerificationDemandedError(UpstreamError, wire_type="upstream_verification"):
     """A captcha page, a script challenge or `verify_check`. Sametrack stops and never solves it."""
 
-    type = "upstream_verification"
 
-
-class LoginRequiredError(UpstreamError):
+class LoginRequiredError(UpstreamError, wire_type="upstream_login_required"):
     """The surface requires an account, and Sametrack has none."""
 
-    type = "upstream_login_required"
 
-
-class ForbiddenError(UpstreamError):
+class ForbiddenError(UpstreamError, wire_type="upstream_forbidden"):
     """HTTP 403."""
 
-    type = "upstream_forbidden"
 
-
-class RateLimitedError(UpstreamError):
+class RateLimitedError(UpstreamError, wire_type="upstream_rate_limited"):
     """HTTP 429; `retry_after` is how long the platform asks clients to wait."""
 
-    type = "upstream_rate_limited"
 
-
-class RegionBlockedError(UpstreamError):
+class RegionBlockedError(UpstreamError, wire_type="upstream_region_blocked"):
     """The platform redirects this region elsewhere."""
 
-    type = "upstream_region_blocked"
 
-
-class SubstitutionError(UpstreamError):
+class SubstitutionError(UpstreamError, wire_type="upstream_substitution"):
     """The response is about another item than requested, or a redirect left the platform."""
 
-    type = "upstream_substitution"
 
-
-class StructureChangedError(UpstreamError):
+class StructureChangedError(UpstreamError, wire_type="upstream_structure_changed"):
     """Keys or types differ from the known ones; `reason` lists the keys found."""
-
-    type = "upstream_structure_changed"
 
 
 class UnreachableError(UpstreamError):
     """Timeout, connection reset, DNS failure or 5xx."""
 
 
-class BudgetSpentError(UpstreamError):
+class BudgetSpentError(UpstreamError, wire_type="upstream_budget_spent"):
     """The daily request budget for this host is used up."""
 
-    type = "upstream_budget_spent"
 
-
-class RefusedLatelyError(UpstreamError):
+class RefusedLatelyError(UpstreamError, wire_type="upstream_refused_lately"):
     """Every surface that could answer refused lately, and none is due for a probe: none was asked.
 
     `reason` is the kind of the latest refusal.
     """
 
-    type = "upstream_refused_lately"
 
-
-class DeviceUnavailableError(UpstreamError):
+class DeviceUnavailableError(UpstreamError, wire_type="mobile_device_unavailable"):
     """The Android device that the operator named cannot be used; `reason` says why."""
 
-    type = "mobile_device_unavailable"
 
-
-class AppUnreadableError(UpstreamError):
+class AppUnreadableError(UpstreamError, wire_type="mobile_app_unreadable"):
     """The app on the device is missing, or the screens of its version are not known."""
 
-    type = "mobile_app_unreadable"
 
-
-class AudioUnavailableError(UpstreamError):
+class AudioUnavailableError(UpstreamError, wire_type="audio_unavailable"):
     """No audio could be read for any video that had to be verified."""
 
-    type = "audio_unavailable"
 
-
-class ChartUnavailableError(UpstreamError):
+class ChartUnavailableError(UpstreamError, wire_type="chart_unavailable"):
     """The chart host answered, but without a chart."""
 
-    type = "chart_unavailable"
 
-
-class ProviderUnsupportedError(SametrackError):
+class ProviderUnsupportedError(SametrackError, wire_type="provider_unsupported"):
     """The selected provider does not support this request."""
 
-    type = "provider_unsupported"
 
-
-class ProfileNotChosenError(SametrackError):
+class ProfileNotChosenError(SametrackError, wire_type="profile_not_chosen"):
     """No platform profile is selected, so nothing may be contacted."""
 
-    type = "profile_not_chosen"
 
-
-class RunCancelledError(SametrackError):
+class RunCancelledError(SametrackError, wire_type="cancelled"):
     """The job of this run was cancelled. Not a fault."""
 
-    type = "cancelled"
 
-
-class JobNotFoundError(SametrackError):
+class JobNotFoundError(SametrackError, wire_type="job_not_found"):
     """No job has this id, or its retention period is over."""
 
-    type = "job_not_found"
 
-
-class WorkerUnavailableError(SametrackError):
+class WorkerUnavailableError(SametrackError, wire_type="worker_unavailable"):
     """No live worker can run the request."""
 
-    type = "worker_unavailable"
 
-
-class CapacityExhaustedError(SametrackError):
+class CapacityExhaustedError(SametrackError, wire_type="capacity_exhausted"):
     """The queue or the disk is too full to accept more."""
-
-    type = "capacity_exhausted"
 
 
 class WorldTooEasyError(SametrackError):
     """A sandbox is easier than its minimum difficulty; a result against it would prove nothing."""
 
-    type = "internal_error"
 
-
-class WarehouseError(SametrackError):
+class WarehouseError(SametrackError, wire_type="warehouse_unavailable"):
     """The warehouse cannot serve the request."""
-
-    type = "warehouse_unavailable"
 
 
 class WarehouseUnavailableError(WarehouseError):
@@ -308,7 +253,5 @@ class WrongWorldError(WarehouseError):
     """The store belongs to another profile; profiles never share a store."""
 
 
-class ContractBrokenError(WarehouseError):
+class ContractBrokenError(WarehouseError, wire_type="internal_error"):
     """A row does not match its table: a column is missing, unknown or of another type."""
-
-    type = "internal_error"

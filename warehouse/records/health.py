@@ -36,16 +36,17 @@ def outcome_of(error_type: str) -> ProbeOutcome:
     return "unreachable" if error_type == _UNREACHABLE else "refused"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SurfaceUse:
     """How a surface is used.
 
-    `endpoints` are endpoint numbers of the interface; `other` is the surface that is read instead
-    when this one is refused.
+    `endpoints` are endpoint numbers of the interface; `setting` holds the id to probe it with;
+    `other` is the surface that is read instead when this one is refused.
     """
 
     label: str
     endpoints: tuple[int, ...]
+    setting: str = "CANARY_…"
     other: str | None = None
 
 
@@ -75,40 +76,36 @@ ENDPOINTS: Mapping[int, Endpoint] = {
 """Endpoints that read the platform. Endpoint 8 reads jobs only; 14 and 15 read nothing."""
 _SCAN_ENDPOINTS = (5, 6, 7, 9)
 SURFACE_USES: Mapping[str, SurfaceUse] = {
-    "music_info": SurfaceUse(label="track data", endpoints=(*_SCAN_ENDPOINTS, 12)),
+    "music_info": SurfaceUse("track data", (*_SCAN_ENDPOINTS, 12), "CANARY_MUSIC_ID"),
     "music_list": SurfaceUse(
-        label="videos of a track", endpoints=(*_SCAN_ENDPOINTS, 12), other="trends_list"
+        "videos of a track", (*_SCAN_ENDPOINTS, 12), "CANARY_MUSIC_ID", other="trends_list"
     ),
     "trends_list": SurfaceUse(
-        label="trend of a track", endpoints=(*_SCAN_ENDPOINTS, 12), other="music_list"
+        "trend of a track", (*_SCAN_ENDPOINTS, 12), "CANARY_MUSIC_ID", other="music_list"
     ),
     "video_page": SurfaceUse(
-        label="video share page", endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11), other="slides_info"
+        "video share page", (3, 4, *_SCAN_ENDPOINTS, 10, 11), "CANARY_AWEME_ID", other="slides_info"
     ),
     "slides_info": SurfaceUse(
-        label="video data by id",
-        endpoints=(3, 4, *_SCAN_ENDPOINTS, 10, 11),
-        other="video_page",
+        "video data by id", (3, 4, *_SCAN_ENDPOINTS, 10, 11), "CANARY_AWEME_ID", other="video_page"
     ),
-    "media": SurfaceUse(label="video audio", endpoints=_SCAN_ENDPOINTS),
-    "user_info": SurfaceUse(label="account data", endpoints=(1, 2, 4, 5, 6, 7)),
-    "user_by_handle": SurfaceUse(label="account by handle", endpoints=(1,)),
-    "user_posts": SurfaceUse(label="account posts", endpoints=(3, 4, 5, 6, 7), other="user_page"),
+    "media": SurfaceUse("video audio", _SCAN_ENDPOINTS, "CANARY_AWEME_ID"),
+    "user_info": SurfaceUse("account data", (1, 2, 4, 5, 6, 7), "CANARY_SEC_UID"),
+    "user_by_handle": SurfaceUse("account by handle", (1,), "CANARY_SEC_UID"),
+    "user_posts": SurfaceUse("account posts", (3, 4, 5, 6, 7), "CANARY_SEC_UID", other="user_page"),
     "user_page": SurfaceUse(
-        label="account share page", endpoints=(3, 4, 5, 6, 7), other="user_posts"
+        "account share page", (3, 4, 5, 6, 7), "CANARY_SEC_UID", other="user_posts"
     ),
-    "short_link": SurfaceUse(label="short link", endpoints=(1, *_SCAN_ENDPOINTS)),
-    "hashtag_info": SurfaceUse(label="hashtag data", endpoints=(13,)),
-    "hashtag_list": SurfaceUse(label="videos of a hashtag", endpoints=(5, 6, 7, 13)),
-    "search_stream": SurfaceUse(label="guest search, first page", endpoints=_SCAN_ENDPOINTS),
+    "short_link": SurfaceUse("short link", (1, *_SCAN_ENDPOINTS), "CANARY_LINK"),
+    "hashtag_info": SurfaceUse("hashtag data", (13,), "CANARY_CH_ID"),
+    "hashtag_list": SurfaceUse("videos of a hashtag", (5, 6, 7, 13), "CANARY_CH_ID"),
+    "search_stream": SurfaceUse("guest search, first page", _SCAN_ENDPOINTS, "CANARY_TERM"),
     # Scans go on without it, so no endpoint depends on it.
-    "service_track": SurfaceUse(label="song in the music service", endpoints=()),
-    "chart_issues": SurfaceUse(label="chart issues", endpoints=(16,)),
-    "chart_songs": SurfaceUse(label="chart songs", endpoints=(16,), other="chart_latest"),
-    "chart_latest": SurfaceUse(label="latest chart issue", endpoints=(16,), other="chart_songs"),
-    "chart_html": SurfaceUse(
-        label="latest chart issue, page", endpoints=(16,), other="chart_songs"
-    ),
+    "service_track": SurfaceUse("song in the music service", (), "CANARY_MUSIC_ID"),
+    "chart_issues": SurfaceUse("chart issues", (16,)),
+    "chart_songs": SurfaceUse("chart songs", (16,), other="chart_latest"),
+    "chart_latest": SurfaceUse("latest chart issue", (16,), other="chart_songs"),
+    "chart_html": SurfaceUse("latest chart issue, page", (16,), other="chart_songs"),
 }
 """Every surface that is probed, in display order."""
 
@@ -207,24 +204,6 @@ REASON_TEXTS: Mapping[str, str] = {
     "stores_unfit": "the stores are not usable",
 }
 """Texts for Sametrack's own reasons; the platform's reasons are shown as received."""
-PROBE_SETTINGS: Mapping[str, str] = {
-    "music_info": "CANARY_MUSIC_ID",
-    "music_list": "CANARY_MUSIC_ID",
-    "trends_list": "CANARY_MUSIC_ID",
-    "video_page": "CANARY_AWEME_ID",
-    "slides_info": "CANARY_AWEME_ID",
-    "media": "CANARY_AWEME_ID",
-    "user_info": "CANARY_SEC_UID",
-    "user_by_handle": "CANARY_SEC_UID",
-    "user_posts": "CANARY_SEC_UID",
-    "user_page": "CANARY_SEC_UID",
-    "short_link": "CANARY_LINK",
-    "hashtag_info": "CANARY_CH_ID",
-    "hashtag_list": "CANARY_CH_ID",
-    "search_stream": "CANARY_TERM",
-    "service_track": "CANARY_MUSIC_ID",
-}
-"""Setting that holds the id to probe each surface with."""
 
 
 def advice_for(health: SurfaceHealth) -> str | None:
@@ -236,4 +215,5 @@ def advice_for(health: SurfaceHealth) -> str | None:
         words = _ADVICE["moved" if (health.reason or "").startswith("status ") else _CHANGED]
     if health.outcome == "unreachable" and health.http_status is not None:
         words = _ADVICE["server_fault"]
-    return words and words.format(setting=PROBE_SETTINGS.get(health.surface, "CANARY_…"))
+    use = SURFACE_USES.get(health.surface)
+    return words and words.format(setting=use.setting if use else "CANARY_…")

@@ -139,8 +139,8 @@ class EntryCheck:
     observation: Document | None = None
 
 
-def check_name(name: str) -> str:
-    """Return the name unchanged if it can be used in file names and URLs.
+def check_name(name: str, *, of: str = "watchlist") -> str:
+    """Return the name unchanged if it can be used in file names and URLs; `of`: what it names.
 
     Raises:
         InvalidParameterError: It cannot.
@@ -148,6 +148,6 @@ def check_name(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     raise InvalidParameterError(
-        f"`name`: {name[:_SHOWN_CHARS]!a} is not a valid watchlist name",
+        f"`name`: {name[:_SHOWN_CHARS]!a} is not a valid {of} name",
         hint="Use 1 to 64 lower-case letters, digits, - and _, starting with a letter or digit",
     )

@@ -2,41 +2,16 @@
 
 The asset checks and the engine's views are derived from `TABLES`, what readers see (dictionary,
 exports, completion) from `RELATIONS`. New columns are added at the end of a table and its `version`
-is raised: opening a store adds them. A view of the star stores nothing: change it freely.
+is raised: opening a store adds them. A view of the star stores nothing: change it freely. The
+questions that tables answer are in `examples.sql`.
 """
 
-from warehouse.tables.column import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Column,
-    Table,
-)
+from warehouse.tables.column import Column, Table
 from warehouse.tables.marts import CATALOG_MARTS, CHART_MARTS, MARTS
 from warehouse.tables.raw import RAW
 from warehouse.tables.star import STAR
 
-__all__ = [
-    "BOOLEAN",
-    "BYTES",
-    "BY_NAME",
-    "DATE",
-    "FLOAT",
-    "INTEGER",
-    "RELATIONS",
-    "STAR",
-    "TABLES",
-    "TEXT",
-    "TEXT_LIST",
-    "TIME",
-    "Column",
-    "Table",
-]
+__all__ = ["BY_NAME", "RELATIONS", "STAR", "TABLES", "Column", "Table"]
 
 TABLES: tuple[Table, ...] = (*RAW, *MARTS, *CATALOG_MARTS, *CHART_MARTS)
 BY_NAME: dict[str, Table] = {table.name: table for table in TABLES}

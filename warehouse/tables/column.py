@@ -3,14 +3,17 @@
 Ids are text; times are `timestamp[us, UTC]`; a column is nullable unless it is required.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from textwrap import dedent
+from functools import cache
+from itertools import batched
+from pathlib import Path
 
 import pyarrow as pa
 
 from warehouse.tables.arrow_without_pandas import start_arrow
-from warehouse.tables.units import unit_of
+from warehouse.tables.naming import unit_of
 
 start_arrow()
 
@@ -22,6 +25,16 @@ TIME = pa.timestamp("us", tz="UTC")
 DATE = pa.date32()
 BYTES = pa.binary()
 TEXT_LIST = pa.list_(pa.string())
+_TYPE_NAMES: Mapping[pa.DataType, tuple[str, str]] = {
+    TEXT: ("text", "varchar"),
+    INTEGER: ("integer", "bigint"),
+    FLOAT: ("real number", "double"),
+    BOOLEAN: ("boolean", "boolean"),
+    TIME: ("time", "timestamptz"),
+    DATE: ("date", "date"),
+    BYTES: ("bytes", "blob"),
+    TEXT_LIST: ("list of texts", "varchar[]"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +53,36 @@ class Column:
             return unit_of(self.name)
         return "UTC" if self.type == TIME else None
 
+    @property
+    def type_label(self) -> str:
+        """Its type, as readers see it."""
+        return _TYPE_NAMES[self.type][0]
+
+    @property
+    def sql_type(self) -> str:
+        """Its type in SQL."""
+        return _TYPE_NAMES[self.type][1]
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question that a table answers, with the text of the statement that asks it."""
+    """A question that a table answers, with the statement that asks it."""
 
     question: str
-    text: str
+    sql: str
 
-    @property
-    def sql(self) -> str:
-        """The statement."""
-        return dedent(self.text).strip()
+
+_QUESTION = re.compile(r"^-- (\w+\.\w+): (.+)$", re.MULTILINE)
+
+
+@cache
+def read_examples() -> Mapping[str, Sequence[Example]]:
+    """Return the examples of each table, from `examples.sql`."""
+    text = Path(__file__).with_name("examples.sql").read_text(encoding="utf-8")
+    found: dict[str, list[Example]] = {}
+    for table, question, sql in batched(_QUESTION.split(text)[1:], 3):
+        found.setdefault(table, []).append(Example(question, sql.strip()))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +107,13 @@ class Table:
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     version: int = 1
-    examples: tuple[Example, ...] = ()
     references: tuple[ColumnReference, ...] = ()
     is_view: bool = False
+
+    @property
+    def examples(self) -> Sequence[Example]:
+        """Questions that it answers, with their statements."""
+        return read_examples().get(self.name, ())
 
     @property
     def schema(self) -> pa.Schema:
@@ -94,6 +129,23 @@ class Table:
     def folder(self) -> str:
         """Folder of the table below the lake's root: `layer/noun`."""
         return self.name.replace(".", "/")
+
+    @property
+    def noun(self) -> str:
+        """Name without the layer."""
+        return self.name.partition(".")[2]
+
+    @property
+    def is_observed(self) -> bool:
+        """True if its rows belong to captures, and count once their capture is complete."""
+        return self.name != "raw.captures" and any(
+            column.name == "capture_id" for column in self.columns
+        )
+
+    @property
+    def counted_name(self) -> str:
+        """Name of the view of the rows that count."""
+        return f"seen.{self.name.removeprefix('raw.')}"
 
 
 def required(name: str, type_: pa.DataType, meaning: str) -> Column:
@@ -136,4 +188,12 @@ SURFACE = required("surface", TEXT, "surface it was observed on")
 COMMITTED = required("committed_at", TIME, "when the row was written; `as of` queries filter on it")
 CAPTURE = nullable("capture_id", TEXT, "capture that read it")
 PROVIDER = required("data_provider", TEXT, "provider that read it")
+READ_BY = (PROVIDER, JOB, COMMITTED)
+"""Columns that end each table of observations."""
+COUNTS = (
+    nullable("digg_count", INTEGER, "likes"),
+    nullable("comment_count", INTEGER, "comments"),
+    nullable("collect_count", INTEGER, "bookmarks"),
+    nullable("share_count", INTEGER, "shares"),
+)
 ALGORITHM = required("algorithm", TEXT, "verification algorithm and version")

@@ -12,18 +12,8 @@ from numbers import Integral, Real
 import pyarrow as pa
 
 from warehouse.records.errors import ContractBrokenError
-from warehouse.tables import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Column,
-    Table,
-)
+from warehouse.tables import Column, Table
+from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
 
 def to_arrow(

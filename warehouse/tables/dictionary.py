@@ -7,35 +7,12 @@ compares the committed page.
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow as pa
-
-from warehouse.tables import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    RELATIONS,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Table,
-)
+from warehouse.tables import RELATIONS, Table
 from warehouse.tables.naming import EXCEPTIONS, SCHEME
 from warehouse.tables.privacy import Treatment, treatment_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "data-dictionary.md"
 
-TYPE_LABELS: dict[pa.DataType, str] = {
-    TEXT: "text",
-    INTEGER: "integer",
-    FLOAT: "real number",
-    BOOLEAN: "boolean",
-    TIME: "time",
-    DATE: "date",
-    BYTES: "bytes",
-    TEXT_LIST: "list of texts",
-}
 _TREATMENT_LABELS: dict[Treatment, str] = {
     "kept": "kept",
     "account": "keyed hash",
@@ -90,7 +67,7 @@ def render_table(table: Table) -> str:
         "| --- | --- | --- | --- | --- | --- |",
     ]
     rows = [
-        f"| `{column.name}` | {TYPE_LABELS[column.type]} | {column.unit or ''} "
+        f"| `{column.name}` | {column.type_label} | {column.unit or ''} "
         f"| {'no' if column.required else 'yes'} | {_cell(column.meaning)} "
         f"| {_TREATMENT_LABELS[treatment_of(column)]} |"
         for column in table.columns

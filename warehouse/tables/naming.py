@@ -1,4 +1,4 @@
-"""The scheme of column names, and the columns that do not follow it, each with the reason.
+"""The scheme of column names, the columns that do not follow it, and the units that names imply.
 
 A stored column is not renamed for its name alone: the lake adds columns but rewrites none. Where a
 view of the star has a better name, the reason says so.
@@ -41,3 +41,58 @@ EXCEPTIONS: Mapping[str, str] = {
     "width": "the platform's name",
 }
 """Columns outside the scheme, with the reason."""
+
+_UNIT_OF_NAME = {
+    "audio_share": "share, 0 to 1",
+    "best_rank": "ordinal, from 1",
+    "chroma_distance": "distance, 0 to 2",
+    "create_time": "unix s",
+    "cursor": "cursor of the platform",
+    "cursor_in": "cursor of the platform",
+    "cursor_out": "cursor of the platform",
+    "expansion_round": "ordinal, from 0",
+    "height": "px",
+    "hot_score": "weighted count",
+    "http_status": "HTTP status",
+    "items": "count",
+    "mfcc_distance": "distance, 0 to 2",
+    "new_items": "count",
+    "next_cursor": "cursor of the platform",
+    "number": "ordinal, from 1",
+    "own_share": "share, 0 to 1",
+    "pages": "count",
+    "peak_agreement": "share, -1 to 1",
+    "position": "ordinal, from 0",
+    "previous_rank": "ordinal, from 1",
+    "priority": "weight",
+    "rank": "ordinal, from 1",
+    "requests": "count",
+    "round": "ordinal, from 0",
+    "run_number": "ordinal, from 1",
+    "sample_share": "share, 0 to 1",
+    "upper_share": "share, 0 to 1",
+    "score": "score, 0 to 1",
+    "semitones": "semitone",
+    "sequence": "ordinal, from 1",
+    "skipped_cards": "count",
+    "sort": "ordinal of the source",
+    "speed": "ratio",
+    "total_favorited": "count",
+    "weekday": "ordinal, from 1",
+    "width": "px",
+}
+_UNIT_OF_ENDING = (
+    ("_count", "count"),
+    ("_gained", "count"),
+    ("_bytes", "byte"),
+    ("_days", "day"),
+    ("_ms", "ms"),
+    ("_hz", "Hz"),
+    ("_s", "s"),
+)
+
+
+def unit_of(name: str) -> str | None:
+    """Return the unit of a numeric column of this name, or None if the name implies none."""
+    found = _UNIT_OF_NAME.get(name)
+    return found or next((unit for end, unit in _UNIT_OF_ENDING if name.endswith(end)), None)

@@ -5,17 +5,18 @@ from warehouse.tables.column import (
     BYTES,
     CAPTURE,
     COMMITTED,
+    COUNTS,
     DATE,
     FLOAT,
     INTEGER,
     JOB,
     OBSERVED,
     PROVIDER,
+    READ_BY,
     SURFACE,
     TEXT,
     TEXT_LIST,
     TIME,
-    Example,
     Table,
     nullable,
     refer,
@@ -33,17 +34,6 @@ RAW: tuple[Table, ...] = (
             required("size_bytes", INTEGER, "uncompressed size"),
             nullable("content_type", TEXT, "content type of the response"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How much do the bodies of a content type take?",
-                """
-                select content_type, count(*) as bodies, sum(size_bytes) as bytes
-                from (select distinct on (sha256) * from raw.payloads)
-                group by content_type
-                order by bytes desc, content_type
-                """,
-            ),
         ),
     ),
     Table(
@@ -75,18 +65,6 @@ RAW: tuple[Table, ...] = (
             OBSERVED,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "What was refused or failed, by surface?",
-                """
-                select surface, outcome, count(*) as captures
-                from raw.captures
-                where outcome <> 'ok'
-                group by all
-                order by captures desc, surface, outcome
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.capture_items",
@@ -100,18 +78,6 @@ RAW: tuple[Table, ...] = (
             required("sequence", INTEGER, "sequence of the capture"),
             required("aweme_id", TEXT, "video shown"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which videos do the lists show most often?",
-                """
-                select aweme_id, count(*) as times
-                from seen.capture_items
-                group by aweme_id
-                order by times desc, aweme_id
-                limit 10
-                """,
-            ),
         ),
         references=refer(aweme_id="videos"),
     ),
@@ -148,32 +114,14 @@ RAW: tuple[Table, ...] = (
             nullable("images_count", INTEGER, "number of images of a photo post"),
             nullable("hashtag_ids", TEXT_LIST, "hashtag ids"),
             nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
-            nullable("digg_count", INTEGER, "likes"),
-            nullable("comment_count", INTEGER, "comments"),
-            nullable("collect_count", INTEGER, "bookmarks"),
-            nullable("share_count", INTEGER, "shares"),
+            *COUNTS,
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
             required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),
             nullable("created_at", TIME, "publication as stated, else the time in the video's id"),
             nullable("created_at_source", TEXT, "stated or id"),
             nullable("music_created_at", TIME, "time in the music id"),
             nullable("music_service_track_id", TEXT, "song of that music id on the music service"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How often, and on which surfaces, was each video observed?",
-                """
-                select aweme_id, count(*) as observations,
-                    list(distinct surface order by surface) as surfaces
-                from seen.videos
-                group by aweme_id
-                order by observations desc, aweme_id
-                limit 10
-                """,
-            ),
+            *READ_BY,
         ),
         references=refer(aweme_id="videos", sec_uid="accounts", music_id="music_ids"),
         version=2,
@@ -200,20 +148,7 @@ RAW: tuple[Table, ...] = (
             nullable("total_favorited", INTEGER, "likes received"),
             nullable("favoriting_count", INTEGER, "likes given"),
             nullable("ip_location", TEXT, "region shown"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How did the followers of each account develop?",
-                """
-                select sec_uid, observed_at, follower_count
-                from seen.accounts
-                order by sec_uid, observed_at, surface
-                limit 100
-                """,
-            ),
+            *READ_BY,
         ),
         references=refer(sec_uid="accounts"),
         version=2,  # follower_count_source
@@ -239,20 +174,7 @@ RAW: tuple[Table, ...] = (
             nullable("created_at", TIME, "time in the music id"),
             nullable("created_at_source", TEXT, "id"),
             nullable("service_track_id", TEXT, "song of the music id on the music service"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which named songs does the platform find in user sounds?",
-                """
-                select distinct music_id, mapped_title, mapped_artist
-                from seen.tracks
-                where mapped_title is not null
-                order by music_id, mapped_title, mapped_artist
-                """,
-            ),
+            *READ_BY,
         ),
         references=refer(music_id="music_ids"),
         version=2,  # mapped_title
@@ -272,21 +194,7 @@ RAW: tuple[Table, ...] = (
             ),
             nullable("view_count", INTEGER, "views"),
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which hashtags have most views, as last shown?",
-                """
-                select name, arg_max(view_count, observed_at) as views
-                from seen.hashtags
-                group by name
-                order by views desc nulls last, name
-                limit 10
-                """,
-            ),
+            *READ_BY,
         ),
     ),
     Table(
@@ -309,20 +217,7 @@ RAW: tuple[Table, ...] = (
             required("item_count", INTEGER, "videos on the page"),
             required("skipped_cards", INTEGER, "cards that are not videos: users, related terms"),
             nullable("is_cut", BOOLEAN, "true if the response broke off; what arrived is kept"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which search terms gave most videos?",
-                """
-                select term, count(*) as pages, sum(item_count) as videos
-                from seen.search_pages
-                group by term
-                order by videos desc, term
-                """,
-            ),
+            *READ_BY,
         ),
         version=2,  # is_cut
     ),
@@ -339,21 +234,7 @@ RAW: tuple[Table, ...] = (
             nullable("chart_date", DATE, "date of the issue; null if the source does not give it"),
             nullable("scheduled_at", TIME, "time at which the source plans to release the issue"),
             required("is_latest", BOOLEAN, "true if the source marked it as the latest"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which issues of the chart are stored?",
-                """
-                select volid, max(name) as name, max(chart_date) as chart_date
-                from seen.chart_issues
-                group by volid
-                order by chart_date desc nulls last, volid
-                limit 10
-                """,
-            ),
+            *READ_BY,
         ),
         version=2,  # scheduled_at
     ),
@@ -381,22 +262,7 @@ RAW: tuple[Table, ...] = (
             nullable("album_id", TEXT, "the source's id of the album"),
             nullable("rank_count", INTEGER, "number of issues with the song"),
             nullable("is_first", BOOLEAN, "true if on the chart for the first time"),
-            PROVIDER,
-            JOB,
-            COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which songs were at the top?",
-                """
-                select distinct volid, chart_date, title, artist
-                from seen.chart_songs
-                semi join seen.released_songs using (capture_id, rank)
-                where rank = 1
-                order by chart_date desc nulls last, volid, title, artist
-                limit 10
-                """,
-            ),
+            *READ_BY,
         ),
     ),
     Table(
@@ -418,18 +284,6 @@ RAW: tuple[Table, ...] = (
             OBSERVED,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Why can sounds not be compared?",
-                """
-                select not_comparable_reason, count(distinct sound_sha256) as sounds
-                from raw.sounds
-                where features is null
-                group by not_comparable_reason
-                order by sounds desc, not_comparable_reason
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.scan_checkpoints",
@@ -447,18 +301,6 @@ RAW: tuple[Table, ...] = (
             required("state", BYTES, "the state, packed"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which scans are under way, and how far are they?",
-                """
-                select job_id, arg_max(stage, (run_number, number)) as stage,
-                    max(committed_at) as saved_at
-                from raw.scan_checkpoints
-                group by job_id
-                order by saved_at desc, job_id
-                """,
-            ),
-        ),
     ),
     Table(
         "raw.erasures",
@@ -472,16 +314,6 @@ RAW: tuple[Table, ...] = (
             ),
             required("erased_at", TIME, "when it was requested"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "When were accounts erased?",
-                """
-                select erased_at, len(marks) as marks
-                from raw.erasures
-                order by erased_at
-                """,
-            ),
         ),
     ),
 )

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from warehouse.tables import BYTES, INTEGER, TIME, Column, Table
+from warehouse.tables import Column, Table
+from warehouse.tables.column import BYTES, INTEGER, TIME
 
 SCHEMA = "schema_is_as_agreed"
 KEYS = "keys_are_unique"
@@ -62,11 +63,6 @@ class RowRule:
     name: str
     broken: str
 
-    @property
-    def is_warning(self) -> bool:
-        """True if a violation is not a fault of the data."""
-        return self.name in WARNINGS
-
 
 def rule_names(table: Table) -> tuple[str, ...]:
     """Return the names of all rules of a table, including those that are not conditions on rows."""
@@ -116,10 +112,9 @@ def _times_in_future(table: Table) -> list[str]:
 
 def _uncaptured(table: Table) -> str:
     """A subquery is not allowed in the filter of an aggregate, so this rule has its own query."""
-    names = {column.name for column in table.columns}
     if table.name == "raw.payloads":
         missing = _OF_PAYLOAD
-    elif table.name != "raw.captures" and "capture_id" in names:
+    elif table.is_observed:
         missing = _OF_CAPTURE
     else:
         return ""

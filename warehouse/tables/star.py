@@ -4,480 +4,304 @@ A view stores nothing, so it is never out of date and holds `as of` times. Its s
 of the same name in `warehouse/models`. Dimensions have one row per thing; facts refer to them.
 """
 
+from functools import partial
+
 from warehouse.tables.column import (
     BOOLEAN,
+    COUNTS,
     DATE,
     FLOAT,
     INTEGER,
     TEXT,
     TEXT_LIST,
     TIME,
-    Column,
-    ColumnReference,
-    Example,
     Table,
     nullable,
     refer,
     required,
 )
 
-
-def _view(
-    name: str,
-    row: str,
-    key: tuple[str, ...],
-    columns: tuple[Column, ...],
-    *,
-    examples: tuple[Example, ...],
-    references: tuple[ColumnReference, ...] = (),
-) -> Table:
-    return Table(name, row, key, columns, examples=examples, references=references, is_view=True)
-
-
+_view = partial(Table, is_view=True)
 _TRACK = required("track_music_id", TEXT, "track, by the music id that was scanned")
 _VIDEO = required("aweme_id", TEXT, "video")
 _ACCOUNT = required("sec_uid", TEXT, "account")
 _AUTHOR = nullable("sec_uid", TEXT, "author")
 _DAY = required("day", DATE, "day (UTC)")
-_COUNTS = (
-    nullable("digg_count", INTEGER, "likes"),
-    nullable("comment_count", INTEGER, "comments"),
-    nullable("collect_count", INTEGER, "bookmarks"),
-    nullable("share_count", INTEGER, "shares"),
-)
 _OBSERVATIONS = required("observation_count", INTEGER, "observations")
 _FIRST = nullable("first_observed_at", TIME, "first observation")
 _LAST = nullable("last_observed_at", TIME, "last observation")
-
-_TRACKS = _view(
-    "marts.tracks",
-    "track that a scan was about",
-    ("track_music_id",),
-    (
-        _TRACK,
-        nullable("newest_job_id", TEXT, "newest scan whose result is kept"),
-        nullable("title", TEXT, "newest known title"),
-        nullable("artist", TEXT, "newest known artist"),
-        required("result_count", INTEGER, "scans whose result is kept"),
-        nullable("confirmed_video_count", INTEGER, "confirmed videos in the newest kept scan"),
-        required("ever_confirmed_video_count", INTEGER, "videos that any scan confirmed"),
-        required("music_id_count", INTEGER, "music ids that these videos use"),
-        required("account_count", INTEGER, "accounts that published them, as far as known"),
-        nullable("first_result_at", TIME, "time of the oldest kept scan"),
-        nullable("last_result_at", TIME, "time of the newest kept scan"),
-    ),
-    examples=(
-        Example(
-            "Which tracks were scanned, and what was found?",
-            """
-            select track_music_id, title, artist, confirmed_video_count, music_id_count
-            from marts.tracks
-            order by last_result_at desc, track_music_id
-            """,
-        ),
-    ),
-    references=refer(track_music_id="music_ids"),
-)
-_MUSIC_IDS = _view(
-    "marts.music_ids",
-    "music id that was read, used by an observed video, or scanned",
-    ("music_id",),
-    (
-        required("music_id", TEXT, "music id"),
-        nullable("source_aweme_id", TEXT, "video that a user sound comes from"),
-        nullable("service_track_id", TEXT, "song of the music id on the music service"),
-        nullable("title", TEXT, "title"),
-        nullable("artist", TEXT, "artist"),
-        nullable("mapped_title", TEXT, "named song that the platform finds in a user sound"),
-        nullable("mapped_artist", TEXT, "artist of that song, if named apart"),
-        nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
-        nullable("duration_s", INTEGER, "duration in seconds"),
-        required("observed_video_count", INTEGER, "observed videos that use it"),
-        required("page_observation_count", INTEGER, "observations of its own page"),
-        nullable("created_at", TIME, "time in the music id"),
-        _FIRST,
-        _LAST,
-    ),
-    examples=(
-        Example(
-            "Which user sounds do most observed videos use?",
-            """
-            select music_id, title, observed_video_count
-            from marts.music_ids
-            where is_original_sound
-            order by observed_video_count desc, music_id
-            limit 10
-            """,
-        ),
-    ),
-)
-_VIDEOS = _view(
-    "marts.videos",
-    "observed video",
-    ("aweme_id",),
-    (
-        _VIDEO,
-        _AUTHOR,
-        nullable("music_id", TEXT, "music id the video uses"),
-        nullable("desc", TEXT, "caption"),
-        nullable("share_url", TEXT, "public link"),
-        nullable("media_type", TEXT, "video or photo"),
-        nullable("hashtag_ids", TEXT_LIST, "hashtag ids"),
-        nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
-        required("is_exact", BOOLEAN, "false when a count was shown rounded"),
-        required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),
-        *_COUNTS,
-        nullable("images_count", INTEGER, "number of images of a photo post"),
-        nullable("duration_ms", INTEGER, "duration of the video in milliseconds"),
-        _OBSERVATIONS,
-        nullable("created_at", TIME, "publication as stated, else the time in the video's id"),
-        required("counts_observed_at", TIME, "observation that the counts and texts are from"),
-        required("first_observed_at", TIME, "first observation"),
-        required("last_observed_at", TIME, "last observation"),
-    ),
-    examples=(
-        Example(
-            "Which videos of a track have most likes now?",
-            """
-            select aweme_id, digg_count, counts_observed_at
-            from marts.videos
-            join marts.track_videos using (aweme_id)
-            where is_in_newest_result
-            order by digg_count desc nulls last, aweme_id
-            limit 10
-            """,
-        ),
-        Example(
-            "How many observed videos were published in each month?",
-            """
-            select date_trunc('month', created_at)::date as month, count(*) as videos
-            from marts.videos
-            group by month
-            order by month
-            """,
-        ),
-    ),
-    references=refer(sec_uid="accounts", music_id="music_ids"),
-)
-_ACCOUNTS = _view(
-    "marts.accounts",
-    "account that was read or that published an observed video",
-    ("sec_uid",),
-    (
-        _ACCOUNT,
-        nullable("unique_id", TEXT, "handle"),
-        nullable("nickname", TEXT, "display name"),
-        nullable("follower_count", INTEGER, "followers"),
-        nullable("following_count", INTEGER, "accounts followed"),
-        nullable("aweme_count", INTEGER, "videos published"),
-        nullable("likes_received_count", INTEGER, "likes received (total_favorited)"),
-        required("observed_video_count", INTEGER, "observed videos of the account"),
-        required("profile_observation_count", INTEGER, "observations of its profile"),
-        required("first_observed_at", TIME, "first observation of it or of its videos"),
-        required("last_observed_at", TIME, "last observation of it or of its videos"),
-    ),
-    examples=(
-        Example(
-            "Which accounts use a track, and how many followers have they?",
-            """
-            select accounts.nickname, follower_count, count(*) as videos
-            from marts.track_videos
-            join marts.accounts using (sec_uid)
-            group by all
-            order by videos desc, follower_count desc nulls last, nickname
-            """,
-        ),
-    ),
-)
-_DAYS = _view(
-    "marts.days",
-    "day (UTC) from the first observation to the last, also without one",
-    ("day",),
-    (
-        _DAY,
-        required("weekday", INTEGER, "day of the week, 1 is Monday"),
-        required("is_weekend", BOOLEAN, "true on Saturday and Sunday"),
-        required("capture_count", INTEGER, "captures on this day"),
-        required("request_count", INTEGER, "requests for them"),
-        required("week_start_date", DATE, "Monday of the week"),
-        required("month_start_date", DATE, "first day of the month"),
-    ),
-    examples=(
-        Example(
-            "On how many days of each week was something read?",
-            """
-            select week_start_date, count(*) filter (capture_count > 0) as days,
-                sum(request_count) as requests
-            from marts.days
-            group by week_start_date
-            order by week_start_date
-            """,
-        ),
-    ),
-)
-_TRACK_VIDEOS = _view(
-    "marts.track_videos",
-    "track and video that a scan confirmed to carry the recording",
-    ("track_music_id", "aweme_id"),
-    (
-        _TRACK,
-        _VIDEO,
-        _AUTHOR,
-        required("source_music_id", TEXT, "music id the video uses"),
-        required("job_id", TEXT, "newest job that confirmed it"),
-        nullable("comparison_id", TEXT, "evidence; null for exact_music_id"),
-        required("link_type", TEXT, "exact_music_id, audio_fingerprint_match or ..._graph"),
-        required("is_in_newest_result", BOOLEAN, "the newest kept scan of the track contains it"),
-        required("confirmation_count", INTEGER, "jobs that confirmed it"),
-        required("first_confirmed_at", TIME, "first confirmation"),
-        required("last_confirmed_at", TIME, "newest confirmation"),
-    ),
-    examples=(
-        Example(
-            "Which videos do two tracks share?",
-            """
-            select aweme_id, list(track_music_id order by track_music_id) as tracks
-            from marts.track_videos
-            group by aweme_id
-            having count(*) > 1
-            order by aweme_id
-            """,
-        ),
-        Example(
-            "By which music ids was each track found?",
-            """
-            select track_music_id, source_music_id, music_ids.title, count(*) as videos
-            from marts.track_videos
-            join marts.music_ids on music_ids.music_id = source_music_id
-            group by all
-            order by track_music_id, videos desc, source_music_id
-            """,
-        ),
-    ),
-    references=refer(
-        track_music_id="tracks",
-        aweme_id="videos",
-        sec_uid="accounts",
-        source_music_id="music_ids",
-    ),
-)
 _GAINED = (
     nullable("likes_gained", INTEGER, "likes since previous_date; may be below 0"),
     nullable("comments_gained", INTEGER, "comments since then"),
     nullable("collects_gained", INTEGER, "bookmarks since then"),
     nullable("shares_gained", INTEGER, "shares since then"),
 )
-_VIDEO_DAYS = _view(
-    "marts.video_days",
-    "video and day (UTC) with an observation of it",
-    ("aweme_id", "day"),
-    (
-        _VIDEO,
-        _DAY,
-        *(
-            nullable(column.name, INTEGER, f"{column.meaning}, as last read completely on the day")
-            for column in _COUNTS
-        ),
-        *_GAINED,
-        nullable("previous_digg_count", INTEGER, "likes that likes_gained is counted from"),
-        _OBSERVATIONS,
-        nullable("previous_date", DATE, "last earlier day with complete counts"),
-        required("last_observed_at", TIME, "last observation of the day"),
-    ),
-    examples=(
-        Example(
-            "How many likes did all observed videos gain on each day?",
-            """
-            select d.day, sum(f.likes_gained) as likes_gained
-            from marts.video_days f
-            join marts.videos using (aweme_id)
-            join marts.days d using (day)
-            group by 1
-            order by 1
-            """,
-        ),
-        Example(
-            "Which videos gained most likes per day since the previous observation?",
-            """
-            select aweme_id, day, likes_gained / date_diff('day', previous_date, day) as per_day
-            from marts.video_days
-            where likes_gained is not null
-            order by per_day desc, aweme_id, day
-            limit 10
-            """,
-        ),
-    ),
-    references=refer(aweme_id="videos", day="days"),
-)
-_ACCOUNT_DAYS = _view(
-    "marts.account_days",
-    "account and day (UTC) on which its profile was observed",
-    ("sec_uid", "day"),
-    (
-        _ACCOUNT,
-        _DAY,
-        nullable("follower_count", INTEGER, "followers, the last number of the day"),
-        nullable("aweme_count", INTEGER, "videos published, the last number of the day"),
-        nullable("likes_received_count", INTEGER, "likes received, the last number of the day"),
-        nullable(
-            "followers_gained",
-            INTEGER,
-            "followers since the last earlier day with a count of the same field",
-        ),
-        nullable("videos_gained", INTEGER, "videos since the last earlier day with their number"),
-        nullable("likes_gained", INTEGER, "likes received since the last earlier day with them"),
-        _OBSERVATIONS,
-        required("last_observed_at", TIME, "last observation of the day"),
-    ),
-    examples=(
-        Example(
-            "Which accounts gained followers?",
-            """
-            select nickname, sum(followers_gained) as followers_gained
-            from marts.account_days
-            join marts.accounts using (sec_uid)
-            group by sec_uid, nickname
-            order by followers_gained desc nulls last, sec_uid
-            limit 10
-            """,
-        ),
-    ),
-    references=refer(sec_uid="accounts", day="days"),
-)
-_TRACK_DAYS = _view(
-    "marts.track_days",
-    "track and day (UTC) on which a confirmed video of it was observed",
-    ("track_music_id", "day"),
-    (
-        _TRACK,
-        _DAY,
-        required("observed_video_count", INTEGER, "confirmed videos observed on the day"),
-        required("compared_video_count", INTEGER, "those with likes on this and an earlier day"),
-        nullable("compared_digg_count", INTEGER, "likes of the compared videos on the day"),
-        nullable("previous_digg_count", INTEGER, "likes of the same videos before"),
-        *(
-            nullable(f"{what}_gained", INTEGER, f"{what} gained by videos observed before")
-            for what in ("likes", "comments", "collects", "shares")
-        ),
-        required("last_observed_at", TIME, "last observation of the day"),
-    ),
-    examples=(
-        Example(
-            "How fast does each track grow, over the same videos?",
-            """
-            select title, day, likes_gained, 100.0 * likes_gained / previous_digg_count as percent
-            from marts.track_days
-            join marts.tracks using (track_music_id)
-            where previous_digg_count > 0
-            order by track_music_id, day
-            """,
-        ),
-    ),
-    references=refer(track_music_id="tracks", day="days"),
-)
-
-_GENEALOGY = _view(
-    "marts.genealogy",
-    "track and music id that a scan linked to the recording",
-    ("track_music_id", "music_id"),
-    (
-        _TRACK,
-        required("music_id", TEXT, "music id that carries the recording"),
-        nullable("title", TEXT, "title"),
-        nullable("kind", TEXT, "own_id (the track's), original_sound (of a user), library"),
-        nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
-        required(
-            "evidence", TEXT, "own_id, audio (confirmed), or name (same song and artist, not heard)"
-        ),
-        nullable("created_at", TIME, "birth: the time in the music id; null if contradicted"),
-        nullable(
-            "created_at_check",
-            TEXT,
-            "by stated times: born_with_video, consistent, contradicted; null without any",
-        ),
-        nullable("first_aweme_id", TEXT, "first known video under it"),
-        nullable("first_published_at", TIME, "publication of that video"),
-        nullable("source_aweme_id", TEXT, "video that a user sound was born with"),
-        nullable("source_basis", TEXT, "stated by the platform, or concluded from the id"),
-        nullable("sec_uid", TEXT, "uploader: author of that video"),
-        nullable("owner_nickname", TEXT, "name of the uploader"),
-        nullable("copy_of_music_id", TEXT, "earliest older music id with the recording"),
-        nullable(
-            "copy_evidence",
-            TEXT,
-            "compared (the two ids), audio (each with the recording) or name",
-        ),
-        nullable("comparison_id", TEXT, "confirmed comparison of the two ids"),
-        required("confirmed_video_count", INTEGER, "confirmed videos under it"),
-        required("observed_video_count", INTEGER, "observed videos that use it"),
-    ),
-    examples=(
-        Example(
-            "Which music id of each recording is the oldest, and how many copy it?",
-            """
-            select track_music_id, copy_of_music_id as oldest_music_id, count(*) as copies
-            from marts.genealogy
-            where copy_of_music_id is not null
-            group by all
-            order by copies desc, track_music_id, oldest_music_id
-            """,
-        ),
-    ),
-    references=refer(
-        track_music_id="tracks",
-        music_id="music_ids",
-        first_aweme_id="videos",
-        source_aweme_id="videos",
-        sec_uid="accounts",
-        copy_of_music_id="music_ids",
-        exceptions={"source_aweme_id": "the platform may name a video that was never read"},
-    ),
-)
-_LIST_SHARES = _view(
-    "marts.list_shares",
-    "music id and day (UTC) on which its official list was read",
-    ("music_id", "day"),
-    (
-        required("music_id", TEXT, "music id of the list"),
-        _DAY,
-        required("row_count", INTEGER, "videos that the list showed"),
-        required("named_row_count", INTEGER, "those whose own music id is known"),
-        required("own_row_count", INTEGER, "those that name the list's music id"),
-        required("compared_row_count", INTEGER, "those compared with a recording of the music id"),
-        required("audio_row_count", INTEGER, "those confirmed by audio to sound like it"),
-        required("foreign_audio_row_count", INTEGER, "of these, those that name another music id"),
-        nullable("own_share", FLOAT, "own_row_count of named_row_count"),
-        nullable("audio_share", FLOAT, "audio_row_count of compared_row_count"),
-    ),
-    examples=(
-        Example(
-            "Which lists show most videos of other sounds?",
-            """
-            select music_id, day, row_count, named_row_count - own_row_count as foreign_rows
-            from marts.list_shares
-            order by own_share nulls last, music_id, day
-            limit 10
-            """,
-        ),
-    ),
-    references=refer(
-        music_id="music_ids",
-        day="days",
-        exceptions={"music_id": "a list may be read of an id that nothing else names"},
-    ),
-)
 
 STAR: tuple[Table, ...] = (
-    _TRACKS,
-    _MUSIC_IDS,
-    _VIDEOS,
-    _ACCOUNTS,
-    _DAYS,
-    _TRACK_VIDEOS,
-    _VIDEO_DAYS,
-    _ACCOUNT_DAYS,
-    _TRACK_DAYS,
-    _GENEALOGY,
-    _LIST_SHARES,
+    _view(
+        "marts.tracks",
+        "track that a scan was about",
+        ("track_music_id",),
+        (
+            _TRACK,
+            nullable("newest_job_id", TEXT, "newest scan whose result is kept"),
+            nullable("title", TEXT, "newest known title"),
+            nullable("artist", TEXT, "newest known artist"),
+            required("result_count", INTEGER, "scans whose result is kept"),
+            nullable("confirmed_video_count", INTEGER, "confirmed videos in the newest kept scan"),
+            required("ever_confirmed_video_count", INTEGER, "videos that any scan confirmed"),
+            required("music_id_count", INTEGER, "music ids that these videos use"),
+            required("account_count", INTEGER, "accounts that published them, as far as known"),
+            nullable("first_result_at", TIME, "time of the oldest kept scan"),
+            nullable("last_result_at", TIME, "time of the newest kept scan"),
+        ),
+        references=refer(track_music_id="music_ids"),
+    ),
+    _view(
+        "marts.music_ids",
+        "music id that was read, used by an observed video, or scanned",
+        ("music_id",),
+        (
+            required("music_id", TEXT, "music id"),
+            nullable("source_aweme_id", TEXT, "video that a user sound comes from"),
+            nullable("service_track_id", TEXT, "song of the music id on the music service"),
+            nullable("title", TEXT, "title"),
+            nullable("artist", TEXT, "artist"),
+            nullable("mapped_title", TEXT, "named song that the platform finds in a user sound"),
+            nullable("mapped_artist", TEXT, "artist of that song, if named apart"),
+            nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
+            nullable("duration_s", INTEGER, "duration in seconds"),
+            required("observed_video_count", INTEGER, "observed videos that use it"),
+            required("page_observation_count", INTEGER, "observations of its own page"),
+            nullable("created_at", TIME, "time in the music id"),
+            _FIRST,
+            _LAST,
+        ),
+    ),
+    _view(
+        "marts.videos",
+        "observed video",
+        ("aweme_id",),
+        (
+            _VIDEO,
+            _AUTHOR,
+            nullable("music_id", TEXT, "music id the video uses"),
+            nullable("desc", TEXT, "caption"),
+            nullable("share_url", TEXT, "public link"),
+            nullable("media_type", TEXT, "video or photo"),
+            nullable("hashtag_ids", TEXT_LIST, "hashtag ids"),
+            nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
+            required("is_exact", BOOLEAN, "false when a count was shown rounded"),
+            required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),
+            *COUNTS,
+            nullable("images_count", INTEGER, "number of images of a photo post"),
+            nullable("duration_ms", INTEGER, "duration of the video in milliseconds"),
+            _OBSERVATIONS,
+            nullable("created_at", TIME, "publication as stated, else the time in the video's id"),
+            required("counts_observed_at", TIME, "observation that the counts and texts are from"),
+            required("first_observed_at", TIME, "first observation"),
+            required("last_observed_at", TIME, "last observation"),
+        ),
+        references=refer(sec_uid="accounts", music_id="music_ids"),
+    ),
+    _view(
+        "marts.accounts",
+        "account that was read or that published an observed video",
+        ("sec_uid",),
+        (
+            _ACCOUNT,
+            nullable("unique_id", TEXT, "handle"),
+            nullable("nickname", TEXT, "display name"),
+            nullable("follower_count", INTEGER, "followers"),
+            nullable("following_count", INTEGER, "accounts followed"),
+            nullable("aweme_count", INTEGER, "videos published"),
+            nullable("likes_received_count", INTEGER, "likes received (total_favorited)"),
+            required("observed_video_count", INTEGER, "observed videos of the account"),
+            required("profile_observation_count", INTEGER, "observations of its profile"),
+            required("first_observed_at", TIME, "first observation of it or of its videos"),
+            required("last_observed_at", TIME, "last observation of it or of its videos"),
+        ),
+    ),
+    _view(
+        "marts.days",
+        "day (UTC) from the first observation to the last, also without one",
+        ("day",),
+        (
+            _DAY,
+            required("weekday", INTEGER, "day of the week, 1 is Monday"),
+            required("is_weekend", BOOLEAN, "true on Saturday and Sunday"),
+            required("capture_count", INTEGER, "captures on this day"),
+            required("request_count", INTEGER, "requests for them"),
+            required("week_start_date", DATE, "Monday of the week"),
+            required("month_start_date", DATE, "first day of the month"),
+        ),
+    ),
+    _view(
+        "marts.track_videos",
+        "track and video that a scan confirmed to carry the recording",
+        ("track_music_id", "aweme_id"),
+        (
+            _TRACK,
+            _VIDEO,
+            _AUTHOR,
+            required("source_music_id", TEXT, "music id the video uses"),
+            required("job_id", TEXT, "newest job that confirmed it"),
+            nullable("comparison_id", TEXT, "evidence; null for exact_music_id"),
+            required("link_type", TEXT, "exact_music_id, audio_fingerprint_match or ..._graph"),
+            required(
+                "is_in_newest_result", BOOLEAN, "the newest kept scan of the track contains it"
+            ),
+            required("confirmation_count", INTEGER, "jobs that confirmed it"),
+            required("first_confirmed_at", TIME, "first confirmation"),
+            required("last_confirmed_at", TIME, "newest confirmation"),
+        ),
+        references=refer(
+            track_music_id="tracks",
+            aweme_id="videos",
+            sec_uid="accounts",
+            source_music_id="music_ids",
+        ),
+    ),
+    _view(
+        "marts.video_days",
+        "video and day (UTC) with an observation of it",
+        ("aweme_id", "day"),
+        (
+            _VIDEO,
+            _DAY,
+            *(
+                nullable(
+                    column.name, INTEGER, f"{column.meaning}, as last read completely on the day"
+                )
+                for column in COUNTS
+            ),
+            *_GAINED,
+            nullable("previous_digg_count", INTEGER, "likes that likes_gained is counted from"),
+            _OBSERVATIONS,
+            nullable("previous_date", DATE, "last earlier day with complete counts"),
+            required("last_observed_at", TIME, "last observation of the day"),
+        ),
+        references=refer(aweme_id="videos", day="days"),
+    ),
+    _view(
+        "marts.account_days",
+        "account and day (UTC) on which its profile was observed",
+        ("sec_uid", "day"),
+        (
+            _ACCOUNT,
+            _DAY,
+            nullable("follower_count", INTEGER, "followers, the last number of the day"),
+            nullable("aweme_count", INTEGER, "videos published, the last number of the day"),
+            nullable("likes_received_count", INTEGER, "likes received, the last number of the day"),
+            nullable(
+                "followers_gained",
+                INTEGER,
+                "followers since the last earlier day with a count of the same field",
+            ),
+            nullable(
+                "videos_gained", INTEGER, "videos since the last earlier day with their number"
+            ),
+            nullable(
+                "likes_gained", INTEGER, "likes received since the last earlier day with them"
+            ),
+            _OBSERVATIONS,
+            required("last_observed_at", TIME, "last observation of the day"),
+        ),
+        references=refer(sec_uid="accounts", day="days"),
+    ),
+    _view(
+        "marts.track_days",
+        "track and day (UTC) on which a confirmed video of it was observed",
+        ("track_music_id", "day"),
+        (
+            _TRACK,
+            _DAY,
+            required("observed_video_count", INTEGER, "confirmed videos observed on the day"),
+            required(
+                "compared_video_count", INTEGER, "those with likes on this and an earlier day"
+            ),
+            nullable("compared_digg_count", INTEGER, "likes of the compared videos on the day"),
+            nullable("previous_digg_count", INTEGER, "likes of the same videos before"),
+            *(
+                nullable(f"{what}_gained", INTEGER, f"{what} gained by videos observed before")
+                for what in ("likes", "comments", "collects", "shares")
+            ),
+            required("last_observed_at", TIME, "last observation of the day"),
+        ),
+        references=refer(track_music_id="tracks", day="days"),
+    ),
+    _view(
+        "marts.genealogy",
+        "track and music id that a scan linked to the recording",
+        ("track_music_id", "music_id"),
+        (
+            _TRACK,
+            required("music_id", TEXT, "music id that carries the recording"),
+            nullable("title", TEXT, "title"),
+            nullable("kind", TEXT, "own_id (the track's), original_sound (of a user), library"),
+            nullable("is_original_sound", BOOLEAN, "user sound rather than a released track"),
+            required(
+                "evidence",
+                TEXT,
+                "own_id, audio (confirmed), or name (same song and artist, not heard)",
+            ),
+            nullable("created_at", TIME, "birth: the time in the music id; null if contradicted"),
+            nullable(
+                "created_at_check",
+                TEXT,
+                "by stated times: born_with_video, consistent, contradicted; null without any",
+            ),
+            nullable("first_aweme_id", TEXT, "first known video under it"),
+            nullable("first_published_at", TIME, "publication of that video"),
+            nullable("source_aweme_id", TEXT, "video that a user sound was born with"),
+            nullable("source_basis", TEXT, "stated by the platform, or concluded from the id"),
+            nullable("sec_uid", TEXT, "uploader: author of that video"),
+            nullable("owner_nickname", TEXT, "name of the uploader"),
+            nullable("copy_of_music_id", TEXT, "earliest older music id with the recording"),
+            nullable(
+                "copy_evidence",
+                TEXT,
+                "compared (the two ids), audio (each with the recording) or name",
+            ),
+            nullable("comparison_id", TEXT, "confirmed comparison of the two ids"),
+            required("confirmed_video_count", INTEGER, "confirmed videos under it"),
+            required("observed_video_count", INTEGER, "observed videos that use it"),
+        ),
+        references=refer(
+            track_music_id="tracks",
+            music_id="music_ids",
+            first_aweme_id="videos",
+            source_aweme_id="videos",
+            sec_uid="accounts",
+            copy_of_music_id="music_ids",
+            exceptions={"source_aweme_id": "the platform may name a video that was never read"},
+        ),
+    ),
+    _view(
+        "marts.list_shares",
+        "music id and day (UTC) on which its official list was read",
+        ("music_id", "day"),
+        (
+            required("music_id", TEXT, "music id of the list"),
+            _DAY,
+            required("row_count", INTEGER, "videos that the list showed"),
+            required("named_row_count", INTEGER, "those whose own music id is known"),
+            required("own_row_count", INTEGER, "those that name the list's music id"),
+            required(
+                "compared_row_count", INTEGER, "those compared with a recording of the music id"
+            ),
+            required("audio_row_count", INTEGER, "those confirmed by audio to sound like it"),
+            required(
+                "foreign_audio_row_count", INTEGER, "of these, those that name another music id"
+            ),
+            nullable("own_share", FLOAT, "own_row_count of named_row_count"),
+            nullable("audio_share", FLOAT, "audio_row_count of compared_row_count"),
+        ),
+        references=refer(
+            music_id="music_ids",
+            day="days",
+            exceptions={"music_id": "a list may be read of an id that nothing else names"},
+        ),
+    ),
 )
 """Each view after those that its statement reads."""

@@ -118,7 +118,7 @@ def _write(
         return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
     extract = extracts[0]
     batches = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
-    count = write_table(path, form, extract.noun, batches, method, with_mark=bom)
+    count = write_table(path, form, extract.table.noun, batches, method, with_mark=bom)
     return {extract.table.name: count}
 
 

@@ -15,7 +15,7 @@ from api.schemas.extensions.exports import NoteDocument, NoteList
 from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
-from warehouse.control.notes.records import NoteKind
+from warehouse.control.notes import NoteKind
 
 operations = OperationRoutes()
 

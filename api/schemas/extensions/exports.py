@@ -8,7 +8,7 @@ from api.params.annotations import AnnotationVerdict
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.reads.series import SeriesKind
-from warehouse.control.notes.records import NoteKind
+from warehouse.control.notes import NoteKind
 from warehouse.records.evidence import MeasureName
 from warehouse.records.jobs import Origin
 

@@ -19,7 +19,7 @@ from api.schemas.extensions.exports import (
 )
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
-from warehouse.home.excerpt_files import ExcerptFolder
+from warehouse.home.cache_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
 from warehouse.records.values import ReadOnlyRow, is_own_id

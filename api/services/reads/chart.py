@@ -27,7 +27,7 @@ from pipelines.charts.rules.history import (
     next_issue_by,
     songs_of,
 )
-from warehouse.queries.charts.history import KnownIssues, read_known_issues, read_songs_of_issues
+from warehouse.queries.charts import KnownIssues, read_known_issues, read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import ChartUnavailableError, UpstreamError
 

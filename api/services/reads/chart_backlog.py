@@ -19,7 +19,7 @@ from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
 from warehouse.control import BacklogItem, ControlStore
-from warehouse.queries.charts.history import read_songs_of_issues
+from warehouse.queries.charts import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError
 

@@ -25,7 +25,6 @@ from warehouse.analysis.description import NAMES, TableDescription, describe_tab
 from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.errors import InvalidParameterError
-from warehouse.tables.dictionary import TYPE_LABELS
 
 PATH = "/api/v1/sametrack/sql"
 
@@ -166,7 +165,7 @@ def _table_document(described: TableDescription) -> TableDocument:
         to_document(
             TableColumnDocument,
             column,
-            type=TYPE_LABELS[column.type],
+            type=column.type_label,
             may_be_unknown=not column.required,
         )
         for column in described.columns

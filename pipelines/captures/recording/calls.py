@@ -28,7 +28,7 @@ from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.captures import read_stored_captures
+from warehouse.queries.committed_rows import read_committed_ids
 from warehouse.records.errors import (
     InputError,
     ProviderUnsupportedError,
@@ -106,7 +106,7 @@ class CallRecorder:
         if self._journal is None or not (named := self._journal.captures()):
             return
         engine.refresh()
-        stored = await asyncio.to_thread(read_stored_captures, engine, named)
+        stored = await asyncio.to_thread(read_committed_ids, engine, named)
         renamed = {name: uuid4().hex for name in missing_captures(named, stored)}
         for row in await asyncio.to_thread(self._journal.rename_captures, renamed):
             call = _unpack(row)

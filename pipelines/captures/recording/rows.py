@@ -5,8 +5,13 @@ from typing import TypedDict
 
 from pipelines.captures.recording.attempts import CaptureAttempt
 from warehouse.lake.packing import pack_bytes
-from warehouse.lake.page_rows import chart_issue_rows, chart_song_rows, search_page_row
-from warehouse.lake.record_rows import account_row, hashtag_row, track_row, video_row
+from warehouse.lake.record_rows import (
+    chart_issue_rows,
+    chart_song_rows,
+    observation_row,
+    search_page_row,
+    video_row,
+)
 from warehouse.records.search import SearchPosition
 
 CaptureRow = dict[str, object]
@@ -45,12 +50,14 @@ class CaptureBatch:
             "raw.payloads": self._payloads(stored),
             "raw.capture_items": self._items(),
             "raw.videos": self._rows(lambda one, at: _each(video_row, one.observed.videos, at)),
-            "raw.tracks": self._rows(lambda one, at: _each(track_row, one.observed.tracks, at)),
+            "raw.tracks": self._rows(
+                lambda one, at: _each(observation_row, one.observed.tracks, at)
+            ),
             "raw.accounts": self._rows(
-                lambda one, at: _each(account_row, one.observed.accounts, at)
+                lambda one, at: _each(observation_row, one.observed.accounts, at)
             ),
             "raw.hashtags": self._rows(
-                lambda one, at: _each(hashtag_row, one.observed.hashtags, at)
+                lambda one, at: _each(observation_row, one.observed.hashtags, at)
             ),
             "raw.search_pages": self._rows(_search_rows),
             "raw.chart_issues": self._rows(_issue_rows),

@@ -1,7 +1,7 @@
 """Rules of the chart history: a node every ten days, the issue of each node, the key of a song.
 
 Holds dates, the choice of issues, the reason for an empty node. Not here: reading the chart
-(`captures.chart`) or the store (`warehouse.queries.charts.history`), deadlines
+(`captures.chart`) or the store (`warehouse.queries.charts`), deadlines
 (`api.services.reads`).
 """
 

@@ -2,7 +2,7 @@
 
 The chart and the platform share no id, so names are compared, and links extend to music ids with
 the same recording confirmed by audio. A rule's confidence is a class, not a probability; a user's
-statement wins. Not here: reading either side (`warehouse.queries.charts.platform`).
+statement wins. Not here: reading either side (`warehouse.queries.charts`).
 """
 
 import re

@@ -24,7 +24,6 @@ from dagster import (
 
 from pipelines.orchestration.assets.lineage import COLUMNS_FROM
 from warehouse.tables import BY_NAME, Column, Table
-from warehouse.tables.dictionary import TYPE_LABELS
 
 WRITES: Mapping[str, str] = {"raw/watched_screens": "raw.capture_items"}
 """Assets that are no tables themselves, with the table of most of their rows."""
@@ -134,7 +133,7 @@ def _place(table: Table) -> str:
 def _column(table: Table, column: Column) -> TableColumn:
     return TableColumn(
         column.name,
-        TYPE_LABELS[column.type],
+        column.type_label,
         description=_meaning(table, column),
         constraints=TableColumnConstraints(
             nullable=not column.required, unique=table.key == (column.name,)

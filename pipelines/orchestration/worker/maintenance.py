@@ -17,12 +17,12 @@ from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.excerpt_files import ExcerptFolder, open_excerpts
+from warehouse.home.cache_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
-from warehouse.queries.checkpoints import read_checkpointed_jobs
+from warehouse.queries.results import read_checkpointed_jobs
 from warehouse.records.jobs import Job
 
 JOBS_AT_ONCE = 200

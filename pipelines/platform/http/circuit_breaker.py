@@ -12,7 +12,8 @@ from contextvars import ContextVar
 from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
-from warehouse.control import CircuitDecision, ControlStore
+from warehouse.control import ControlStore
+from warehouse.control.records import CircuitDecision
 from warehouse.records.errors import (
     SURFACE_OFF,
     AudioUnavailableError,

@@ -18,8 +18,8 @@ from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse
-from warehouse.control import ControlStore, StoredRobotsFile
-from warehouse.control.records import RobotsVerdict
+from warehouse.control import ControlStore
+from warehouse.control.records import RobotsVerdict, StoredRobotsFile
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"

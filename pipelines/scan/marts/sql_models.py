@@ -19,7 +19,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.values import Row
 from warehouse.records.videos import Account
-from warehouse.tables import BOOLEAN, INTEGER, TEXT
+from warehouse.tables.column import BOOLEAN, INTEGER, TEXT
 
 VIDEO_PREVIEW_LIMIT = 20
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")

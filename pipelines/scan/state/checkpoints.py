@@ -11,7 +11,7 @@ import structlog
 
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision, unpack_state
-from warehouse.queries.checkpoints import read_checkpoints, read_marts_of_job
+from warehouse.queries.results import read_checkpoints, read_marts_of_job
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import Job
 from warehouse.records.values import Row

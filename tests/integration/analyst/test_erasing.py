@@ -27,8 +27,8 @@ from warehouse.lake.packing import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.erasure.account import check_idle
+from warehouse.maintenance.erasure.files import search_files
 from warehouse.maintenance.erasure.names import AccountNames, to_pattern
-from warehouse.maintenance.erasure.proof import search_files
 from warehouse.queries.accounts import read_marks
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import UnresolvedIdError, WarehouseUnavailableError

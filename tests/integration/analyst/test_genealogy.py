@@ -13,7 +13,7 @@ from tests.bench.genealogy import GenealogyScore, judge_world
 from tests.genealogy_rules import LinkedMusicId, find_copies
 from warehouse import open_warehouse
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.lake.record_rows import track_row, video_row
+from warehouse.lake.record_rows import observation_row, video_row
 from warehouse.models import FOLDER
 from warehouse.records.times import (
     EARLIEST_BIRTH_S,
@@ -56,7 +56,7 @@ def observed(music_id: str, *, aweme_id: str, published: datetime | None, **musi
 
 def page(music_id: str, **facts: Any) -> Row:
     track = Track(music_id=music_id, surface="music_info", observed_at=NOW, **facts)
-    row = track_row(track, capture_id=None, job_id=None, data_provider="mock")
+    row = observation_row(track, capture_id=None, job_id=None, data_provider="mock")
     return {**row, "committed_at": NOW}
 
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.page_rows import search_page_row
-from warehouse.lake.record_rows import account_row, track_row, video_row
+from warehouse.lake.record_rows import observation_row, search_page_row, video_row
 from warehouse.queries.captures import read_search_union
-from warehouse.queries.charts.platform import read_music_videos
+from warehouse.queries.charts import read_music_videos
 from warehouse.queries.results import read_latest_videos
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
 from warehouse.records.search import SearchPage, SearchPosition
@@ -34,7 +33,7 @@ def profile(day: int, followers: int | None, source: FollowerCountSource | None)
         sec_uid=ACCOUNT, surface="user_info", observed_at=MONDAY + timedelta(days=day),
         follower_count=followers, follower_count_source=source,
     )  # fmt: skip
-    return account_row(account, capture_id=None, job_id=None, data_provider="mock")
+    return observation_row(account, capture_id=None, job_id=None, data_provider="mock")
 
 
 def test_followers_are_gained_between_counts_of_one_field(small: Any) -> None:
@@ -64,7 +63,7 @@ def test_a_stored_time_in_milliseconds_is_unknown_to_the_genealogy(small: Any) -
     result = {
         "job_id": "j", "music_id": TRACK, "document": b"x", "confirmed_count": 0, "algorithm": "a",
     }  # fmt: skip
-    small.lake.append("raw.tracks", [track_row(track, **origin)])
+    small.lake.append("raw.tracks", [observation_row(track, **origin)])
     small.lake.append("raw.videos", [video_row(video, **origin)])
     small.lake.append("marts.job_results", [result])
     with open_warehouse(small.home.root) as wh:
@@ -78,8 +77,10 @@ def test_profiles_and_pages_that_were_replayed_are_counted_once(small: Any) -> N
     account = Account(sec_uid=ACCOUNT, surface="user_info", observed_at=MONDAY)
     origin: dict[str, Any] = {"job_id": None, "data_provider": "mock"}
     for capture_id in ("c-1", "r-1"):
-        small.lake.append("raw.tracks", [track_row(track, capture_id=capture_id, **origin)])
-        small.lake.append("raw.accounts", [account_row(account, capture_id=capture_id, **origin)])
+        small.lake.append("raw.tracks", [observation_row(track, capture_id=capture_id, **origin)])
+        small.lake.append(
+            "raw.accounts", [observation_row(account, capture_id=capture_id, **origin)]
+        )
     replay(small, "c-1", "r-1")
     with open_warehouse(small.home.root) as wh:
         assert [row["page_observation_count"] for row in wh.marts.music_ids.rows()] == [1]

@@ -10,10 +10,9 @@ from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
-from warehouse.lake.page_rows import chart_index_from_rows
-from warehouse.lake.record_rows import hashtag_from_row
+from warehouse.lake.record_rows import chart_index_from_rows, hashtag_from_row
 from warehouse.queries.captures import read_search_union
-from warehouse.queries.charts.history import KnownSongs, read_songs_of_issues
+from warehouse.queries.charts import KnownSongs, read_songs_of_issues
 from warehouse.records.errors import (
     ChartUnavailableError,
     InvalidParameterError,

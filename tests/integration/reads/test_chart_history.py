@@ -14,8 +14,7 @@ from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
-from warehouse.queries.charts.history import read_known_issues, read_songs_of_issues
-from warehouse.queries.charts.platform import read_stored_days
+from warehouse.queries.charts import read_known_issues, read_songs_of_issues, read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,
     ForbiddenError,

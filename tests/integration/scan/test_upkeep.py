@@ -24,8 +24,7 @@ from pipelines.settings import Settings
 from warehouse.control import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
-from warehouse.queries.checkpoints import read_checkpointed_jobs
-from warehouse.queries.results import read_result_document
+from warehouse.queries.results import read_checkpointed_jobs, read_result_document
 
 KEPT = timedelta(days=30)
 

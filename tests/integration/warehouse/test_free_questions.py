@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.engine.allowed_reads import REFUSED_FUNCTIONS
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.engine.user_sql import run_user_sql
+from warehouse.engine.user_sql import REFUSED_FUNCTIONS, run_user_sql
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError
 

@@ -11,7 +11,8 @@ from deltalake.schema import PrimitiveType
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError
-from warehouse.tables import INTEGER, TABLES, TEXT, TEXT_LIST, Column, Table
+from warehouse.tables import TABLES, Column, Table
+from warehouse.tables.column import INTEGER, TEXT, TEXT_LIST
 
 OLD = Table(
     "raw.songs",

@@ -10,7 +10,7 @@ import pytest
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
-from warehouse.lake.record_rows import account_row, comparison_from_row, track_row, video_row
+from warehouse.lake.record_rows import comparison_from_row, observation_row, video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries import results as queries
 from warehouse.queries import series
@@ -116,8 +116,8 @@ def test_latest_track_and_account_win(lake: Lake, engine: Engine) -> None:
         track = Track(music_id="7", surface="music_info", observed_at=at, title=name)
         account = Account(sec_uid="a", surface="profile", observed_at=at, nickname=name)
         origin = {"capture_id": None, "job_id": None}
-        lake.append("raw.tracks", [track_row(track, data_provider="mock", **origin)])
-        lake.append("raw.accounts", [account_row(account, data_provider="mock", **origin)])
+        lake.append("raw.tracks", [observation_row(track, data_provider="mock", **origin)])
+        lake.append("raw.accounts", [observation_row(account, data_provider="mock", **origin)])
     engine.refresh()
     found = queries.read_latest_track(engine, "7")
     assert found is not None

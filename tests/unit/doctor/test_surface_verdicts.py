@@ -12,7 +12,6 @@ from warehouse.records import errors
 from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_LABELS,
-    PROBE_SETTINGS,
     SURFACE_USES,
     SurfaceHealth,
     advice_for,
@@ -36,7 +35,6 @@ def test_every_use_names_known_endpoints_and_another_surface_that_is_probed() ->
     named = {number for use in SURFACE_USES.values() for number in use.endpoints}
     assert named == set(ENDPOINTS)
     assert {use.other for use in SURFACE_USES.values()} - {None} <= set(SURFACE_USES)
-    assert set(PROBE_SETTINGS) <= set(SURFACE_USES)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from pipelines.orchestration.catalog_runs import catalog_partitions
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import CatalogResource
 from warehouse.control import ControlStore, open_control
-from warehouse.control.catalog.rows import CatalogRows
+from warehouse.control.catalogs import CatalogRows
 from warehouse.home.folder import open_home
 from warehouse.records.catalog.tracks import ImportedTrack
 from warehouse.records.errors import ProfileNotChosenError

@@ -14,7 +14,6 @@ from pipelines.orchestration.assets.tables import FED_BY
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.models import FOLDER
 from warehouse.tables import BY_NAME, TABLES, Table
-from warehouse.tables.dictionary import TYPE_LABELS
 from warehouse.tables.row_rules import (
     FRESH_WITHIN,
     nonnegative_columns,
@@ -83,7 +82,7 @@ def test_a_table_stands_in_the_graph_with_the_columns_of_its_contract(table: Tab
     assert node.metadata["schema_version"] == table.version
     shown = {column.name: column for column in table_schema(table).columns}
     for column in table.columns:
-        assert shown[column.name].type == TYPE_LABELS[column.type]
+        assert shown[column.name].type == column.type_label
         assert shown[column.name].constraints.nullable == (not column.required)
         assert column.meaning in str(shown[column.name].description)
 

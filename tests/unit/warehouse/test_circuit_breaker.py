@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.control.hosts.circuit_rules import (
+from warehouse.control.hosts.circuits import (
     Circuit,
     after_failure,
     after_success,

@@ -6,19 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from warehouse.tables import (
-    BOOLEAN,
-    BYTES,
-    DATE,
-    FLOAT,
-    INTEGER,
-    RELATIONS,
-    TEXT,
-    TEXT_LIST,
-    TIME,
-    Column,
-    Table,
-)
+from warehouse.tables import RELATIONS, Column, Table
+from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 from warehouse.tables.dictionary import PAGE, render_dictionary
 from warehouse.tables.naming import EXCEPTIONS, SCHEME
 from warehouse.tables.privacy import LEFT_OUT, treatment_of

@@ -11,8 +11,7 @@ from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
-from warehouse.lake.page_rows import search_page_row
-from warehouse.lake.record_rows import account_row, track_row, video_row
+from warehouse.lake.record_rows import observation_row, search_page_row, video_row
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.erasure.account import ErasureStores, erase_account
 from warehouse.maintenance.sorting import sort_lake
@@ -46,7 +45,7 @@ def add_account(stores: ErasureStores, *nicknames: str) -> None:
         Account(sec_uid=GONE, surface="user_info", observed_at=NOW, nickname=nickname)
         for nickname in nicknames
     ]
-    stores.lake.append("raw.accounts", [account_row(account, **ORIGIN) for account in seen])
+    stores.lake.append("raw.accounts", [observation_row(account, **ORIGIN) for account in seen])
 
 
 def add_sound(stores: ErasureStores, number: int, title: str, name: str) -> None:
@@ -60,7 +59,7 @@ def add_sound(stores: ErasureStores, number: int, title: str, name: str) -> None
         aweme_id=f"74200000000000000{number:02}", surface="music_list", observed_at=NOW,
         author=Author(sec_uid=STAYS), music=music,
     )  # fmt: skip
-    stores.lake.append("raw.tracks", [track_row(track, **ORIGIN)])
+    stores.lake.append("raw.tracks", [observation_row(track, **ORIGIN)])
     stores.lake.append("raw.videos", [video_row(video, **ORIGIN)])
 
 

@@ -18,7 +18,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_bytes
 from warehouse.lake.store import open_lake
-from warehouse.maintenance.erasure.proof import (
+from warehouse.maintenance.erasure.files import (
     ErasureProof,
     file_contains,
     search_files,

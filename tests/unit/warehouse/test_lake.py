@@ -21,7 +21,8 @@ from warehouse.records.errors import (
     StoreTooNewError,
     WarehouseUnavailableError,
 )
-from warehouse.tables import TEXT, Column
+from warehouse.tables import Column
+from warehouse.tables.column import TEXT
 
 
 @pytest.fixture

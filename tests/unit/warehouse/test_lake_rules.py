@@ -15,7 +15,8 @@ from warehouse.lake import store as lake_module
 from warehouse.lake.schema_evolution import open_table
 from warehouse.lake.store import MAX_TABLE_FILES, Lake
 from warehouse.records.errors import StoreTooNewError, WarehouseUnavailableError
-from warehouse.tables import TEXT, Column, Table
+from warehouse.tables import Column, Table
+from warehouse.tables.column import TEXT
 
 NEWER = replace(TABLE, version=2, columns=(*TABLE.columns, Column("mood", TEXT, "how it feels")))
 

@@ -15,7 +15,8 @@ from tests.song_lake import SONGS, TABLE, are_compressed, opened, songs, stored,
 from warehouse.lake import store as lake_module
 from warehouse.lake.file_layout import FILE_SIZES
 from warehouse.lake.store import Lake
-from warehouse.tables import TEXT, Column
+from warehouse.tables import Column
+from warehouse.tables.column import TEXT
 
 HOUR_MS = 3_600_000
 

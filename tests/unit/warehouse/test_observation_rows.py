@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from warehouse.lake.record_rows import (
     account_from_row,
-    account_row,
     comparison_from_row,
     hashtag_from_row,
-    hashtag_row,
+    observation_row,
     track_from_row,
-    track_row,
     video_from_row,
     video_row,
 )
@@ -141,12 +139,12 @@ def test_video_comes_back_from_its_row(video: Video) -> None:
 
 @given(tracks)
 def test_track_comes_back_from_its_row(track: Track) -> None:
-    assert track_from_row(through_arrow("raw.tracks", track_row(track, **ORIGIN))) == track
+    assert track_from_row(through_arrow("raw.tracks", observation_row(track, **ORIGIN))) == track
 
 
 @given(accounts)
 def test_account_comes_back_from_its_row(account: Account) -> None:
-    row = through_arrow("raw.accounts", account_row(account, **ORIGIN))
+    row = through_arrow("raw.accounts", observation_row(account, **ORIGIN))
     assert account_from_row(row) == account
 
 
@@ -196,7 +194,7 @@ def test_times_of_birth_are_stored_with_where_they_come_from() -> None:
     row = video_row(bare, **ORIGIN)
     assert (row["created_at"], row["created_at_source"]) == (born, "id")
     assert row["music_created_at"] == born
-    track = track_row(Track(music_id=made, surface="s", observed_at=NOW), **ORIGIN)
+    track = observation_row(Track(music_id=made, surface="s", observed_at=NOW), **ORIGIN)
     assert (track["created_at"], track["created_at_source"]) == (born, "id")
 
 
@@ -214,8 +212,8 @@ def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
         ch_id="1", surface="s", observed_at=NOW, name="n", user_count=1, view_count=2,
         is_exact=False,
     )  # fmt: skip
-    video, song = video_row(VIDEO, **ORIGIN), track_row(track, **ORIGIN)
-    person, word = account_row(account, **ORIGIN), hashtag_row(hashtag, **ORIGIN)
+    video, song = video_row(VIDEO, **ORIGIN), observation_row(track, **ORIGIN)
+    person, word = observation_row(account, **ORIGIN), observation_row(hashtag, **ORIGIN)
     assert video_from_row(through_arrow("raw.videos", video)) == VIDEO
     assert track_from_row(through_arrow("raw.tracks", song)) == track
     assert account_from_row(through_arrow("raw.accounts", person)) == account

@@ -16,7 +16,8 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
     WrongWorldError,
 )
-from warehouse.tables import TEXT, Column
+from warehouse.tables import Column
+from warehouse.tables.column import TEXT
 
 MOOD = Column("mood", TEXT, "mood")
 NEWER = replace(TABLE, version=2, columns=(*TABLE.columns, MOOD))

@@ -1,38 +1,95 @@
-"""Circuits of surfaces at hosts, shared by all processes. The rules are in `circuit_rules`."""
+"""Circuits of surfaces at hosts, shared by all processes. Times are Unix seconds.
+
+Consecutive failures open the circuit, and no request is sent while it is open. Then one request,
+the probe, decides: it closes the circuit, or opens it for twice as long.
+"""
 
 from collections.abc import Callable
-from dataclasses import asdict
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 
-from sqlalchemy import Connection, Executable, Row, and_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, select, update
 
-from warehouse.control.database import Database, first_or_created
-from warehouse.control.hosts.circuit_rules import (
-    Circuit,
-    after_failure,
-    after_success,
-    decide_request,
-    without_probe,
-)
+from warehouse.control.database import StoreRows, to_time, values_of
 from warehouse.control.records import CircuitDecision, CircuitState
 from warehouse.control.schema import CIRCUITS
 
 RECORD_SUCCESS_EVERY_S = 60.0  # "last worked at" needs no higher precision
 WHOLE_HOST = "*"  # in place of a surface: the circuit of a host
-_STATE = (
-    CIRCUITS.c.failures,
-    CIRCUITS.c.openings,
-    CIRCUITS.c.cause,
-    CIRCUITS.c.open_until,
-    CIRCUITS.c.probe_until,
-)
 
 
-class CircuitRows:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circuit:
+    """State of a circuit: `failures` in a row, `openings` since the last success.
+
+    A probe is in progress until `probe_until`.
+    """
+
+    failures: int = 0
+    openings: int = 0
+    cause: str | None = None
+    open_until: float | None = None
+    probe_until: float | None = None
+
+
+def decide_request(
+    circuit: Circuit, now: float, *, probe_s: float
+) -> tuple[Circuit, CircuitDecision]:
+    """Return whether a request may be sent; the first one after the open time is the probe."""
+    if circuit.open_until is None:
+        return circuit, CircuitDecision(is_allowed=True, is_clean=circuit.failures == 0)
+    busy_until = max(circuit.open_until, circuit.probe_until or 0.0)
+    if busy_until > now:
+        refused = CircuitDecision(is_allowed=False, wait_s=busy_until - now, cause=circuit.cause)
+        return circuit, refused
+    probing = replace(circuit, probe_until=now + probe_s)
+    return probing, CircuitDecision(is_allowed=True, is_probe=True, cause=circuit.cause)
+
+
+def after_failure(
+    circuit: Circuit,
+    now: float,
+    *,
+    cause: str,
+    is_probe: bool,
+    threshold: int,
+    open_s: float,
+    longest_s: float,
+) -> Circuit:
+    """Count one more failure: the circuit opens at the threshold, and for longer if a probe fails.
+
+    A request that was in flight when the circuit opened changes nothing.
+    """
+    if circuit.open_until is not None and not is_probe:
+        return circuit
+    failures = circuit.failures + 1
+    if not is_probe and failures < threshold:
+        return replace(circuit, failures=failures, cause=cause)
+    # The exponent is bounded so that the power stays finite.
+    for_s = min(longest_s, open_s * 2.0 ** min(circuit.openings, 30))
+    return Circuit(
+        failures=failures,
+        openings=circuit.openings + 1,
+        cause=cause,
+        open_until=now + for_s,
+    )
+
+
+def after_success(circuit: Circuit, *, is_probe: bool) -> Circuit:
+    """Close and reset the circuit. Only the probe closes an open one."""
+    return circuit if circuit.open_until is not None and not is_probe else Circuit()
+
+
+def without_probe(circuit: Circuit) -> Circuit:
+    """Drop a probe that ended without a result: the next request becomes the probe."""
+    return replace(circuit, probe_until=None)
+
+
+_STATE = tuple(CIRCUITS.c[field.name] for field in fields(Circuit))
+
+
+class CircuitRows(StoreRows):
     """Circuits in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
         """Return whether a surface may be requested.
@@ -41,8 +98,7 @@ class CircuitRows:
         """
         now = self._database.now()
         query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
-        with self._database.reading() as connection:
-            found = connection.execute(query).first()
+        found = self._database.first(query)
         if found is None:
             return CircuitDecision(is_allowed=True)
         # Most circuits are closed: they cost a read, and no write lock that all processes share.
@@ -70,27 +126,21 @@ class CircuitRows:
     ) -> None:
         """Record a failed request; `threshold` consecutive ones open the circuit."""
         now = self._database.now()
-        self._change(
-            host,
-            surface,
-            lambda circuit: after_failure(
-                circuit,
-                now,
-                cause=cause,
-                is_probe=is_probe,
-                threshold=threshold,
-                open_s=open_s,
-                longest_s=longest_s,
-            ),
-            failed_at=now,
+        change = partial(
+            after_failure,
+            now=now,
+            cause=cause,
+            is_probe=is_probe,
+            threshold=threshold,
+            open_s=open_s,
+            longest_s=longest_s,
         )
+        self._change(host, surface, change, failed_at=now)
 
     def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
         """Record an answered request; `with_data` if the response had the requested data."""
         times = {"worked_at": self._database.now()} if with_data else {}
-        self._change(
-            host, surface, lambda circuit: after_success(circuit, is_probe=is_probe), **times
-        )
+        self._change(host, surface, partial(after_success, is_probe=is_probe), **times)
 
     def release_probe(self, host: str, surface: str) -> None:
         """Release a probe that was cancelled or never sent.
@@ -108,14 +158,23 @@ class CircuitRows:
             CIRCUITS.c.failed_at >= self._database.now() - since_s,
             CIRCUITS.c.surface != WHOLE_HOST,
         )
-        with self._database.reading() as connection:
-            return list(connection.execute(query).scalars())
+        return self._database.scalars(query)
 
     def circuits(self) -> list[CircuitState]:
         """Return the circuit of every surface ever requested, by host and surface."""
         query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
-        with self._database.reading() as connection:
-            return [_state(row) for row in connection.execute(query)]
+        return [
+            CircuitState(
+                host=row.host,
+                surface=row.surface,
+                failures=row.failures,
+                cause=row.cause,
+                open_until=to_time(row.open_until),
+                failed_at=to_time(row.failed_at),
+                worked_at=to_time(row.worked_at),
+            )
+            for row in self._database.read(query)
+        ]
 
     def _change(
         self, host: str, surface: str, change: Callable[[Circuit], Circuit], **times: float
@@ -125,12 +184,10 @@ class CircuitRows:
             self._save(connection, host, surface, change(circuit), **times)
 
     def _locked(self, connection: Connection, host: str, surface: str) -> Circuit:
-        def draft() -> Executable:
-            values = {"host": host, "surface": surface, **asdict(Circuit())}
-            return self._database.insert(CIRCUITS).values(values).on_conflict_do_nothing()
-
         query = select(*_STATE).where(_is(host, surface)).with_for_update()
-        return Circuit(**first_or_created(connection, query, draft)._mapping)  # noqa: SLF001  # public in spite of its name
+        new = {"host": host, "surface": surface, **asdict(Circuit())}
+        found = self._database.first_or_created(connection, query, CIRCUITS, new)
+        return Circuit(**values_of(found))
 
     def _save(
         self, connection: Connection, host: str, surface: str, circuit: Circuit, **times: float
@@ -139,21 +196,5 @@ class CircuitRows:
         connection.execute(update(CIRCUITS).where(_is(host, surface)).values(values))
 
 
-def _is(host: str, surface: str):  # type: ignore[no-untyped-def]  # a clause of SQLAlchemy
+def _is(host: str, surface: str) -> ColumnElement[bool]:
     return and_(CIRCUITS.c.host == host, CIRCUITS.c.surface == surface)
-
-
-def _state(row: Row[tuple[object, ...]]) -> CircuitState:
-    return CircuitState(
-        host=row.host,
-        surface=row.surface,
-        failures=row.failures,
-        cause=row.cause,
-        open_until=_time(row.open_until),
-        failed_at=_time(row.failed_at),
-        worked_at=_time(row.worked_at),
-    )
-
-
-def _time(moment: float | None) -> datetime | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC)

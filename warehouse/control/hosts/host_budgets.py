@@ -1,23 +1,58 @@
 """Rate limits and daily budgets of upstream hosts, shared by all processes.
 
-One token bucket per host, and pauses that a host asked for. The arithmetic is in `token_bucket`.
+One token bucket per host, and pauses that a host asked for. A token may be taken in advance: the
+caller waits until it would have been available. Waiting processes therefore queue up, instead of
+all waking for the same token.
 """
 
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
-from sqlalchemy import Executable, func, select, update
+from sqlalchemy import func, select, update
 
-from warehouse.control.database import Database, first_or_created
-from warehouse.control.hosts.token_bucket import Bucket, full_bucket, take
+from warehouse.control.database import StoreRows, values_of
 from warehouse.control.records import TokenGrant
 from warehouse.control.schema import HOSTS
 
+DAY_S = 86_400
 
-class HostBudgetRows:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """State of one host: `tokens` at `filled_at`, `spent` requests on `day`.
+
+    Negative `tokens` are reserved in advance. Times are Unix seconds, `day` is days since the epoch
+    (UTC).
+    """
+
+    tokens: float
+    filled_at: float
+    day: int
+    spent: int
+
+
+def full_bucket(now: float, *, burst: float) -> Bucket:
+    """Return the bucket of a host without any request so far."""
+    return Bucket(tokens=burst, filled_at=now, day=int(now // DAY_S), spent=0)
+
+
+def take(
+    bucket: Bucket, now: float, *, rate_per_s: float, burst: float, daily_budget: int
+) -> tuple[Bucket, TokenGrant]:
+    """Take one token, or none if the day's budget is used up."""
+    now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
+    today = int(now // DAY_S)
+    spent = bucket.spent if today == bucket.day else 0
+    if spent >= daily_budget:
+        return bucket, TokenGrant(wait_s=(today + 1) * DAY_S - now, spent=True)
+    gained = (now - bucket.filled_at) * rate_per_s
+    tokens = min(burst, bucket.tokens + gained) - 1
+    after = replace(bucket, tokens=tokens, filled_at=now, day=today, spent=spent + 1)
+    return after, TokenGrant(wait_s=max(0.0, -tokens / rate_per_s), spent=False)
+
+
+class HostBudgetRows(StoreRows):
     """Rate limits of upstream hosts in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def take_token(
         self, host: str, *, rate_per_s: float, burst: float, daily_budget: int
@@ -28,40 +63,33 @@ class HostBudgetRows:
             # Read under the lock: after a wait for it, an earlier time would refill too little.
             now = self._database.now()
             columns = (HOSTS.c.tokens, HOSTS.c.filled_at, HOSTS.c.day, HOSTS.c.spent)
-            found = first_or_created(
-                connection,
-                select(*columns).where(row).with_for_update(),
-                lambda: self._new_host(host, full_bucket(now, burst=burst)),
-            )
+            query = select(*columns).where(row).with_for_update()
+            new = {"host": host, **asdict(full_bucket(now, burst=burst))}
+            found = self._database.first_or_created(connection, query, HOSTS, new)
             after, grant = take(
-                Bucket(**found._mapping),  # noqa: SLF001  # public in spite of its name
+                Bucket(**values_of(found)),
                 now,
                 rate_per_s=rate_per_s,
                 burst=burst,
                 daily_budget=daily_budget,
             )
-            connection.execute(update(HOSTS).where(row).values(_columns(after)))
+            connection.execute(update(HOSTS).where(row).values(asdict(after)))
             return grant
 
     def pause_host(self, host: str, until: datetime) -> None:
         """Pause all requests to a host until this time. A longer pause is kept."""
         moment = until.timestamp()
+        row = HOSTS.c.host == host
+        new = {"host": host, **asdict(full_bucket(self._database.now(), burst=1))}
+        is_longer = func.coalesce(HOSTS.c.paused_until, 0) < moment
         with self._database.writing() as connection:
-            first_or_created(
-                connection,
-                select(HOSTS.c.host).where(HOSTS.c.host == host),
-                lambda: self._new_host(host, full_bucket(self._database.now(), burst=1)),
-            )
-            longer = func.coalesce(HOSTS.c.paused_until, 0) < moment
-            connection.execute(
-                update(HOSTS).where(HOSTS.c.host == host, longer).values(paused_until=moment)
-            )
+            self._database.first_or_created(connection, select(HOSTS.c.host).where(row), HOSTS, new)
+            connection.execute(update(HOSTS).where(row, is_longer).values(paused_until=moment))
 
     def host_paused_until(self, host: str) -> datetime | None:
         """Return until when a host is paused, or None if it is not."""
         query = select(HOSTS.c.paused_until).where(HOSTS.c.host == host)
-        with self._database.reading() as connection:
-            moment = connection.execute(query).scalar()
+        moment = self._database.scalar(query)
         if moment is None or moment <= self._database.now():
             return None
         return datetime.fromtimestamp(moment, UTC)
@@ -70,18 +98,4 @@ class HostBudgetRows:
         """Return today's requests (UTC) per host; hosts without requests are absent."""
         today = full_bucket(self._database.now(), burst=1).day
         query = select(HOSTS.c.host, HOSTS.c.spent).where(HOSTS.c.day == today, HOSTS.c.spent > 0)
-        with self._database.reading() as connection:
-            return {row.host: row.spent for row in connection.execute(query.order_by(HOSTS.c.host))}
-
-    def _new_host(self, host: str, bucket: Bucket) -> Executable:
-        values = {"host": host, **_columns(bucket)}
-        return self._database.insert(HOSTS).values(values).on_conflict_do_nothing()
-
-
-def _columns(bucket: Bucket) -> dict[str, float]:
-    return {
-        "tokens": bucket.tokens,
-        "filled_at": bucket.filled_at,
-        "day": bucket.day,
-        "spent": bucket.spent,
-    }
+        return {row.host: row.spent for row in self._database.read(query.order_by(HOSTS.c.host))}

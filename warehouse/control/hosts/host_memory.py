@@ -8,7 +8,7 @@ from typing import get_args
 
 from sqlalchemy import delete, select
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows
 from warehouse.control.records import (
     CacheValidators,
     RobotsDecision,
@@ -20,26 +20,17 @@ from warehouse.control.schema import CACHE_VALIDATORS, ROBOTS, ROBOTS_FILES
 KEPT_S = 30 * 86_400.0
 
 
-class HostMemoryRows:
+class HostMemoryRows(StoreRows):
     """Cache validators and robots files in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def save_validators(self, address: str, answer: CacheValidators) -> None:
         """Store the cache validators of a URL; `address` is a hash of it."""
         now = self._database.now()
-        values = {**answer._asdict(), "kept_at": now}
-        insert = self._database.insert(CACHE_VALIDATORS).values(address=address, **values)
+        values = {"address": address, **answer._asdict(), "kept_at": now}
+        old = delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - KEPT_S)
         with self._database.writing() as connection:
-            connection.execute(
-                delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - KEPT_S)
-            )
-            connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=[CACHE_VALIDATORS.c.address], set_=values
-                )
-            )
+            connection.execute(old)
+            connection.execute(self._database.upsert(CACHE_VALIDATORS, values))
 
     def read_validators(self, address: str) -> CacheValidators | None:
         """Return the cache validators of a URL, or None."""
@@ -49,18 +40,14 @@ class HostMemoryRows:
             CACHE_VALIDATORS.c.payload_sha256,
         )
         query = select(*columns).where(CACHE_VALIDATORS.c.address == address)
-        with self._database.reading() as connection:
-            found = connection.execute(query).first()
+        found = self._database.first(query)
         return None if found is None else CacheValidators(*found)
 
     def save_robots_file(self, host: str, *, status: int | None, body: str) -> None:
         """Store the robots file of a host, or that there was no response."""
-        values = {"status": status, "body": body, "fetched_at": self._database.now()}
-        insert = self._database.insert(ROBOTS_FILES).values(host=host, **values)
-        with self._database.writing() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(index_elements=[ROBOTS_FILES.c.host], set_=values)
-            )
+        now = self._database.now()
+        values = {"host": host, "status": status, "body": body, "fetched_at": now}
+        self._database.write(self._database.upsert(ROBOTS_FILES, values))
 
     def robots_file(self, host: str, *, max_age_s: float) -> StoredRobotsFile | None:
         """Return the robots file of a host if it is recent enough."""
@@ -68,8 +55,7 @@ class HostMemoryRows:
         query = select(ROBOTS_FILES).where(
             ROBOTS_FILES.c.host == host, ROBOTS_FILES.c.fetched_at > oldest
         )
-        with self._database.reading() as connection:
-            found = connection.execute(query).first()
+        found = self._database.first(query)
         if found is None:
             return None
         return StoredRobotsFile(found.status, found.body or "", _time(found.fetched_at))
@@ -78,25 +64,24 @@ class HostMemoryRows:
         self, host: str, surface: str, *, decision: RobotsVerdict, reason: str
     ) -> None:
         """Store what the robots file of a host says about a surface."""
-        values = {"decision": decision, "reason": reason, "decided_at": self._database.now()}
-        insert = self._database.insert(ROBOTS).values(host=host, surface=surface, **values)
-        with self._database.writing() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=[ROBOTS.c.host, ROBOTS.c.surface], set_=values
-                )
-            )
+        values = {
+            "host": host,
+            "surface": surface,
+            "decision": decision,
+            "reason": reason,
+            "decided_at": self._database.now(),
+        }
+        self._database.write(self._database.upsert(ROBOTS, values))
 
     def robots_decisions(self) -> list[RobotsDecision]:
         """Return all decisions, by host and surface."""
         query = select(ROBOTS).order_by(ROBOTS.c.host, ROBOTS.c.surface)
-        with self._database.reading() as connection:
-            return [
-                RobotsDecision(
-                    row.host, row.surface, _verdict(row.decision), row.reason, _time(row.decided_at)
-                )
-                for row in connection.execute(query)
-            ]
+        return [
+            RobotsDecision(
+                row.host, row.surface, _verdict(row.decision), row.reason, _time(row.decided_at)
+            )
+            for row in self._database.read(query)
+        ]
 
 
 def _verdict(word: str) -> RobotsVerdict:

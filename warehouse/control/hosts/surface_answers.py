@@ -1,20 +1,16 @@
 """Latest answers of surfaces, shared by all processes; what they mean is up to the planner."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, Executable, Row, and_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
 
-from warehouse.control.database import Database, first_or_created
+from warehouse.control.database import StoreRows
 from warehouse.control.schema import SURFACE_ANSWERS
 
-_SEPARATOR = " "
 
-
-class SurfaceAnswerRows:
+class SurfaceAnswerRows(StoreRows):
     """Answers of surfaces in the control store: one word each, oldest first."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def note_answer(
         self, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
@@ -28,24 +24,18 @@ class SurfaceAnswerRows:
             row = self._locked_answers(connection, host, surface)
             is_recent = now - (row.answered_at or 0.0) <= max_age_s
             answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
-            connection.execute(
-                update(SURFACE_ANSWERS)
-                .where(is_row)
-                .values(answers=_SEPARATOR.join(answers), answered_at=now)
-            )
+            kept = {"answers": " ".join(answers), "answered_at": now}
+            connection.execute(update(SURFACE_ANSWERS).where(is_row).values(kept))
         return answers
 
     def surface_answers(self, *, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
         """Return the answers of each surface that answered at most `max_age_s` ago."""
         oldest = self._database.now() - max_age_s
-        query = select(
-            SURFACE_ANSWERS.c.host, SURFACE_ANSWERS.c.surface, SURFACE_ANSWERS.c.answers
-        ).where(SURFACE_ANSWERS.c.answered_at >= oldest)
-        with self._database.reading() as connection:
-            return {
-                (row.host, row.surface): tuple(row.answers.split())
-                for row in connection.execute(query)
-            }
+        query = select(SURFACE_ANSWERS).where(SURFACE_ANSWERS.c.answered_at >= oldest)
+        return {
+            (row.host, row.surface): tuple(row.answers.split())
+            for row in self._database.read(query)
+        }
 
     def claim_source_probe(
         self, host: str, surface: str, *, every_s: float, recovered: str
@@ -66,20 +56,10 @@ class SurfaceAnswerRows:
                 connection.execute(claim)
         return is_due
 
-    def _locked_answers(
-        self, connection: Connection, host: str, surface: str
-    ) -> Row[tuple[str, float | None, float | None]]:
-        def draft() -> Executable:
-            values = {"host": host, "surface": surface, "answers": ""}
-            return self._database.insert(SURFACE_ANSWERS).values(values).on_conflict_do_nothing()
-
-        columns = (
-            SURFACE_ANSWERS.c.answers,
-            SURFACE_ANSWERS.c.answered_at,
-            SURFACE_ANSWERS.c.probed_at,
-        )
-        query = select(*columns).where(_is(host, surface)).with_for_update()
-        return first_or_created(connection, query, draft)
+    def _locked_answers(self, connection: Connection, host: str, surface: str) -> Row[Any]:
+        new = {"host": host, "surface": surface, "answers": ""}
+        query = select(SURFACE_ANSWERS).where(_is(host, surface)).with_for_update()
+        return self._database.first_or_created(connection, query, SURFACE_ANSWERS, new)
 
 
 def is_probe_due(
@@ -98,5 +78,5 @@ def is_probe_due(
     return list(answers[-1:]) == [recovered] or now - since >= every_s
 
 
-def _is(host: str, surface: str):  # type: ignore[no-untyped-def]  # a clause of SQLAlchemy
+def _is(host: str, surface: str) -> ColumnElement[bool]:
     return and_(SURFACE_ANSWERS.c.host == host, SURFACE_ANSWERS.c.surface == surface)

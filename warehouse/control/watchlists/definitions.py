@@ -5,12 +5,12 @@ The life of a run is in `runs`; which time is due is decided by `warehouse.recor
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 from uuid import uuid4
 
-import orjson
-from sqlalchemy import Connection, RowMapping, delete, select, update
+from sqlalchemy import Connection, Row, delete, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, from_json, to_json
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
 from warehouse.records.jobs import Origin
 from warehouse.records.watchlists import (
@@ -26,11 +26,8 @@ type PlanChange = Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
 """Returns the new plan and its cron expression. It runs within the transaction."""
 
 
-class WatchlistRows:
+class WatchlistRows(StoreRows):
     """Watchlists in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def create_watchlist(self, plan: WatchlistPlan, cron: str) -> bool:
         """Store a new watchlist; False if the name is taken. Times before now are never due."""
@@ -56,7 +53,7 @@ class WatchlistRows:
             found = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
             if found is None:
                 return False
-            plan, cron = change(parse_plan(orjson.loads(found.plan)))
+            plan, cron = change(parse_plan(from_json(found.plan)))
             values = {**_columns(plan, cron), "updated_at": now}
             if found.cron != cron or (plan.enabled and not found.enabled):
                 values["considered_until"] = now
@@ -73,16 +70,13 @@ class WatchlistRows:
 
     def watchlist(self, name: str) -> Watchlist | None:
         """Return one watchlist, or None."""
-        query = select(WATCHLISTS).where(WATCHLISTS.c.name == name)
-        with self._database.reading() as connection:
-            row = connection.execute(query).mappings().first()
+        row = self._database.first(select(WATCHLISTS).where(WATCHLISTS.c.name == name))
         return None if row is None else _to_watchlist(row)
 
     def watchlists(self) -> list[Watchlist]:
         """Return all watchlists, by name."""
         query = select(WATCHLISTS).order_by(WATCHLISTS.c.name)
-        with self._database.reading() as connection:
-            return [_to_watchlist(row) for row in connection.execute(query).mappings()]
+        return [_to_watchlist(row) for row in self._database.read(query)]
 
     def take_due(self, name: str, due: DueRun) -> str | None:
         """Create the run of a due time; return its id, or None if another process created it.
@@ -178,24 +172,24 @@ def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, object]]:
             "input": entry["input"],
             "status": "due",
         }
-        for position, entry in enumerate(orjson.loads(plan)["entries"])
+        for position, entry in enumerate(from_json(plan)["entries"])
     ]
 
 
 def _columns(plan: WatchlistPlan, cron: str) -> dict[str, object]:
     return {
         "name": plan.name,
-        "plan": orjson.dumps(plan.to_document()).decode(),
+        "plan": to_json(plan.to_document()),
         "cron": cron,
         "enabled": plan.enabled,
     }
 
 
-def _to_watchlist(row: RowMapping) -> Watchlist:
+def _to_watchlist(row: Row[Any]) -> Watchlist:
     return Watchlist(
-        plan=parse_plan(orjson.loads(row["plan"])),
-        cron=row["cron"],
-        created_at=datetime.fromtimestamp(row["created_at"], UTC),
-        updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
-        considered_until=datetime.fromtimestamp(row["considered_until"], UTC),
+        plan=parse_plan(from_json(row.plan)),
+        cron=row.cron,
+        created_at=datetime.fromtimestamp(row.created_at, UTC),
+        updated_at=datetime.fromtimestamp(row.updated_at, UTC),
+        considered_until=datetime.fromtimestamp(row.considered_until, UTC),
     )

@@ -4,12 +4,12 @@ A run is held by one process at a time. A hold expires, so the run of a process 
 over by the next. Creating runs is in `definitions`, executing them in `pipelines.watchlists`.
 """
 
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Any
 
-import orjson
-from sqlalchemy import ColumnElement, RowMapping, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Row, delete, func, or_, select, update
 
-from warehouse.control.database import Database
+from warehouse.control.database import StoreRows, from_json, to_json, to_time, values_of
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import (
@@ -22,21 +22,15 @@ from warehouse.records.watchlists import (
     parse_plan,
 )
 
-_TIMES = ("due_at", "began_at", "ended_at")
-_DOCUMENTS = ("digest", "told")
+_UNHELD = {"owner": None, "held_until": None}
 
 
-class WatchlistRunRows:
+class WatchlistRunRows(StoreRows):
     """Runs of watchlists in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def watch_run(self, run_id: str) -> WatchlistRun | None:
         """Return one run, or None."""
-        query = select(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id == run_id)
-        with self._database.reading() as connection:
-            row = connection.execute(query).mappings().first()
+        row = self._database.first(select(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id == run_id))
         return None if row is None else _to_run(row)
 
     def watch_runs(self, name: str, *, limit: int, with_digest: bool = False) -> list[WatchlistRun]:
@@ -49,8 +43,7 @@ class WatchlistRunRows:
         )
         if with_digest:
             query = query.where(WATCHLIST_RUNS.c.digest.is_not(None))
-        with self._database.reading() as connection:
-            return [_to_run(row) for row in connection.execute(query).mappings()]
+        return [_to_run(row) for row in self._database.read(query)]
 
     def unheld_watch_runs(self) -> list[WatchlistRun]:
         """Return runs that have not ended and that no process holds, oldest first."""
@@ -61,8 +54,7 @@ class WatchlistRunRows:
             )
             .order_by(WATCHLIST_RUNS.c.due_at, WATCHLIST_RUNS.c.run_id)
         )
-        with self._database.reading() as connection:
-            return [_to_run(row) for row in connection.execute(query).mappings()]
+        return [_to_run(row) for row in self._database.read(query)]
 
     def hold_run(self, run_id: str, owner: str, *, ttl_s: float) -> WatchlistRun | None:
         """Hold a run exclusively for `ttl_s` seconds.
@@ -87,12 +79,12 @@ class WatchlistRunRows:
             .returning(*WATCHLIST_RUNS.c)
         )
         with self._database.writing() as connection:
-            row = connection.execute(taken).mappings().first()
+            row = connection.execute(taken).first()
         return None if row is None else _to_run(row)
 
     def release_run(self, run_id: str, owner: str, *, status: RunStatus) -> bool:
         """Release a run that continues later; False if another process has taken it over."""
-        return self._write(run_id, owner, {"status": status})
+        return self._write(run_id, owner, {**_UNHELD, "status": status})
 
     def end_run(
         self,
@@ -105,26 +97,22 @@ class WatchlistRunRows:
     ) -> bool:
         """End a run; False if another process has taken it over, whose result counts."""
         values = {
+            **_UNHELD,
             "status": status,
             "outcome": outcome,
-            "digest": _json(digest),
+            "digest": to_json(digest),
             "ended_at": self._database.now(),
         }
         return self._write(run_id, owner, values)
 
     def renew_run_hold(self, run_id: str, owner: str, *, ttl_s: float) -> bool:
         """Renew the hold on a run; False if another process has taken it over."""
-        mine = (WATCHLIST_RUNS.c.run_id == run_id) & (WATCHLIST_RUNS.c.owner == owner)
-        until = self._database.now() + ttl_s
-        with self._database.writing() as connection:
-            done = connection.execute(update(WATCHLIST_RUNS).where(mine).values(held_until=until))
-            return bool(done.rowcount)
+        return self._write(run_id, owner, {"held_until": self._database.now() + ttl_s})
 
     def save_notification(self, run_id: str, outcome: ReadOnlyDocument) -> None:
         """Store the result of the notification."""
         row = WATCHLIST_RUNS.c.run_id == run_id
-        with self._database.writing() as connection:
-            connection.execute(update(WATCHLIST_RUNS).where(row).values(told=_json(outcome)))
+        self._database.write(update(WATCHLIST_RUNS).where(row).values(told=to_json(outcome)))
 
     def entry_checks(self, run_id: str) -> list[EntryCheck]:
         """Return the checks of a run's entries, in the order of the watchlist."""
@@ -133,8 +121,7 @@ class WatchlistRunRows:
             .where(WATCHLIST_CHECKS.c.run_id == run_id)
             .order_by(WATCHLIST_CHECKS.c.position)
         )
-        with self._database.reading() as connection:
-            return [_to_check(row) for row in connection.execute(query).mappings()]
+        return [_to_check(row) for row in self._database.read(query)]
 
     def save_entry_check(self, check: EntryCheck) -> None:
         """Store the check of an entry."""
@@ -143,15 +130,14 @@ class WatchlistRunRows:
             "status": check.status,
             "subject": check.subject,
             "job_id": check.job_id,
-            "error": _json(check.error),
-            "observation": _json(check.observation),
+            "error": to_json(check.error),
+            "observation": to_json(check.observation),
             "ended_at": self._database.now() if is_over else None,
         }
-        row = (WATCHLIST_CHECKS.c.run_id == check.run_id) & (
-            WATCHLIST_CHECKS.c.position == check.position
+        this = update(WATCHLIST_CHECKS).where(
+            WATCHLIST_CHECKS.c.run_id == check.run_id, WATCHLIST_CHECKS.c.position == check.position
         )
-        with self._database.writing() as connection:
-            connection.execute(update(WATCHLIST_CHECKS).where(row).values(values))
+        self._database.write(this.values(values))
 
     def last_observation(
         self, name: str, kind: str, subject: str, *, before_run: str
@@ -169,9 +155,8 @@ class WatchlistRunRows:
             .order_by(WATCHLIST_CHECKS.c.ended_at.desc())
             .limit(1)
         )
-        with self._database.reading() as connection:
-            found = connection.execute(query).scalar()
-        return None if found is None else dict(orjson.loads(found))
+        found: Document | None = from_json(self._database.scalar(query))
+        return found
 
     def drop_older_observations(self, name: str, run_id: str) -> None:
         """Delete older observations of the subjects that this run observed.
@@ -190,13 +175,12 @@ class WatchlistRunRows:
             )
             .exists()
         )
-        older = (
-            (WATCHLIST_CHECKS.c.watchlist == name)
-            & (WATCHLIST_CHECKS.c.run_id != run_id)
-            & observed_again
+        older = update(WATCHLIST_CHECKS).where(
+            WATCHLIST_CHECKS.c.watchlist == name,
+            WATCHLIST_CHECKS.c.run_id != run_id,
+            observed_again,
         )
-        with self._database.writing() as connection:
-            connection.execute(update(WATCHLIST_CHECKS).where(older).values(observation=None))
+        self._database.write(older.values(observation=None))
 
     def delete_old_runs(self, before: datetime) -> int:
         """Delete runs that ended before this time; return how many.
@@ -219,43 +203,32 @@ class WatchlistRunRows:
         return len(gone)
 
     def _write(self, run_id: str, owner: str, values: ReadOnlyDocument) -> bool:
-        mine = (WATCHLIST_RUNS.c.run_id == run_id) & (WATCHLIST_RUNS.c.owner == owner)
-        with self._database.writing() as connection:
-            done = connection.execute(
-                update(WATCHLIST_RUNS).where(mine).values(owner=None, held_until=None, **values)
-            )
-            return bool(done.rowcount)
+        held = (WATCHLIST_RUNS.c.run_id == run_id, WATCHLIST_RUNS.c.owner == owner)
+        return self._database.write(update(WATCHLIST_RUNS).where(*held).values(values)) > 0
 
 
 def _is_free(now: float) -> ColumnElement[bool]:
     return or_(WATCHLIST_RUNS.c.owner.is_(None), WATCHLIST_RUNS.c.held_until <= now)
 
 
-def _to_run(row: RowMapping) -> WatchlistRun:
-    values: Document = {
-        name: value for name, value in row.items() if name not in {"owner", "held_until"}
-    }
-    for name in _TIMES:
-        moment = values[name]
-        values[name] = None if moment is None else datetime.fromtimestamp(moment, UTC)
-    for name in _DOCUMENTS:
-        values[name] = None if values[name] is None else orjson.loads(values[name])
-    return WatchlistRun(**{**values, "plan": parse_plan(orjson.loads(values["plan"]))})
+def _to_run(row: Row[Any]) -> WatchlistRun:
+    values = {name: value for name, value in values_of(row).items() if name not in _UNHELD}
+    for name in ("due_at", "began_at", "ended_at"):
+        values[name] = to_time(values[name])
+    for name in ("plan", "digest", "told"):
+        values[name] = from_json(values[name])
+    return WatchlistRun(**{**values, "plan": parse_plan(values["plan"])})
 
 
-def _to_check(row: RowMapping) -> EntryCheck:
+def _to_check(row: Row[Any]) -> EntryCheck:
     return EntryCheck(
-        run_id=row["run_id"],
-        position=row["position"],
-        watchlist=row["watchlist"],
-        entry=WatchlistEntry(kind=row["kind"], input=row["input"]),
-        status=row["status"],
-        subject=row["subject"],
-        job_id=row["job_id"],
-        error=None if row["error"] is None else orjson.loads(row["error"]),
-        observation=None if row["observation"] is None else orjson.loads(row["observation"]),
+        run_id=row.run_id,
+        position=row.position,
+        watchlist=row.watchlist,
+        entry=WatchlistEntry(kind=row.kind, input=row.input),
+        status=row.status,
+        subject=row.subject,
+        job_id=row.job_id,
+        error=from_json(row.error),
+        observation=from_json(row.observation),
     )
-
-
-def _json(document: ReadOnlyDocument | None) -> str | None:
-    return None if document is None else orjson.dumps(document).decode()

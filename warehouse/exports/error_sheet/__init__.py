@@ -54,7 +54,9 @@ class ErrorSheet:
 
 def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en") -> ErrorSheet:
     """Answer the questions from the result of a scan, as it is stored or as the API returns it."""
-    texts, facts = _texts(language), {**_facts(result), **_demo(result, language)}
+    texts, facts = _texts(language), _facts(result)
+    if result["is_demo_data"]:
+        facts["demo"] = _DEMO[language]
     answers = tuple(
         SheetAnswer(
             number=number,
@@ -106,8 +108,9 @@ def _fields(sentence: str) -> set[str]:
 def _facts(result: ReadOnlyDocument) -> dict[str, str]:
     """Return the known facts of a result as they are shown, by the name that the texts use."""
     coverage, music = result["coverage"], result.get("music") or {}
-    estimates, history = coverage.get("estimates"), _history(result)
-    rounds = (result.get("discovery") or {}).get("rounds") or ()
+    estimates, discovery = coverage.get("estimates"), result.get("discovery") or {}
+    history = discovery.get("confirmed_graph_observation_history") or {}
+    rounds = discovery.get("rounds") or ()
     lists = coverage.get("list_genuine_share") or ()
     facts = {
         "track": music.get("title") or result.get("keyword") or result.get("music_id"),
@@ -135,11 +138,6 @@ def _facts(result: ReadOnlyDocument) -> dict[str, str]:
         **_audit(coverage.get("audit") or {}),
     }
     return {name: _shown(value) for name, value in facts.items() if value not in {None, ""}}
-
-
-def _history(result: ReadOnlyDocument) -> ReadOnlyDocument:
-    discovery = result.get("discovery") or {}
-    return discovery.get("confirmed_graph_observation_history") or {}
 
 
 def _sources(sources: Sequence[ReadOnlyDocument]) -> str:
@@ -171,10 +169,6 @@ def _audit(audit: ReadOnlyDocument) -> dict[str, object]:
         "audit_compared": audit["compared"],
         "audit_found": audit["found"],
     }
-
-
-def _demo(result: ReadOnlyDocument, language: SheetLanguage) -> dict[str, str]:
-    return {"demo": _DEMO[language]} if result["is_demo_data"] else {}
 
 
 def _shown(value: object) -> str:

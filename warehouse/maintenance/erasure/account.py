@@ -15,9 +15,13 @@ from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home
 from warehouse.lake.store import Lake
-from warehouse.maintenance.erasure.files import erase_files
+from warehouse.maintenance.erasure.files import (
+    ErasureProof,
+    erase_files,
+    search_files,
+    search_tables,
+)
 from warehouse.maintenance.erasure.names import AccountNames, find_account_names, to_pattern
-from warehouse.maintenance.erasure.proof import ErasureProof, search_files, search_tables
 from warehouse.maintenance.erasure.rows import erase_rows
 from warehouse.queries.accounts import read_marks
 from warehouse.records.erasure import erasure_mark

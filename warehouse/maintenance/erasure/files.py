@@ -1,17 +1,32 @@
-"""Erasure of files next to the lake: excerpts, reports, digests, the published database.
+"""Files of a world: those that name an account are erased, and a search of all proves it.
 
-Sounds that a killed scan left are deleted, too: no process that needs them is running.
-Only these are deleted. Any other file that names the account is reported by the proof, for the
-operator to decide.
+Next to the lake, excerpts, reports, digests and the published database are deleted, and sounds that
+a killed scan left: no process that needs them is running. Any other file that names the account is
+reported by the proof, for the operator to decide. The search reads files of any kind, unpacking
+compressed ones, and deletes nothing.
 """
 
+import gzip
 import re
-from collections.abc import Collection, Iterator
+import sqlite3
+import zipfile
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from warehouse.home.folder import Home
-from warehouse.maintenance.erasure.proof import file_contains
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.quoting import sql_name
+from warehouse.home.folder import Home
+from warehouse.lake.packing import unpack_bytes
+from warehouse.records.errors import WarehouseUnavailableError
+
+_ZSTD, _GZIP, _SQLITE = b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"SQLite format 3\x00"
+_SEPARATOR = b"\x00"  # no name contains it, so a match never spans two cells
 RECREATED_FOLDERS = ("published", "cache/pictures")
 """Folders of files that cannot be searched; they are recreated."""
 USER_FOLDERS = ("reports", "digests")
@@ -19,11 +34,148 @@ USER_FOLDERS = ("reports", "digests")
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
 
+@dataclass(frozen=True, slots=True)
+class ErasureProof:
+    """Result of a search. `places`: files below the root that still contain a name."""
+
+    file_count: int
+    byte_count: int
+    places: tuple[str, ...]
+
+    def plus(self, other: "ErasureProof") -> "ErasureProof":
+        """Combine two results."""
+        return ErasureProof(
+            self.file_count + other.file_count,
+            self.byte_count + other.byte_count,
+            self.places + other.places,
+        )
+
+    @property
+    def is_clean(self) -> bool:
+        """True if nothing was found."""
+        return not self.places
+
+
+def search_files(
+    root: Path, pattern: re.Pattern[bytes], *, but: tuple[Path, ...] = ()
+) -> ErasureProof:
+    """Search every file below `root`, except those below the folders `but`.
+
+    Raises:
+        WarehouseUnavailableError: A file cannot be read, so nothing is proven.
+    """
+    places, count, size = [], 0, 0
+    for path in sorted(root.rglob("*")):
+        if not path.is_file() or any(folder in path.parents for folder in but):
+            continue
+        count, size = count + 1, size + path.stat().st_size
+        name = str(path.relative_to(root))
+        if pattern.search(name.encode("utf-8", "surrogateescape")) or file_contains(path, pattern):
+            places.append(name)
+    return ErasureProof(count, size, tuple(places))
+
+
+def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> ErasureProof:
+    """Search every cell of every table, for a lake whose files are not accessible."""
+    places, size = [], 0
+    for table in engine.lake.tables:
+        with engine.reading(f"select * from {table.name}") as reader:  # noqa: S608  # names of the contract
+            for batch in reader:
+                size += batch.nbytes
+                if any(
+                    pattern.search(_SEPARATOR.join(_flat(one.to_pylist()))) for one in batch.columns
+                ):
+                    places.append(table.name)
+    return ErasureProof(0, size, tuple(dict.fromkeys(places)))
+
+
+def file_contains(path: Path, pattern: re.Pattern[bytes]) -> bool:
+    """Return True if the file contains a match, as it is or when unpacked.
+
+    Raises:
+        WarehouseUnavailableError: The file cannot be read.
+    """
+    try:
+        return any(pattern.search(part) for part in _parts(path))
+    except FileNotFoundError:
+        return False  # a draft, or a file of a store that was just rewritten
+    except (OSError, pa.ArrowException, sqlite3.Error) as error:
+        raise WarehouseUnavailableError(
+            f"{path.name} cannot be read, so nothing is proven ({type(error).__name__})",
+            hint="check the file, then erase again: what is erased stays erased",
+        ) from error
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    raw = path.read_bytes()
+    yield raw
+    if path.suffix == ".parquet":
+        yield from _cells(path)
+    elif raw.startswith(_SQLITE):
+        yield from _rows(path)
+    else:
+        yield from _unpacked(raw)
+        if zipfile.is_zipfile(path):
+            yield from _members(path)
+
+
+def _cells(path: Path) -> Iterator[bytes]:
+    """Yield all text and bodies, column by column."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches():
+            for column in batch.columns:
+                yield _SEPARATOR.join(_flat(column.to_pylist()))
+
+
+def _flat(values: Iterable[object]) -> Iterator[bytes]:
+    """Yield text and bodies at any depth; the checkpoint of a log nests them."""
+    for value in values:
+        if isinstance(value, str):
+            yield value.encode("utf-8", "replace")
+        elif isinstance(value, bytes):
+            yield value
+            yield from _unpacked(value)
+        elif isinstance(value, dict):
+            yield from _flat(value.values())
+        elif isinstance(value, list | tuple):
+            yield from _flat(value)
+
+
+def _unpacked(raw: bytes) -> Iterator[bytes]:
+    """Yield the unpacked bytes, if they are one complete packed body."""
+    if raw.startswith(_ZSTD):
+        with suppress(WarehouseUnavailableError):
+            yield unpack_bytes(raw)
+    elif raw.startswith(_GZIP):
+        with suppress(OSError, EOFError, zlib.error):
+            yield gzip.decompress(raw)
+
+
+def _members(path: Path) -> Iterator[bytes]:
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            yield name.encode()
+            yield archive.read(name)
+
+
+def _rows(path: Path) -> Iterator[bytes]:
+    """Yield the rows of a database, because long text is spread over pages of the file."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+        tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
+        for (table,) in tables:
+            for row in database.execute(f"select * from {sql_name(table)}"):  # noqa: S608  # a quoted name
+                yield _SEPARATOR.join(_flat(row))
+
+
 def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[str]) -> int:
     """Delete files that name the account or were cut from its sounds; returns how many."""
     doomed = {
-        *_excerpts(home, sounds),
-        *_copies_of_the_control_store(home),
+        *(
+            path
+            for path in _files(home.cache_dir / "excerpts")
+            if path.name.split("-")[0] in sounds
+        ),
+        *home.root.glob("control.sqlite.version-*"),  # made before a migration, not needed any more
         *_files(home.sounds_dir),
         *(path for folder in RECREATED_FOLDERS for path in _files(home.root / folder)),
         *(
@@ -36,17 +188,6 @@ def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[st
     for path in doomed:
         path.unlink(missing_ok=True)
     return len(doomed)
-
-
-def _excerpts(home: Home, sounds: Collection[str]) -> Iterator[Path]:
-    for path in _files(home.cache_dir / "excerpts"):
-        if path.name.split("-")[0] in sounds:
-            yield path
-
-
-def _copies_of_the_control_store(home: Home) -> Iterator[Path]:
-    """Yield copies made before a migration, which are no longer needed."""
-    yield from home.root.glob("control.sqlite.version-*")
 
 
 def _files(folder: Path) -> Iterator[Path]:

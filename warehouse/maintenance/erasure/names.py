@@ -8,7 +8,7 @@ a cell, and in the title of a sound.
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.erasure import sound_title
@@ -61,15 +61,8 @@ class AccountNames:
 
     def with_more(self, other: "AccountNames") -> "AccountNames":
         """Combine with names found while the first ones were being erased."""
-        return AccountNames(
-            sec_uid=self.sec_uid,
-            handles=self.handles | other.handles,
-            numbers=self.numbers | other.numbers,
-            works=self.works | other.works,
-            words=self.words | other.words,
-            shown=self.shown | other.shown,
-            sounds=self.sounds | other.sounds,
-        )
+        sets = [field.name for field in fields(self) if field.name != "sec_uid"]
+        return replace(self, **{name: getattr(self, name) | getattr(other, name) for name in sets})
 
 
 def find_sec_uid(engine: Engine, account: str) -> str:

@@ -1,12 +1,14 @@
 """Erasure of an account from the tables of the lake: its rows, and cells that repeat its name.
 
 The columns of the contract decide which rows are deleted. Files next to the lake are in `files`,
-the final search in `proof`.
+with the final search.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.quoting import sql_text
 from warehouse.engine.seen_views import CAPTURES, IS_CURRENT
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import Lake
@@ -72,7 +74,7 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
             remove(table.name, column, values)
     related, terms = _TERMS
     for term in sorted(names.words | names.ids - names.works):
-        remove_where(related, f"array_has({terms}, {_text(term)})")
+        remove_where(related, f"array_has({terms}, {sql_text(term)})")
     _blank_names(lake, names)
     return {name: count for name, count in removed.items() if count}, results
 
@@ -150,38 +152,24 @@ def _annotations(engine: Engine, names: AccountNames) -> list[str]:
 
 def _blank_names(lake: Lake, names: AccountNames) -> None:
     written = {table.name for table in _tables_with_rows(lake)}
-    conditions = (
-        [
-            (table, column, f"{column} in ({part})")
-            for part in _parts(sorted(names.shown))
-            for table, column in _REPEATED
-        ]
-        + [
-            (table, column, f"starts_with({column}, {_text(title)})")
-            for title in sorted(names.sound_titles)
-            for table, column in _TITLES
-        ]
-        + [
-            (table, column, f"strpos({column}, {_text('@' + word)}) > 0")
-            for word in sorted(names.words)
-            for table, column in _TITLES
-        ]
-        + [
-            (table, column, f"strpos({column}, {_text(word)}) > 0")
-            for word in sorted(names.ids | names.texts)
-            for table, column in _NOTES
-        ]
+    handles = {f"@{word}" for word in names.words}
+    searched = (
+        (_REPEATED, "{column} in ({value})", list(_parts(sorted(names.shown)))),
+        (_TITLES, "starts_with({column}, {value})", _texts(names.sound_titles)),
+        (_TITLES, "strpos({column}, {value}) > 0", _texts(handles)),
+        (_NOTES, "strpos({column}, {value}) > 0", _texts(names.ids | names.texts)),
     )
-    for table, column, condition in conditions:
-        if table in written:
-            lake.blank(table, column, condition)
+    for cells, condition, values in searched:
+        for value, (table, column) in product(values, cells):
+            if table in written:
+                lake.blank(table, column, condition.format(column=column, value=value))
+
+
+def _texts(names: Iterable[str]) -> list[str]:
+    return [sql_text(name) for name in sorted(names)]
 
 
 def _parts(values: list[str]) -> Iterator[str]:
     """Yield conditions of limited length."""
     for at in range(0, len(values), _AT_ONCE):
-        yield ", ".join(_text(value) for value in values[at : at + _AT_ONCE])
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+        yield ", ".join(sql_text(value) for value in values[at : at + _AT_ONCE])

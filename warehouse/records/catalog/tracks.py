@@ -3,20 +3,15 @@
 What is due is decided in `pipelines/catalog/rules`; the scans themselves are jobs.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
-from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument
-from warehouse.records.watchlists import NAME_PATTERN
 
 MAX_TRACKS = 10_000
 MAX_PRIORITY = 1000
 """Priorities are whole numbers from -1000 to 1000; a higher one is scanned earlier."""
-_NAME = re.compile(NAME_PATTERN)
-_SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,17 +93,3 @@ class CatalogTrack:
     previous_job_id: str | None = None
     failed_at: datetime | None = None
     error: Document | None = None
-
-
-def check_catalog_name(name: str) -> str:
-    """Return the name unchanged if it can be used in file names and URLs.
-
-    Raises:
-        InvalidParameterError: It cannot.
-    """
-    if _NAME.fullmatch(name):
-        return name
-    raise InvalidParameterError(
-        f"`name`: {name[:_SHOWN_CHARS]!a} is not a valid catalogue name",
-        hint="Use 1 to 64 lower-case letters, digits, - and _, starting with a letter or digit",
-    )

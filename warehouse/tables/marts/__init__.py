@@ -5,10 +5,9 @@ the chart.
 """
 
 from warehouse.tables.column import Table
-from warehouse.tables.marts.catalogs import CATALOG_MARTS
 from warehouse.tables.marts.charts import CHART_MARTS
 from warehouse.tables.marts.coverage import COVERAGE_MARTS
-from warehouse.tables.marts.scans import CONCLUSIONS
+from warehouse.tables.marts.scans import CATALOG_MARTS, CONCLUSIONS
 from warehouse.tables.marts.steps import STEP_MARTS
 
 __all__ = ["CATALOG_MARTS", "CHART_MARTS", "MARTS"]

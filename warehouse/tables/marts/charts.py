@@ -7,7 +7,6 @@ from warehouse.tables.column import (
     INTEGER,
     TEXT,
     TIME,
-    Example,
     Table,
     nullable,
     required,
@@ -28,19 +27,6 @@ CHART_MARTS: tuple[Table, ...] = (
             required("origin", TEXT, "api, cli or console"),
             required("said_at", TIME, "time of the decision"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "What did users decide on the links of chart songs?",
-                """
-                select song_key, music_id, said, said_at
-                from marts.chart_links
-                qualify row_number() over (
-                    partition by song_key, music_id order by said_at desc, link_id
-                ) = 1
-                order by said_at desc, link_id
-                """,
-            ),
         ),
     ),
     Table(
@@ -90,20 +76,6 @@ CHART_MARTS: tuple[Table, ...] = (
             nullable("lead_reason", TEXT, "why there is no estimate; null if there is one"),
             required("method", TEXT, "version of the linking and estimation rules"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which songs rose on the platform before the chart?",
-                """
-                select title, music_id, lead_days, lead_low_days, lead_high_days
-                from marts.chart_platform
-                qualify row_number() over (
-                    partition by song_key, music_id order by committed_at desc
-                ) = 1
-                    and direction = 'platform_first'
-                order by lead_days desc nulls last, song_key, music_id
-                """,
-            ),
         ),
     ),
 )

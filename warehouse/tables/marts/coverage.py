@@ -5,7 +5,6 @@ from warehouse.tables.column import (
     FLOAT,
     INTEGER,
     TEXT,
-    Example,
     Table,
     nullable,
     required,
@@ -25,17 +24,6 @@ COVERAGE_MARTS: tuple[Table, ...] = (
             required("new_items", INTEGER, "items new to this job"),
             required("stop_reason", TEXT, "reason why reading stopped"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Why did reading stop?",
-                """
-                select surface, stop_reason, count(*) as jobs, sum(new_items) as new_items
-                from marts.coverage
-                group by all
-                order by surface, stop_reason
-                """,
-            ),
         ),
     ),
     Table(
@@ -58,18 +46,6 @@ COVERAGE_MARTS: tuple[Table, ...] = (
             COMMITTED,
             nullable("listed_count", INTEGER, "listed under confirmed music ids, not compared"),
         ),
-        examples=(
-            Example(
-                "How much did each scan see of what a guest could reach?",
-                """
-                select
-                    job_id, unit, observed_count, estimated_count, lower_count, upper_count,
-                    method, not_estimated_reason
-                from marts.coverage_estimates
-                order by job_id, unit
-                """,
-            ),
-        ),
         version=2,  # listed_count
     ),
     Table(
@@ -86,18 +62,6 @@ COVERAGE_MARTS: tuple[Table, ...] = (
             nullable("upper_share", FLOAT, "at most this share of the comparable ones, likewise"),
             nullable("not_audited_reason", TEXT, "why there is no limit"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "Which scans left out most videos that carry the recording, at worst?",
-                """
-                select
-                    job_id, population_count, compared_count, carrying_count, upper_count,
-                    upper_share, not_audited_reason
-                from marts.random_audits
-                order by upper_count desc nulls last, job_id
-                """,
-            ),
         ),
     ),
 )

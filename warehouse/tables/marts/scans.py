@@ -1,16 +1,19 @@
-"""Tables of conclusions: candidates, evidence, rankings, results, and the health of surfaces."""
+"""Tables of conclusions: candidates, evidence, rankings, results, and the health of surfaces.
+
+`CATALOG_MARTS`: what the scans of a catalogue's tracks found for one another.
+"""
 
 from warehouse.tables.column import (
     ALGORITHM,
     BOOLEAN,
     BYTES,
     COMMITTED,
+    COUNTS,
     FLOAT,
     INTEGER,
     TEXT,
     TEXT_LIST,
     TIME,
-    Example,
     Table,
     nullable,
     refer,
@@ -34,22 +37,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             ),
             nullable("reason", TEXT, "reason of the outcome"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "What became of the candidates of each job?",
-                """
-                select job_id, outcome, count(*) as candidates
-                from (
-                    from marts.candidates
-                    qualify row_number() over (
-                        partition by job_id, aweme_id order by committed_at desc
-                    ) = 1
-                )
-                group by all
-                order by job_id, candidates desc, outcome
-                """,
-            ),
         ),
         references=refer(aweme_id="videos", music_id="music_ids"),
     ),
@@ -92,27 +79,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("reference_source", TEXT, "platform or music_service; null means platform"),
             nullable("searched", TEXT, "edits, overlap and seconds of sound searched, as JSON"),
         ),
-        examples=(
-            Example(
-                "How do scores differ between verdicts?",
-                """
-                select verdict, count(*) as pairs, round(median(score), 3) as median_score
-                from marts.audio_comparisons
-                group by verdict
-                order by verdict
-                """,
-            ),
-            Example(
-                "Which rejected pairs were nearest to a match?",
-                """
-                select candidate_aweme_id, score, reason
-                from marts.audio_comparisons
-                where verdict = 'rejected'
-                order by score desc nulls last, comparison_id
-                limit 10
-                """,
-            ),
-        ),
         references=refer(
             track_music_id="tracks",
             candidate_aweme_id="videos",
@@ -138,18 +104,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("annotated_at", TIME, "time of the annotation"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Where do users disagree with a verdict?",
-                """
-                select verdict, said, count(*) as annotations
-                from marts.annotations
-                join marts.audio_comparisons using (comparison_id)
-                group by all
-                order by verdict, said
-                """,
-            ),
-        ),
     ),
     Table(
         "marts.confirmed_videos",
@@ -168,17 +122,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("expansion_round", INTEGER, "round of the job that found it, from 0"),
             ALGORITHM,
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "By which evidence was each track's use confirmed?",
-                """
-                select music_id, link_type, count(distinct aweme_id) as videos
-                from marts.confirmed_videos
-                group by all
-                order by music_id, videos desc, link_type
-                """,
-            ),
         ),
         references=refer(
             music_id="tracks", aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"
@@ -206,17 +149,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             ALGORITHM,
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which speeds are in use?",
-                """
-                select kind, round(speed, 2) as speed, count(distinct aweme_id) as videos
-                from marts.variants
-                group by all
-                order by videos desc, kind, speed
-                """,
-            ),
-        ),
         references=refer(
             music_id="tracks", aweme_id="videos", sec_uid="accounts", source_music_id="music_ids"
         ),
@@ -232,16 +164,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("new_confirmed_count", INTEGER, "videos confirmed in this round"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "How many videos did each round of a scan add?",
-                """
-                select job_id, round, len(music_ids) as music_ids, new_confirmed_count
-                from marts.expansion_rounds
-                order by job_id, round
-                """,
-            ),
-        ),
     ),
     Table(
         "marts.rankings",
@@ -253,26 +175,11 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("aweme_id", TEXT, "video"),
             required("music_id", TEXT, "track"),
             required("link_type", TEXT, "how it was confirmed"),
-            nullable("digg_count", INTEGER, "likes"),
-            nullable("comment_count", INTEGER, "comments"),
-            nullable("collect_count", INTEGER, "bookmarks"),
-            nullable("share_count", INTEGER, "shares"),
+            *COUNTS,
             nullable("hot_score", INTEGER, "likes + 4 comments + 3 collects + 8 shares"),
             required("statistics_complete", BOOLEAN, "all four counts read exactly"),
             nullable("create_time", INTEGER, "publication, unix seconds"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "What leads the newest ranking of each track?",
-                """
-                select title, rank, aweme_id, hot_score
-                from marts.rankings
-                join marts.tracks on job_id = newest_job_id
-                where rank <= 3
-                order by title, track_music_id, rank
-                """,
-            ),
         ),
         references=refer(music_id="tracks", aweme_id="videos"),
     ),
@@ -298,18 +205,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("top_aweme_id", TEXT, "its most liked confirmed video"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Whose confirmed videos have most likes?",
-                """
-                select nickname, linked_video_count, linked_digg_count
-                from marts.account_summaries
-                join marts.tracks on job_id = newest_job_id
-                order by linked_digg_count desc nulls last, sec_uid
-                limit 10
-                """,
-            ),
-        ),
         references=refer(music_id="tracks", sec_uid="accounts", top_aweme_id="videos"),
     ),
     Table(
@@ -332,17 +227,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("comparison_id", TEXT, "evidence"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "What did discoveries find, by the relation of the text?",
-                """
-                select title_relation, verdict, count(*) as videos
-                from marts.discovered_videos
-                group by all
-                order by title_relation, verdict
-                """,
-            ),
-        ),
         references=refer(track_music_id="tracks", aweme_id="videos", music_id="music_ids"),
     ),
     Table(
@@ -359,17 +243,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             ),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which search terms find videos of a track?",
-                """
-                select unnest(search_terms) as term, count(distinct aweme_id) as videos
-                from marts.search_related
-                group by term
-                order by videos desc, term
-                """,
-            ),
-        ),
         references=refer(aweme_id="videos", music_id="music_ids"),
     ),
     Table(
@@ -383,16 +256,6 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("confirmed_count", INTEGER, "confirmed videos in it"),
             ALGORITHM,
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How did the number of confirmed videos develop from scan to scan?",
-                """
-                select music_id, committed_at, confirmed_count
-                from marts.job_results
-                order by music_id, committed_at
-                """,
-            ),
         ),
         references=refer(
             music_id="tracks",
@@ -426,18 +289,29 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("observed_at", TIME, "when the surface was probed"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which surfaces worked at the last probe?",
-                """
-                select surface, outcome, error_type, observed_at
-                from marts.surface_health
-                qualify row_number() over (
-                    partition by surface order by observed_at desc, probe_id
-                ) = 1
-                order by surface
-                """,
+    ),
+)
+
+_COMPARISONS = next(table for table in CONCLUSIONS if table.name == "marts.audio_comparisons")
+_MEANINGS = {
+    "job_id": "job that compared the candidate, for another track",
+    "track_music_id": "track whose reference it is",
+}
+
+CATALOG_MARTS: tuple[Table, ...] = (
+    Table(
+        "marts.catalog_matches",
+        "sound fetched for one track, compared with a reference of another that an index proposed",
+        ("comparison_id",),
+        (
+            *(
+                required(column.name, TEXT, _MEANINGS[column.name])
+                if column.name in _MEANINGS
+                else column
+                for column in _COMPARISONS.columns
             ),
+            nullable("vote_count", INTEGER, "peaks of the candidate that voted for the reference"),
         ),
+        references=_COMPARISONS.references,
     ),
 )

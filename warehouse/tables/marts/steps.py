@@ -11,8 +11,6 @@ from warehouse.tables.column import (
     SURFACE,
     TEXT,
     TIME,
-    Column,
-    Example,
     Table,
     nullable,
     refer,
@@ -22,58 +20,36 @@ from warehouse.tables.column import (
 _JOB = required("job_id", TEXT, "job")
 
 
-def _first_screens(name: str, source: Column, question: str) -> Table:
+_MAY_BE_UNREAD = refer(
+    music_id="music_ids",
+    exceptions={"music_id": "a list may name an id whose videos nobody has read"},
+)
+
+
+def _first_screens(name: str, source: str) -> Table:
     """Return the table of a step that reads lists: one row per listed video."""
     return Table(
         name,
-        f"place on a list that the step read, of the {source.meaning}",
+        f"place on a list that the step read, of the {source}",
         ("job_id", "source_entity_id", "position"),
         (
             _JOB,
             SURFACE,
-            source,
+            required("source_entity_id", TEXT, source),
             required("position", INTEGER, "place on the list, from 0"),
             required("aweme_id", TEXT, "listed video"),
             nullable("music_id", TEXT, "music id that the list names for it"),
             nullable("digg_count", INTEGER, "likes that the list shows"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                question,
-                f"""
-                select job_id, source_entity_id, count(distinct aweme_id) as videos,
-                    count(distinct music_id) as music_ids
-                from {name}
-                group by all
-                order by videos desc, job_id, source_entity_id
-                limit 10
-                """,  # noqa: S608  # the name is one of this module
-            ),
-        ),
-        references=refer(
-            music_id="music_ids",
-            exceptions={"music_id": "a list may name an id whose videos nobody has read"},
-        ),
+        references=_MAY_BE_UNREAD,
     )
 
 
 STEP_MARTS: tuple[Table, ...] = (
-    _first_screens(
-        "marts.music_first_screen",
-        required("source_entity_id", TEXT, "music id of the track"),
-        "How many videos does the platform list under each track's own music id?",
-    ),
-    _first_screens(
-        "marts.author_first_screens",
-        required("source_entity_id", TEXT, "account that uses the track"),
-        "Which accounts show most videos of different music ids?",
-    ),
-    _first_screens(
-        "marts.hashtag_first_screens",
-        required("source_entity_id", TEXT, "hashtag of the track's videos"),
-        "Which hashtags show most videos?",
-    ),
+    _first_screens("marts.music_first_screen", "music id of the track"),
+    _first_screens("marts.author_first_screens", "account that uses the track"),
+    _first_screens("marts.hashtag_first_screens", "hashtag of the track's videos"),
     Table(
         "marts.candidate_pool",
         "job and video chosen as a candidate before the first comparison",
@@ -88,21 +64,7 @@ STEP_MARTS: tuple[Table, ...] = (
             nullable("music_id", TEXT, "music id that the list names for it"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which surfaces gave the first candidates of each scan?",
-                """
-                select job_id, source_surface, count(*) as candidates
-                from marts.candidate_pool
-                group by all
-                order by job_id, candidates desc, source_surface
-                """,
-            ),
-        ),
-        references=refer(
-            music_id="music_ids",
-            exceptions={"music_id": "a list may name an id whose videos nobody has read"},
-        ),
+        references=_MAY_BE_UNREAD,
     ),
     Table(
         "marts.video_details",
@@ -118,18 +80,6 @@ STEP_MARTS: tuple[Table, ...] = (
             nullable("page_observed_at", TIME, "when the page was observed; null if it was not"),
             COMMITTED,
         ),
-        examples=(
-            Example(
-                "Which pages of candidates could not be read, and why?",
-                """
-                select outcome, reason, count(*) as videos
-                from marts.video_details
-                where outcome <> 'read'
-                group by all
-                order by videos desc, outcome, reason
-                """,
-            ),
-        ),
         references=refer(music_id="music_ids", sec_uid="accounts"),
     ),
     Table(
@@ -142,17 +92,6 @@ STEP_MARTS: tuple[Table, ...] = (
             required("position", INTEGER, "place by likes of its confirmed videos, from 0"),
             nullable("profile_observed_at", TIME, "when the profile was observed; null if unknown"),
             COMMITTED,
-        ),
-        examples=(
-            Example(
-                "How many wanted profiles does each scan know?",
-                """
-                select job_id, count(*) as wanted, count(profile_observed_at) as known
-                from marts.account_profiles
-                group by job_id
-                order by job_id
-                """,
-            ),
         ),
         references=refer(sec_uid="accounts"),
     ),

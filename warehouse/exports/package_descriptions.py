@@ -1,24 +1,35 @@
-"""The RO-Crate description of a data package: `ro-crate-metadata.json` of version 1.3.
+"""Descriptions of a data package in two standards, each of which its readers look for.
 
-Repositories read it: what each file is, its hash, which program made it, and when. The origin of a
-single figure is in `queries.provenance`, because a package may leave out the hashes of bodies.
+RO-Crate 1.3, for repositories: what each file is, its hash, which program made it, and when.
+Croissant 1.1, for loaders of data sets for machine learning: the Parquet files, and the meaning
+and type of each column. The origin of a single figure is in `queries.provenance`, because a package
+may leave out the hashes of bodies.
 """
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 import orjson
 
-from warehouse.exports.package_files import PackageFile, checksum_line
+from warehouse.exports.export_table import ExportColumn, ExportKind
+from warehouse.exports.package_files import PackageFile, PackageTable, checksum_line
 
-FILE_NAME = "ro-crate-metadata.json"
+CRATE_FILE = "ro-crate-metadata.json"
+CROISSANT_FILE = "croissant.json"
 CHECKSUMS = "checksums.sha256"
-_VERSION = "https://w3id.org/ro/crate/1.3"
+_CRATE = "https://w3id.org/ro/crate/1.3"
 RIGHTS = (
     "No licence is granted by this package. Rights in the observed content stay with its holders; "
     "the terms of the platform and the law of your country apply."
 )
 DEMO_RIGHTS = "Generated demo data: nothing in it is real, and anybody may use it for any purpose."
+_TYPES: dict[ExportKind, str] = {
+    "text": "sc:Text", "whole": "sc:Integer", "real": "sc:Float", "flag": "sc:Boolean",
+    "time": "sc:DateTime", "date": "sc:Date", "texts": "sc:Text",
+}  # fmt: skip
+_CONTEXT = Path(__file__).with_name("croissant_context.json")
+"""The context of the standard, word for word: readers compare it."""
 
 
 def rights_of(facts: Mapping[str, str]) -> str:
@@ -45,15 +56,15 @@ def describe_crate(facts: Mapping[str, str], files: Sequence[PackageFile], *, ti
         "mentions": {"@id": "#export"},
     }
     graph = [_descriptor(), crate, *parts, _rights(facts), _program(), _export(facts)]
-    document = {"@context": f"{_VERSION}/context", "@graph": graph}
+    document = {"@context": f"{_CRATE}/context", "@graph": graph}
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
 
 
 def _descriptor() -> dict[str, object]:
     return {
-        "@id": FILE_NAME,
+        "@id": CRATE_FILE,
         "@type": "CreativeWork",
-        "conformsTo": {"@id": _VERSION},
+        "conformsTo": {"@id": _CRATE},
         "about": {"@id": "./"},
     }
 
@@ -72,7 +83,7 @@ def _file(file: PackageFile) -> dict[str, object]:
 
 def _checksums(files: Sequence[PackageFile]) -> dict[str, object]:
     """Describe the file that contains the hash of this description, so its own is unknown."""
-    names = [*(file.path for file in files), FILE_NAME]
+    names = [*(file.path for file in files), CRATE_FILE]
     return {
         "@id": CHECKSUMS,
         "@type": "File",
@@ -114,3 +125,65 @@ def _export(facts: Mapping[str, str]) -> dict[str, object]:
         "result": {"@id": "./"},
     }
     return action | ({"endTime": facts["exported_at"]} if "exported_at" in facts else {})
+
+
+def describe_croissant(
+    facts: Mapping[str, str], tables: Sequence[PackageTable], *, title: str
+) -> bytes:
+    """Return the description of a package with these tables."""
+    document: dict[str, object] = {
+        "@context": orjson.loads(_CONTEXT.read_bytes()),
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.1",
+        "name": title,
+        "description": f"{facts['coverage_note']} {facts['method']}",
+        "license": rights_of(facts),
+        "datePublished": published_at(facts),
+        "version": "1.0.0",
+        "isLiveDataset": False,
+        "distribution": [_file_object(table.parquet) for table in tables],
+        "recordSet": [_record_set(table) for table in tables],
+    }
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
+
+
+def _file_object(file: PackageFile) -> dict[str, object]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.path,
+        "name": file.path.rpartition("/")[2],
+        "description": file.description,
+        "contentUrl": file.path,
+        "contentSize": f"{file.size_bytes} B",
+        "encodingFormat": "application/x-parquet",  # the name by which Croissant knows it
+        "sha256": file.sha256,
+    }
+
+
+def _record_set(table: PackageTable) -> dict[str, object]:
+    meanings = {column.name: column.meaning for column in table.contract.columns}
+    found: dict[str, object] = {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": f"One row per {table.contract.row}.",
+        "field": [_field(table, column, meanings[column.name]) for column in table.columns],
+    }
+    if table.key:
+        found["key"] = [{"@id": f"{table.name}/{name}"} for name in table.key]
+    return found
+
+
+def _field(table: PackageTable, column: ExportColumn, meaning: str) -> dict[str, object]:
+    found: dict[str, object] = {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{column.name}",
+        "name": column.name,
+        "description": meaning,
+        "dataType": _TYPES[column.kind],
+        "source": {
+            "fileObject": {"@id": table.parquet.path},
+            "extract": {"column": column.name},
+        },
+    }
+    return found | ({"isArray": True, "arrayShape": "-1"} if column.kind == "texts" else {})

@@ -1,38 +1,52 @@
-"""Notes and tags that users put on tracks, videos and pairs: one note each, the last one counts."""
+"""Notes and tags that users put on tracks, videos and pairs: one note each, the last one counts.
+
+They change no verdict and no result.
+"""
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal, get_args
 
 from sqlalchemy import delete, insert, select
 
-from warehouse.control.database import Database
-from warehouse.control.notes.records import Note, NoteKind
+from warehouse.control.database import StoreRows
 from warehouse.control.schema import NOTES
 
+NoteKind = Literal["track", "video", "pair"]
+NOTE_KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
 
-class NoteRows:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """A note on a track, a video or a compared pair; `text` None: tags alone."""
+
+    kind: NoteKind
+    entity_id: str
+    text: str | None
+    tags: tuple[str, ...]
+    updated_at: datetime
+
+
+class NoteRows(StoreRows):
     """Notes in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def notes(self, *, kind: NoteKind | None = None, limit: int) -> list[Note]:
         """Return notes, the newest first."""
         query = select(NOTES).order_by(NOTES.c.updated_at.desc(), NOTES.c.entity_id).limit(limit)
         if kind is not None:
             query = query.where(NOTES.c.kind == kind)
-        with self._database.reading() as connection:
-            return [
-                Note(
-                    kind=row["kind"],
-                    entity_id=row["entity_id"],
-                    text=row["note"],
-                    tags=tuple(json.loads(row["tags"])),
-                    updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
-                )
-                for row in connection.execute(query).mappings()
-            ]
+        return [
+            Note(
+                kind=row.kind,
+                entity_id=row.entity_id,
+                text=row.note,
+                tags=tuple(json.loads(row.tags)),
+                updated_at=datetime.fromtimestamp(row.updated_at, UTC),
+            )
+            for row in self._database.read(query)
+        ]
 
     def write_note(
         self, kind: NoteKind, entity_id: str, *, text: str | None, tags: Sequence[str]

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from itertools import batched, count
 from typing import Any
 
-import orjson
-from sqlalchemy import Connection, Executable, Row, RowMapping, delete, func, select, update
+from sqlalchemy import Connection, Row, delete, func, select, update
 
-from warehouse.control.database import Database, first_or_created
+from warehouse.control.database import StoreRows, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
 from warehouse.records.catalog.tracks import (
     Catalog,
@@ -22,42 +21,36 @@ from warehouse.records.catalog.tracks import (
     ImportedTrack,
     TrackUpdate,
 )
-from warehouse.records.values import ReadOnlyDocument
 
 _AT_ONCE = 500  # rows in one statement
-_TIMES = ("result_at", "failed_at")
 _GIVEN = ("input", "label", "priority", "columns")
 
 
-class CatalogRows:
+class CatalogRows(StoreRows):
     """Catalogues in the control store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def change_catalog(self, name: str, changes: Mapping[str, object]) -> None:
         """Create a catalogue, or change fields of its `CatalogSettings`; the others stay."""
         row = CATALOGS.c.name == name
         query = select(CATALOGS.c.settings).where(row).with_for_update()
+        now, new = self._database.now(), to_json(CatalogSettings().to_document())
+        values = {"name": name, "settings": new, "created_at": now, "updated_at": now}
         with self._database.writing() as connection:
-            found = first_or_created(connection, query, lambda: self._new_catalog(name))
+            found = self._database.first_or_created(connection, query, CATALOGS, values)
             before = _to_settings(found.settings)
             after = replace(before, **changes)  # type: ignore[arg-type]  # fields, see above
-            text, now = _json(after.to_document()), self._database.now()
+            text, now = to_json(after.to_document()), self._database.now()
             connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
 
     def catalog(self, name: str) -> Catalog | None:
         """Return one catalogue, or None."""
-        query = select(CATALOGS).where(CATALOGS.c.name == name)
-        with self._database.reading() as connection:
-            row = connection.execute(query).mappings().first()
+        row = self._database.first(select(CATALOGS).where(CATALOGS.c.name == name))
         return None if row is None else _to_catalog(row)
 
     def catalogs(self) -> list[Catalog]:
         """Return all catalogues, by name."""
         query = select(CATALOGS).order_by(CATALOGS.c.name)
-        with self._database.reading() as connection:
-            return [_to_catalog(row) for row in connection.execute(query).mappings()]
+        return [_to_catalog(row) for row in self._database.read(query)]
 
     def delete_catalog(self, name: str) -> bool:
         """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
@@ -73,8 +66,7 @@ class CatalogRows:
             .where(CATALOG_TRACKS.c.catalog == name)
             .order_by(CATALOG_TRACKS.c.position, CATALOG_TRACKS.c.track_key)
         )
-        with self._database.reading() as connection:
-            return [_to_track(row) for row in connection.execute(query)]
+        return [_to_track(row) for row in self._database.read(query)]
 
     def import_tracks(
         self,
@@ -135,27 +127,18 @@ class CatalogRows:
             for column, value in asdict(track).items()
             if column not in {"given", "position"}
         }
-        values["error"] = None if track.error is None else _json(track.error)
-        for column in _TIMES:
+        values["error"] = to_json(track.error)
+        for column in ("result_at", "failed_at"):
             moment: datetime | None = values[column]
             values[column] = None if moment is None else moment.timestamp()
         job = CATALOG_TRACKS.c.job_id
         unchanged = job.is_(None) if job_before is None else job == job_before
         row = (CATALOG_TRACKS.c.catalog == name) & (CATALOG_TRACKS.c.track_key == track.given.key)
-        with self._database.writing() as connection:
-            done = connection.execute(update(CATALOG_TRACKS).where(row, unchanged).values(values))
-            return bool(done.rowcount)
-
-    def _new_catalog(self, name: str) -> Executable:
-        now, settings = self._database.now(), _json(CatalogSettings().to_document())
-        insert = self._database.insert(CATALOGS).values(
-            name=name, settings=settings, created_at=now, updated_at=now
-        )
-        return insert.on_conflict_do_nothing()
+        return self._database.write(update(CATALOG_TRACKS).where(row, unchanged).values(values)) > 0
 
 
 def _to_settings(text: str) -> CatalogSettings:
-    return CatalogSettings(**orjson.loads(text))
+    return CatalogSettings(**from_json(text))
 
 
 def _given_columns(track: ImportedTrack) -> dict[str, object]:
@@ -164,19 +147,19 @@ def _given_columns(track: ImportedTrack) -> dict[str, object]:
         "input": track.input,
         "label": track.label,
         "priority": track.priority,
-        "columns": _json(track.columns),
+        "columns": to_json(track.columns),
         "submission_count": 0,
         "charged_requests": 0,
         "charged_scans": 0,
     }
 
 
-def _to_catalog(row: RowMapping) -> Catalog:
+def _to_catalog(row: Row[Any]) -> Catalog:
     return Catalog(
-        name=row["name"],
-        settings=_to_settings(row["settings"]),
-        created_at=datetime.fromtimestamp(row["created_at"], UTC),
-        updated_at=datetime.fromtimestamp(row["updated_at"], UTC),
+        name=row.name,
+        settings=_to_settings(row.settings),
+        created_at=datetime.fromtimestamp(row.created_at, UTC),
+        updated_at=datetime.fromtimestamp(row.updated_at, UTC),
     )
 
 
@@ -194,7 +177,7 @@ def _to_given(row: Row[Any]) -> ImportedTrack:
         input=row.input,
         label=row.label,
         priority=row.priority,
-        columns=orjson.loads(row.columns),
+        columns=from_json(row.columns),
     )
 
 
@@ -210,16 +193,8 @@ def _to_track(row: Row[Any]) -> CatalogTrack:
         charged_scans=row.charged_scans,
         music_id=row.music_id,
         result_job_id=row.result_job_id,
-        result_at=_to_time(row.result_at),
+        result_at=to_time(row.result_at),
         previous_job_id=row.previous_job_id,
-        failed_at=_to_time(row.failed_at),
-        error=None if row.error is None else orjson.loads(row.error),
+        failed_at=to_time(row.failed_at),
+        error=from_json(row.error),
     )
-
-
-def _to_time(moment: float | None) -> datetime | None:
-    return None if moment is None else datetime.fromtimestamp(moment, UTC)
-
-
-def _json(document: ReadOnlyDocument) -> str:
-    return orjson.dumps(dict(document)).decode()

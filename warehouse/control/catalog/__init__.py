@@ -1,1 +1,0 @@
-"""Catalogues and their tracks in the control store."""

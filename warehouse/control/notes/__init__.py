@@ -1,1 +1,0 @@
-"""Notes and tags of users in the control store."""

@@ -1,1 +1,0 @@
-"""Queries of the chart: its issues and songs, and the songs joined with music ids."""
