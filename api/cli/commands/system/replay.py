@@ -15,6 +15,7 @@ from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from api.cli.options import JsonDocumentOption
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def replay(
     write: Annotated[
         bool, typer.Option("--write", help="Append differing records as new observations.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonDocumentOption = False,
 ) -> None:
     """Parse the archive with the current parsers and show the differences. Offline.
 
