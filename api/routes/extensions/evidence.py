@@ -1,8 +1,7 @@
 """Evidence of one compared pair: numbers, plot and audio excerpts."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -53,7 +52,6 @@ PlotQueryDep = Annotated[PlotQuery, Query()]
 class ExcerptQuery(QueryModel):
     """Query of an excerpt."""
 
-    typed_fields: ClassVar[Mapping[str, type]] = {"fetch": bool}
     fetch: StrictBool = Field(
         False,
         description="read the sound of the video again if no excerpt is stored. "

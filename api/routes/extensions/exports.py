@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -54,8 +54,6 @@ EntityId = Annotated[
 
 class ExportQuery(QueryModel):
     """Query of an export."""
-
-    typed_fields: ClassVar = {"bom": bool}
 
     source: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
         description="path and query of the read operation to export. 要导出的读取接口（路径与参数）"

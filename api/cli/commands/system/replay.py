@@ -75,7 +75,7 @@ def replay(
     if from_folder is not None:
         if write or since:
             exit_with_input_error("--from reads a folder: --write and --since are of the archive")
-        from api.cli.commands.recorded.replay_folder import replay_folder  # noqa: PLC0415 -- loads the parsers
+        from api.cli.commands.system.replay_folder import replay_folder  # noqa: PLC0415 -- loads the parsers
 
         replay_folder(from_folder, out_folder, surfaces=tuple(surface or ()), as_json=as_json)
         return
