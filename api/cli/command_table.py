@@ -95,11 +95,11 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
     },
     "Analyse": {
         "sql": (
-            "sql:sql",
+            "analysis.sql:sql",
             "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
         ),
         "query": (
-            "query:query",
+            "analysis.query:query",
             "Run a named query of the library; `--list` shows all with their parameters.",
         ),
         "notebook": (
@@ -107,7 +107,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
         ),
         "export": (
-            "export:export",
+            "analysis.export:export",
             "Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.",
         ),
         "database": (
@@ -115,7 +115,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             "Write all marts to one DuckDB file, with a comment on every table and column.",
         ),
         "trace": (
-            "trace:trace",
+            "analysis.trace:trace",
             "Show the bodies and sounds behind a row of a ranking, and whether their hashes hold.",
         ),
     },

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import (
+from api.cli.commands.analysis.analysis_workspace import (
     AsJson,
     FormatOption,
     ShownRows,

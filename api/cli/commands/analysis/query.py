@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import (
+from api.cli.commands.analysis.analysis_workspace import (
     AsJson,
     FormatOption,
     ShownRows,
