@@ -7,7 +7,7 @@ service run in this process over the same stores, so that the responses are the 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import anyio
 import typer
@@ -34,14 +34,6 @@ if TYPE_CHECKING:
     from api.settings import ApiSettings
 
 LOCALHOST_URL = "http://127.0.0.1"
-
-ApiOption = Annotated[
-    str | None,
-    typer.Option(
-        "--api", help="Address of a running service. Default: the local one, or no service at all."
-    ),
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print the data as JSON on stdout.")]
 
 type ApiCall[Found] = Callable[[AsyncClient], Awaitable[Found]]
 type ResponsePrinter[Data] = Callable[[Console, Data], None]

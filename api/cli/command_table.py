@@ -14,8 +14,6 @@ if TYPE_CHECKING:  # Typer exports these types under private names alone
     from typer._click.core import Command, Context
     from typer._click.formatting import HelpFormatter
 
-SCAN, READ, ANALYSE, RUN, MAINTAIN = "Scan", "Read", "Analyse", "Run", "Maintain"
-
 
 @dataclass(frozen=True)
 class CommandEntry:
@@ -59,157 +57,130 @@ class CommandEntry:
         return typer.main.get_command(single)
 
 
-COMMANDS = (
-    CommandEntry("scan", SCAN, "scan:scan", "Find, verify and rank the videos that use a track."),
-    CommandEntry("jobs", SCAN, "jobs:app", "List, show and cancel jobs."),
-    CommandEntry(
-        "watchlist",
-        SCAN,
-        "watchlist:app",
-        "Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
-    ),
-    CommandEntry(
-        "catalog",
-        SCAN,
-        "catalog:app",
-        "Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
-    ),
-    CommandEntry(
-        "report",
-        SCAN,
-        "report:report",
-        "Write the report of a notebook or a job as one self-contained HTML file.",
-    ),
-    CommandEntry(
-        "demo",
-        SCAN,
-        "demo:demo",
-        "Scan a track of the sandbox and compare the result with the ground truth.",
-    ),
-    CommandEntry("audio", SCAN, "audio.compare:audio_app", "Compare sound files."),
-    CommandEntry("user", READ, "operations:user", "Accounts: id, profile, posts, metrics."),
-    CommandEntry("music", READ, "operations:music", "Tracks: list, hot, batch, discover."),
-    CommandEntry("hashtag", READ, "operations:hashtag", "Hashtags: list."),
-    CommandEntry("videos", READ, "operations:videos", "Show videos by id, with all four counts."),
-    CommandEntry(
-        "chart",
-        READ,
-        "chart:app",
-        "The chart: history, backfill, judge, song, link, unlink, withdraw, links.",
-    ),
-    CommandEntry(
-        "search",
-        READ,
-        "operations:search",
-        "The platform's search, which demands verification: always refused.",
-    ),
-    CommandEntry(
-        "sql",
-        ANALYSE,
-        "sql:sql",
-        "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
-    ),
-    CommandEntry(
-        "query",
-        ANALYSE,
-        "query:query",
-        "Run a named query of the library; `--list` shows all with their parameters.",
-    ),
-    CommandEntry(
-        "notebook",
-        ANALYSE,
-        "notebook.notebook:notebook",
-        "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
-    ),
-    CommandEntry(
-        "export",
-        ANALYSE,
-        "export:export",
-        "Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.",
-    ),
-    CommandEntry(
-        "database",
-        ANALYSE,
-        "system.database:database",
-        "Write all marts to one DuckDB file, with a comment on every table and column.",
-    ),
-    CommandEntry(
-        "trace",
-        ANALYSE,
-        "trace:trace",
-        "Show the bodies and sounds behind a row of a ranking, and whether their hashes hold.",
-    ),
-    CommandEntry(
-        "init",
-        RUN,
-        "system.init:init",
-        "Write a first .env with profile, data home and token. Asks in an interactive terminal.",
-    ),
-    CommandEntry(
-        "up",
-        RUN,
-        "system.up:up",
-        "Start all services, print their addresses, and stop them on Ctrl-C.",
-    ),
-    CommandEntry("serve", RUN, "system.services:serve", "Serve the HTTP API and the console."),
-    CommandEntry("worker", RUN, "system.services:worker", "Run queued jobs until stopped."),
-    CommandEntry(
-        "sandbox",
-        RUN,
-        "system.services:sandbox",
-        "Serve the sandbox: a simulated platform with generated audio, on loopback.",
-    ),
-    CommandEntry(
-        "mcp", RUN, "mcp:mcp", "Serve Model Context Protocol tools over stdin and stdout."
-    ),
-    CommandEntry(
-        "openapi",
-        RUN,
-        "system.openapi:openapi",
-        "Print the OpenAPI 3.1.0 description of the HTTP API.",
-    ),
-    CommandEntry(
-        "backup",
-        MAINTAIN,
-        "system.backup:backup",
-        "Back up control store, Dagster storage and lake. Other processes may keep writing.",
-    ),
-    CommandEntry(
-        "restore",
-        MAINTAIN,
-        "system.backup:restore",
-        "Restore a backup as the data home of the chosen profile. Never overwrites files.",
-    ),
-    CommandEntry(
-        "doctor",
-        MAINTAIN,
-        "system.doctor:doctor",
-        "Check this machine and every platform surface, with advice for each problem.",
-    ),
-    CommandEntry(
-        "replay",
-        MAINTAIN,
-        "system.replay:replay",
-        "Parse the archive with the current parsers and show the differences. Offline.",
-    ),
-    CommandEntry(
-        "erase",
-        MAINTAIN,
-        "system.erase:erase",
-        "Erase an account from tables, payloads, results, reports and caches. Irreversible.",
-    ),
-    CommandEntry(
-        "maintain",
-        MAINTAIN,
-        "system.maintain:maintain",
-        "Delete expired data, and compact and sort tables.",
-    ),
-    CommandEntry(
-        "dagster-ui",
-        None,
-        "system.services:dagster_ui",
-        "Serve the Dagster UI behind the access policy (started by `sametrack up`).",
-    ),
+PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
+    "Scan": {
+        "scan": ("scan:scan", "Find, verify and rank the videos that use a track."),
+        "jobs": ("jobs:app", "List, show and cancel jobs."),
+        "watchlist": (
+            "watchlist:app",
+            "Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
+        ),
+        "catalog": (
+            "catalog:app",
+            "Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
+        ),
+        "report": (
+            "report:report",
+            "Write the report of a notebook or a job as one self-contained HTML file.",
+        ),
+        "demo": (
+            "demo:demo",
+            "Scan a track of the sandbox and compare the result with the ground truth.",
+        ),
+        "audio": ("audio.compare:audio_app", "Compare sound files."),
+    },
+    "Read": {
+        "user": ("operations:user", "Accounts: id, profile, posts, metrics."),
+        "music": ("operations:music", "Tracks: list, hot, batch, discover."),
+        "hashtag": ("operations:hashtag", "Hashtags: list."),
+        "videos": ("operations:videos", "Show videos by id, with all four counts."),
+        "chart": (
+            "chart:app",
+            "The chart: history, backfill, judge, song, link, unlink, withdraw, links.",
+        ),
+        "search": (
+            "operations:search",
+            "The platform's search, which demands verification: always refused.",
+        ),
+    },
+    "Analyse": {
+        "sql": (
+            "analysis.sql:sql",
+            "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
+        ),
+        "query": (
+            "analysis.query:query",
+            "Run a named query of the library; `--list` shows all with their parameters.",
+        ),
+        "notebook": (
+            "notebook:notebook",
+            "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
+        ),
+        "export": (
+            "analysis.export:export",
+            "Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.",
+        ),
+        "database": (
+            "system.database:database",
+            "Write all marts to one DuckDB file, with a comment on every table and column.",
+        ),
+        "trace": (
+            "analysis.trace:trace",
+            "Show the bodies and sounds behind a row of a ranking, and whether their hashes hold.",
+        ),
+    },
+    "Run": {
+        "init": (
+            "system.init:init",
+            (
+                "Write a first .env with profile, data home and token. "
+                "Asks in an interactive terminal."
+            ),
+        ),
+        "up": (
+            "system.up:up",
+            "Start all services, print their addresses, and stop them on Ctrl-C.",
+        ),
+        "serve": ("system.services:serve", "Serve the HTTP API and the console."),
+        "worker": ("system.services:worker", "Run queued jobs until stopped."),
+        "sandbox": (
+            "system.services:sandbox",
+            "Serve the sandbox: a simulated platform with generated audio, on loopback.",
+        ),
+        "mcp": ("mcp:mcp", "Serve Model Context Protocol tools over stdin and stdout."),
+        "openapi": (
+            "system.openapi:openapi",
+            "Print the OpenAPI 3.1.0 description of the HTTP API.",
+        ),
+    },
+    "Maintain": {
+        "backup": (
+            "system.backup:backup",
+            "Back up control store, Dagster storage and lake. Other processes may keep writing.",
+        ),
+        "restore": (
+            "system.backup:restore",
+            "Restore a backup as the data home of the chosen profile. Never overwrites files.",
+        ),
+        "doctor": (
+            "system.doctor:doctor",
+            "Check this machine and every platform surface, with advice for each problem.",
+        ),
+        "replay": (
+            "system.replay:replay",
+            "Parse the archive with the current parsers and show the differences. Offline.",
+        ),
+        "erase": (
+            "system.erase:erase",
+            "Erase an account from tables, payloads, results, reports and caches. Irreversible.",
+        ),
+        "maintain": (
+            "system.maintain:maintain",
+            "Delete expired data, and compact and sort tables.",
+        ),
+    },
+    None: {
+        "dagster-ui": (
+            "system.services:dagster_ui",
+            "Serve the Dagster UI behind the access policy (started by `sametrack up`).",
+        ),
+    },
+}
+"""Commands by the panel of `--help` that lists them, None for none: place and summary of each."""
+COMMANDS = tuple(
+    CommandEntry(name, panel, place, summary)
+    for panel, entries in PANELS.items()
+    for name, (place, summary) in entries.items()
 )
 BY_NAME = {entry.name: entry for entry in COMMANDS}
 

@@ -20,7 +20,7 @@ from warehouse.exports.table_files import (
 from warehouse.records.times import to_utc_text
 
 if TYPE_CHECKING:
-    from api.cli.commands.analysis_workspace import Workspace
+    from api.cli.commands.analysis.analysis_workspace import Workspace
     from warehouse.exports.export_table import ExportTable
 
 SHOWN_ROWS = 100

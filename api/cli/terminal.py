@@ -8,6 +8,8 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn, TextIO
 
 import typer
@@ -80,6 +82,23 @@ def print_message(message: str) -> None:
 def print_json(document: object, *, indent: int | None = 2) -> None:
     """Print a JSON document on stdout."""
     out.out(json.dumps(document, ensure_ascii=False, indent=indent))
+
+
+def print_document(
+    document: object, view: Callable[[], None] | str, *, as_json: bool, indent: int | None = 2
+) -> None:
+    """Print a document as JSON, or what stands for it: a line, or what `view` prints."""
+    if as_json:
+        print_json(document, indent=indent)
+    elif isinstance(view, str):
+        out.print(view)
+    else:
+        view()
+
+
+def print_written(path: Path, more: str = "") -> None:
+    """Print that a file was written, and `more` about it."""
+    out.print(f"[green]written[/] {safe(path)} {more}".rstrip(), soft_wrap=True)
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:

@@ -4,15 +4,14 @@ For client generators and for tests that follow links.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from api.openapi.reference import operation_name
 from api.responses.errors import ACCEPTED, OK
 from warehouse.records.values import Document
 
 
-@dataclass(frozen=True, slots=True)
-class OperationLink:
+class OperationLink(NamedTuple):
     """A link from the response of one operation to the request of another, by short names."""
 
     source: str
@@ -23,7 +22,12 @@ class OperationLink:
 
 _JOB = {"job_id": "$response.body#/data/job_id"}
 _USER = {"sec_user_id": "$response.body#/data/sec_user_id"}
-_CURSOR = "$response.body#/data/cursor"
+_PAGED = {
+    "fetch_user_post_videos": ("sec_user_id", "max_cursor"),
+    "fetch_music_video_list": ("music_id", "cursor"),
+    "fetch_hashtag_video_list": ("ch_id", "cursor"),
+}
+"""Operations that return a page: the id of the list, and the cursor of the next page."""
 
 LINKS = (
     *(
@@ -41,26 +45,14 @@ LINKS = (
         OperationLink("get_sec_user_id", OK, target, _USER)
         for target in ("handler_user_profile", "fetch_user_post_videos", "fetch_user_metrics")
     ),
-    OperationLink(
-        "fetch_user_post_videos",
-        OK,
-        "fetch_user_post_videos",
-        {
-            "sec_user_id": "$request.query.sec_user_id",
-            "max_cursor": "$response.body#/data/max_cursor",
-        },
-    ),
-    OperationLink(
-        "fetch_music_video_list",
-        OK,
-        "fetch_music_video_list",
-        {"music_id": "$request.query.music_id", "cursor": _CURSOR},
-    ),
-    OperationLink(
-        "fetch_hashtag_video_list",
-        OK,
-        "fetch_hashtag_video_list",
-        {"ch_id": "$request.query.ch_id", "cursor": _CURSOR},
+    *(
+        OperationLink(
+            name,
+            OK,
+            name,
+            {list_id: f"$request.query.{list_id}", cursor: f"$response.body#/data/{cursor}"},
+        )
+        for name, (list_id, cursor) in _PAGED.items()
     ),
 )
 

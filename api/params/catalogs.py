@@ -3,8 +3,7 @@
 Types and sizes are declared here; `pipelines/catalog/rules/importing.py` says what a line means.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Self
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
@@ -83,8 +82,6 @@ class CatalogImportBody(StrictModel):
 
 class CatalogTracksQuery(QueryModel):
     """Query of `sametrack_catalog_tracks`."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"cursor": int, "limit": int}
 
     state: TrackState | None = Field(None, description="tracks in this state only. 按状态筛选")
     cursor: StrictInt = Field(

@@ -1,7 +1,6 @@
 """Queries and bodies of the chart operations. `CHART_PARAMETERS` has the limits of endpoint 16."""
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field, StrictInt, StrictStr
 
@@ -21,8 +20,6 @@ def _date_description(name: str) -> str:
 
 class ChartQuery(QueryModel):
     """Query of the chart history. `to_span` checks whether its dates form a range."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"interval_days": int, "limit": int}
 
     start_date: Annotated[
         EncodableText,

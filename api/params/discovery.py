@@ -1,8 +1,5 @@
 """Query of the discovery (endpoint 9). `DISCOVERY_PARAMETERS` has its limits."""
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from api.params.scan import InputText, QueryModel, parameter_field, single_input
@@ -14,8 +11,6 @@ DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
 
 class DiscoveryQuery(QueryModel):
     """Query of `discover_music_related_videos`."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"author_limit": int}
 
     music_id: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
     url: InputText | None = Field(None, description="alias of `music_id`")

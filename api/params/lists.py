@@ -1,7 +1,6 @@
 """Queries for users and video lists. `pipelines/parameters/lists.py` has the limits."""
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
@@ -50,8 +49,6 @@ class ProfileQuery(QueryModel):
 class PostsQuery(QueryModel):
     """Query of `fetch_user_post_videos`."""
 
-    typed_fields: ClassVar[Mapping[str, type]] = {"max_cursor": int, "sort_type": int}
-
     sec_user_id: SecUserId
     max_cursor: StrictInt = parameter_field("max_cursor", POSTS_PARAMETERS)
     count: StrictInt = parameter_field("count", POSTS_PARAMETERS)
@@ -61,8 +58,6 @@ class PostsQuery(QueryModel):
 class MetricsQuery(QueryModel):
     """Query of `fetch_user_metrics`."""
 
-    typed_fields: ClassVar[Mapping[str, type]] = {"days": int}
-
     sec_user_id: SecUserId
     days: StrictInt = parameter_field("days", METRICS_PARAMETERS)
     count: StrictInt = parameter_field("count", METRICS_PARAMETERS)
@@ -70,8 +65,6 @@ class MetricsQuery(QueryModel):
 
 class MusicListQuery(QueryModel):
     """Query of `fetch_music_video_list`."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"cursor": int}
 
     music_id: MusicId
     cursor: StrictInt = parameter_field("cursor", MUSIC_LIST_PARAMETERS)
@@ -81,8 +74,6 @@ class MusicListQuery(QueryModel):
 
 class HashtagListQuery(QueryModel):
     """Query of `fetch_hashtag_video_list`."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"cursor": int, "sort_type": int}
 
     ch_id: ChId
     cursor: StrictInt = parameter_field("cursor", HASHTAG_LIST_PARAMETERS)

@@ -1,7 +1,6 @@
 """Parameters of notes and tags."""
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field, StrictInt, field_validator
 
@@ -35,8 +34,6 @@ class NoteBody(StrictModel):
 
 class NotesQuery(QueryModel):
     """Query of the notes."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     kind: NoteKind | None = Field(None, description="only notes on these. 仅此种类")
     limit: StrictInt = Field(

@@ -9,7 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_args, override
 
 from pydantic import (
     AfterValidator,
@@ -127,8 +127,21 @@ class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+def _kind(annotation: object) -> type:
+    """Return the type of a field that is not text: bool, int or float; else str."""
+    parts = {getattr(one, "__origin__", one) for one in (annotation, *get_args(annotation))}
+    return next((kind for kind in (bool, int, float) if kind in parts), str)
+
+
 class QueryModel(StrictModel):
     """Parameters of a query string."""
+
+    _kinds: ClassVar[Mapping[str, type]] = {}
+
+    @classmethod
+    @override
+    def __pydantic_init_subclass__(cls, **_options: object) -> None:
+        cls._kinds = {name: _kind(field.annotation) for name, field in cls.model_fields.items()}
 
     @model_validator(mode="before")
     @classmethod
@@ -140,7 +153,7 @@ class QueryModel(StrictModel):
     @classmethod
     def _typed(cls, name: str, value: object) -> object:
         """Convert canonical text to the type of the field; not `+3`, ` 3`, `03`, `1_0` or `yes`."""
-        kind = BY_NAME[name].kind if name in BY_NAME else cls.typed_fields.get(name, str)
+        kind = cls._kinds.get(name, str)
         if not isinstance(value, str) or kind is str:
             return value
         if kind is bool:
@@ -148,9 +161,6 @@ class QueryModel(StrictModel):
         if kind is int:
             return int(value) if _INTEGER.fullmatch(value) else value
         return float(value) if _REAL.fullmatch(value) else value
-
-    typed_fields: ClassVar[Mapping[str, type]] = {}
-    """Types of fields that are neither in `PARAMETERS` nor text."""
 
 
 class ScanFields(StrictModel):
@@ -310,8 +320,6 @@ class RankingQuery(QueryModel):
 
 class JobListQuery(QueryModel):
     """Query of the list of jobs."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     limit: StrictInt = Field(50, ge=1, le=200, description="maximum number of jobs, newest first")
     status: JobStatus | None = Field(None, description="only jobs with this status")

@@ -4,8 +4,7 @@ Types and size limits are declared here. `warehouse/records/watchlists.py` has t
 schedules and inputs.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
@@ -139,8 +138,6 @@ class WatchlistChange(StrictModel):
 
 class WatchlistRunsQuery(QueryModel):
     """Query for lists of runs and digests."""
-
-    typed_fields: ClassVar[Mapping[str, type]] = {"limit": int}
 
     limit: StrictInt = Field(
         20, ge=1, le=200, description="maximum number of runs. 返回最新运行的数量"

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.audio import cross_check as checking
 from api.cli.commands.audio import explain as command
 from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
@@ -198,7 +197,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
             done.set_result(NotComparable(sha256=None, reason="silent") if is_silent else seen[-1])
             return done
 
-    monkeypatch.setattr(checking, "DecoderPool", lambda _workers: Pool())
+    monkeypatch.setattr(command, "DecoderPool", lambda _workers: Pool())
     monkeypatch.setattr("pipelines.audio.cross_check.cross_check", lambda *_: STRAIGHT)
     return seen
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.commands import operations
+from api.cli.options import JsonOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import (
@@ -25,8 +26,7 @@ from api.cli.terminal import (
     EXIT_INTERRUPTED,
     err,
     exit_with_input_error,
-    out,
-    print_json,
+    print_document,
     print_message,
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 app = operations.chart
 _LINE_EVERY = 50
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 _Song = Annotated[
     str,
     typer.Argument(metavar="SONG_KEY", help="`song_key` in the output of `chart history --json`."),
@@ -57,7 +56,7 @@ def backfill(
     *,
     first: Annotated[str, typer.Option("--from", help="First day, YYYY-MM-DD.")] = str(FIRST_DAY),
     last: Annotated[str | None, typer.Option("--to", help="Last day; default: today.")] = None,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read all issues of a date range that are not stored yet. Safe to interrupt and repeat.
 
@@ -76,83 +75,76 @@ def backfill(
 
 
 @app.command("judge")
-def judge(*, as_json: _Json = False) -> None:
+def judge(*, as_json: JsonOption = False) -> None:
     """Link all songs to music ids again, from stored data only."""
     with _open_chart_service() as service:
         judged = service.judge()
     relations = dict(sorted(judged.relations.items()))
-    if as_json:
-        counts = ("song_count", "issue_count", "lead_count", "row_count")
-        document = {name: getattr(judged, name) for name in counts} | {"relations": relations}
-        print_json(document, indent=None)
-        return
+    counts = ("song_count", "issue_count", "lead_count", "row_count")
+    document = {name: getattr(judged, name) for name in counts} | {"relations": relations}
     pairs = ", ".join(f"{count} {relation}" for relation, count in relations.items()) or "none"
-    out.print(
+    line = (
         f"{judged.song_count} songs of {judged.issue_count} issues; pairs: {pairs}; "
         f"{judged.lead_count} leads estimated, {judged.row_count} rows written"
     )
+    print_document(document, line, as_json=as_json, indent=None)
 
 
 @app.command("song")
-def song(song_key: _Song, *, as_json: _Json = False) -> None:
+def song(song_key: _Song, *, as_json: JsonOption = False) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
     with _open_chart_songs() as songs:
         found = songs.song(song_key)
     _show(found, print_song, as_json=as_json)
 
 
-@app.command("link")
-def link(
-    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
-) -> None:
-    """Link a song to a music id. Overrides the automatic rules."""
-    _decide_link(song_key, music_id, "same", by=by, note=note, as_json=as_json)
+def _decision(said: "SongLinkChoice") -> Callable[..., None]:
+    def decide(
+        song_key: _Song,
+        music_id: _Music,
+        *,
+        by: _By = None,
+        note: _Note = None,
+        as_json: JsonOption = False,
+    ) -> None:
+        asked = {"song_key": song_key, "music_id": music_id, "said": said}
+        body = _validate({**asked, "said_by": by, "note": note})
+        with _open_chart_songs() as songs:
+            found = songs.say(
+                body.song_key,
+                body.music_id,
+                said,
+                said_by=body.said_by,
+                note=body.note,
+                origin="cli",
+            )
+        _show(found, print_song, as_json=as_json)
+
+    return decide
 
 
-@app.command("unlink")
-def unlink(
-    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
-) -> None:
-    """Mark a music id as a different song. Overrides the automatic rules."""
-    _decide_link(song_key, music_id, "different", by=by, note=note, as_json=as_json)
-
-
-@app.command("withdraw")
-def withdraw(
-    song_key: _Song, music_id: _Music, *, by: _By = None, note: _Note = None, as_json: _Json = False
-) -> None:
-    """Withdraw a manual link decision, so that the automatic rules apply again."""
-    _decide_link(song_key, music_id, "withdrawn", by=by, note=note, as_json=as_json)
+app.command("link", help="Link a song to a music id. Overrides the automatic rules.")(
+    _decision("same")
+)
+app.command("unlink", help="Mark a music id as a different song. Overrides the automatic rules.")(
+    _decision("different")
+)
+app.command(
+    "withdraw",
+    help="Withdraw a manual link decision, so that the automatic rules apply again.",
+)(_decision("withdrawn"))
 
 
 @app.command("links")
 def links(
     song_key: Annotated[str | None, typer.Argument(metavar="[SONG_KEY]")] = None,
     *,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
     with _open_chart_songs() as songs:
         found = songs.links(song_key)
     _show(found, print_link_decisions, as_json=as_json)
-
-
-def _decide_link(
-    song_key: str,
-    music_id: str,
-    said: "SongLinkChoice",
-    *,
-    by: str | None,
-    note: str | None,
-    as_json: bool,
-) -> None:
-    asked = {"song_key": song_key, "music_id": music_id, "said": said, "said_by": by, "note": note}
-    body = _validate(asked)
-    with _open_chart_songs() as songs:
-        found = songs.say(
-            body.song_key, body.music_id, said, said_by=body.said_by, note=body.note, origin="cli"
-        )
-    _show(found, print_song, as_json=as_json)
 
 
 def _validate(asked: ReadOnlyDocument) -> "ChartLinkBody":
@@ -171,12 +163,9 @@ def _validate(asked: ReadOnlyDocument) -> "ChartLinkBody":
 def _show(
     found: ReadOnlyDocument, view: Callable[[ReadOnlyDocument], None], *, as_json: bool
 ) -> None:
-    if as_json:
-        print_json(found)
-        return
-    if found["is_demo_data"]:
+    if found["is_demo_data"] and not as_json:
         print_banner(err)
-    view(found)
+    print_document(found, lambda: view(found), as_json=as_json)
 
 
 def _exit_code(filled: BackfillResult) -> int:

@@ -16,6 +16,7 @@ import typer
 
 from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
+from api.cli.options import SandboxSeed, SandboxSize
 from api.cli.processes.child_processes import ChildProcessGroup
 from api.cli.processes.demo_data import WORLD, keep_tables
 from api.cli.processes.demo_environment import DemoEnvironment
@@ -27,6 +28,7 @@ from api.cli.terminal import (
     err,
     out,
     print_message,
+    print_written,
     safe,
     show_document_error,
     show_error,
@@ -40,10 +42,6 @@ from warehouse.records.values import Document
 DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20
 
-_Seed = Annotated[int, typer.Option(help="Seed of the sandbox.")]
-_Size = Annotated[
-    float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
-]
 _Out = Annotated[
     Path | None,
     typer.Option(
@@ -80,8 +78,8 @@ class DemoResult:
 
 def demo(
     *,
-    seed: _Seed = 7,
-    size: _Size = 0.3,
+    seed: SandboxSeed = 7,
+    size: SandboxSize = 0.3,
     out_dir: _Out = None,
     cache: _Cache = None,
     keep: _Keep = None,
@@ -155,7 +153,7 @@ def _report_result(shown: DemoResult, folder: Path, name: str) -> int:
     print_result(out, shown.job["result"], rows=SHOWN_ROWS)
     print_judgement(out, shown.judgement)
     for path in write_files(shown, folder, name):
-        out.print(f"[green]written[/] {safe(path)}", soft_wrap=True)
+        print_written(path)
     out.print(
         f"[dim]{shown.seconds:.1f} s from start to result; the sandbox used "
         f"{shown.platform_cpu_s:.1f} s of CPU, mostly to render sounds[/]"

@@ -1,15 +1,28 @@
 """`sametrack jobs`: list, show and cancel jobs in the stores of this machine."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
 from rich.table import Table
 
+from api.cli.options import JsonOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.terminal import out, print_json, print_message, safe, show_document_error
+from api.cli.terminal import (
+    out,
+    print_document,
+    print_json,
+    print_message,
+    safe,
+    show_document_error,
+)
 from warehouse.records.values import Document
+
+if TYPE_CHECKING:
+    from api.cli.local_job_client import LocalJobClient
 
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
@@ -23,17 +36,19 @@ STATUS_STYLES = {
 }
 
 app = typer.Typer(help="List, show and cancel jobs.", invoke_without_command=True)
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 _JobId = Annotated[str, typer.Argument(metavar="ID", help="Id of a job, or a unique prefix.")]
 _Limit = Annotated[int, typer.Option(min=1, max=500, help="Number of jobs.")]
 
 
 @app.callback()
-def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Json = False) -> None:
+def list_jobs(
+    ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: JsonOption = False
+) -> None:
     """List the newest jobs."""
     if ctx.invoked_subcommand is not None:
         return
-    found = _newest(limit)
+    with _open_jobs() as jobs:
+        found = jobs.jobs(limit=limit)
     if as_json:
         print_json([{**job, "result": None} for job in found])
         return
@@ -44,13 +59,10 @@ def list_jobs(ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: _Js
 
 
 @app.command("show")
-def show(job_id: _JobId, *, as_json: _Json = False) -> None:
+def show(job_id: _JobId, *, as_json: JsonOption = False) -> None:
     """Show a job and, once completed, its result."""
-    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
-
-    with open_local_job_client(ApiSettings()) as job_client:
-        job = job_client.job(job_client.expand_job_id(job_id))
+    with _open_jobs() as jobs:
+        job = jobs.job(jobs.expand_job_id(job_id))
     if as_json:
         print_json(job)
         return
@@ -63,17 +75,12 @@ def show(job_id: _JobId, *, as_json: _Json = False) -> None:
 
 
 @app.command("cancel")
-def cancel(job_id: _JobId, *, as_json: _Json = False) -> None:
+def cancel(job_id: _JobId, *, as_json: JsonOption = False) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
-    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
-
-    with open_local_job_client(ApiSettings()) as job_client:
-        job = job_client.cancel(job_client.expand_job_id(job_id))
-    if as_json:
-        print_json({**job, "result": None})
-        return
-    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}")
+    with _open_jobs() as jobs:
+        job = jobs.cancel(jobs.expand_job_id(job_id))
+    line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}"
+    print_document({**job, "result": None}, line, as_json=as_json)
 
 
 def _outcome(job: Document) -> str:
@@ -82,12 +89,13 @@ def _outcome(job: Document) -> str:
     return "cancellation requested" if job["cancel_requested"] else "already ended"
 
 
-def _newest(limit: int) -> list[Document]:
+@contextmanager
+def _open_jobs() -> Iterator["LocalJobClient"]:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as job_client:
-        return job_client.jobs(limit=limit)
+    with open_local_job_client(ApiSettings()) as jobs:
+        yield jobs
 
 
 def _table(jobs: list[Document]) -> Table:

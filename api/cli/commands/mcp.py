@@ -8,7 +8,8 @@ from typing import Annotated
 import anyio
 import typer
 
-from api.cli.api_access import ApiOption, open_client
+from api.cli.api_access import open_client
+from api.cli.options import ApiOption
 
 _MayStart = Annotated[
     bool | None,

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from api.cli.api_access import ApiOption, JsonOption, call_and_print
+from api.cli.api_access import call_and_print
+from api.cli.options import ApiOption, JsonDataOption
 from api.cli.rendering import reads
 from api.cli.rendering.parameter_options import (
     KEYWORDS,
@@ -34,7 +35,7 @@ _LINKED_ID = "sec_user_id"
 """The one argument that may be a link although the operation takes an id."""
 _COMMON = tuple(
     inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-    for name, default, annotation in (("as_json", False, JsonOption), ("api", None, ApiOption))
+    for name, default, annotation in (("as_json", False, JsonDataOption), ("api", None, ApiOption))
 )
 
 

@@ -11,8 +11,9 @@ import typer
 from rich import box
 from rich.table import Table
 
+from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import err, exit_with_input_error, out, safe
+from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.evidence.report_evidence import ReportEvidence
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
-_LANGUAGES = ("en", "zh")
 
 _What = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Name of a report, or id of a completed job.")
@@ -65,9 +65,9 @@ def report(
 
     The tables of a notebook are written as CSV to a folder next to the page.
     """
-    if language not in _LANGUAGES:
+    if language not in LANGUAGES:
         exit_with_input_error(
-            f"{language!r} is not a language of reports", hint=f"use {' or '.join(_LANGUAGES)}"
+            f"{language!r} is not a language of reports", hint=f"use {' or '.join(LANGUAGES)}"
         )
     if output is not None and output.suffix.lower() == ".pdf":
         page = output.with_suffix(".html")
@@ -124,13 +124,13 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
         pairs = job_client.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
     page = write_report(path, job, pairs=pairs, language=language)
-    _print_written(path)
+    print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- loads Playwright
 
         with err.status("printing"), open_printer(settings.chromium_path) as printer:
             printed = printer.write(page, path)
-        _print_written(printed)
+        print_written(printed)
 
 
 def _report_notebook(
@@ -163,11 +163,11 @@ def _report_notebook(
         made = build_report(Settings(), asked, progress=lambda step: status.update(safe(step)))
     if made.is_demo:
         print_banner(err)
-    _print_written(made.page)
+    print_written(made.page)
     if made.pdf is not None:
-        _print_written(made.pdf)
+        print_written(made.pdf)
     if made.tables:
-        _print_written(made.tables[0].parent, f"({len(made.tables)} tables)")
+        print_written(made.tables[0].parent, f"({len(made.tables)} tables)")
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -195,7 +195,3 @@ def _parameters(notebook: "Notebook") -> str:
         for one in notebook.parameters
     )
     return "\n".join(lines) or "none"
-
-
-def _print_written(path: Path, more: str = "") -> None:
-    out.print(f"[green]written[/] {safe(path)} {more}".rstrip(), soft_wrap=True)

@@ -1,7 +1,7 @@
 """`sametrack watchlist`: manage watchlists in the stores of this machine."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.options import JsonOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,
     out,
+    print_document,
     print_json,
     print_message,
     safe,
@@ -35,14 +37,13 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a watchlist.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 _Limit = Annotated[int, typer.Option(min=1, max=200, help="Number of runs.")]
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; see docs/watchlists.md.")]
 _Inputs = list[str]
 
 
 @app.command("list")
-def list_all(*, as_json: _Json = False) -> None:
+def list_all(*, as_json: JsonOption = False) -> None:
     """List all watchlists with their last and next run."""
     with _open_watchlists() as kept_lists:
         found = kept_lists.listed()
@@ -88,7 +89,7 @@ def add(
     count: Annotated[
         int | None, typer.Option(min=1, max=500, help="Length of the ranking in which ranks count.")
     ] = None,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
     if not isfinite(velocity):  # neither too small nor too large for Typer
@@ -116,26 +117,24 @@ def add(
 
 
 @app.command("remove")
-def remove(name: _Name, *, as_json: _Json = False) -> None:
+def remove(name: _Name, *, as_json: JsonOption = False) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
     with _open_watchlists() as kept_lists:
         gone = kept_lists.delete(name)
-    if as_json:
-        print_json(gone)
-        return
-    out.print(f"[bold]{safe(name)}[/] removed")
+    print_document(gone, f"[bold]{safe(name)}[/] removed", as_json=as_json)
 
 
-@app.command("enable")
-def enable(name: _Name, *, as_json: _Json = False) -> None:
-    """Resume the schedule of a watchlist."""
-    _switch(name, is_on=True, as_json=as_json)
+def _switch(is_on: bool, done: str) -> Callable[..., None]:
+    def switch(name: _Name, *, as_json: JsonOption = False) -> None:
+        with _open_watchlists() as kept_lists:
+            changed = kept_lists.change(name, {"enabled": is_on})
+        _show_one(changed, done, as_json=as_json)
+
+    return switch
 
 
-@app.command("disable")
-def disable(name: _Name, *, as_json: _Json = False) -> None:
-    """Pause the schedule of a watchlist."""
-    _switch(name, is_on=False, as_json=as_json)
+app.command("enable", help="Resume the schedule of a watchlist.")(_switch(True, "enabled"))
+app.command("disable", help="Pause the schedule of a watchlist.")(_switch(False, "disabled"))
 
 
 @app.command("run")
@@ -143,7 +142,7 @@ def run(
     name: _Name,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the digest.")] = False,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run a watchlist now. Its scans are jobs, so a worker must be running.
 
@@ -168,14 +167,11 @@ def run(
 
 
 @app.command("runs")
-def runs(name: _Name, *, limit: _Limit = 20, as_json: _Json = False) -> None:
+def runs(name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False) -> None:
     """List the newest runs of a watchlist."""
     with _open_watchlists() as kept_lists:
         found = kept_lists.runs(name, limit=limit)
-    if as_json:
-        print_json(found)
-        return
-    print_runs(out, found)
+    print_document(found, lambda: print_runs(out, found), as_json=as_json)
 
 
 @app.command("digest")
@@ -183,7 +179,7 @@ def digest(
     name: _Name,
     run_id: Annotated[str | None, typer.Argument(help="Id of a run. Default: the newest.")] = None,
     *,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show the digest of a run."""
     with _open_watchlists() as kept_lists:
@@ -194,10 +190,7 @@ def digest(
     if found is None:
         print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
         raise typer.Exit(EXIT_FAILED)
-    if as_json:
-        print_json(found)
-        return
-    print_digest(out, found)
+    print_document(found, lambda: print_digest(out, found), as_json=as_json)
 
 
 @app.command("apply")
@@ -210,7 +203,7 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the changes without making them.")
     ] = False,
-    as_json: _Json = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Create and change watchlists to match a YAML file. Idempotent."""
     from api.services.watchlists.files import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
@@ -233,20 +226,10 @@ def apply(
         print_message("dry run: nothing was changed")
 
 
-def _switch(name: str, *, is_on: bool, as_json: bool) -> None:
-    with _open_watchlists() as kept_lists:
-        changed = kept_lists.change(name, {"enabled": is_on})
-    _show_one(changed, "enabled" if is_on else "disabled", as_json=as_json)
-
-
 def _show_one(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(watchlist)
-        return
     due = f"next {watchlist['next_due_at']}" if watchlist["next_due_at"] else "paused"
-    out.print(
-        f"[bold]{safe(watchlist['name'])}[/] {what} · {safe(watchlist['every'])} · {safe(due)}"
-    )
+    line = f"[bold]{safe(watchlist['name'])}[/] {what} · {safe(watchlist['every'])} · {safe(due)}"
+    print_document(watchlist, line, as_json=as_json)
 
 
 def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:

@@ -5,7 +5,6 @@ A status line in a terminal; in a file or a pipe the lines of the tracks alone.
 
 from collections import Counter
 from dataclasses import asdict
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -54,12 +53,7 @@ class CatalogRunDisplay:
             self._status.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._status.stop()
 
     def update(self, progress: CatalogProgress) -> None:

@@ -6,16 +6,14 @@ The checks are in `pipelines/doctor`. Every text from outside passes `safe`.
 from collections import Counter
 from datetime import UTC, datetime
 from time import monotonic
-from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from rich import box
 from rich.console import Console, Group
-from rich.live import Live
-from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from api.cli.rendering.progress import LiveDisplay
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, safe
 from pipelines.documents.stop_reasons import STOPS
@@ -47,29 +45,12 @@ class ExaminationProgress(Protocol):
     def surfaces(self) -> "dict[str, ProbeState]": ...
 
 
-class DoctorDisplay:
-    """Live progress in a terminal, nothing in a pipe. A context manager."""
+class DoctorDisplay(LiveDisplay):
+    """A live display of an examination."""
 
     def __init__(self, course: ExaminationProgress, console: Console = err) -> None:
+        super().__init__(console)
         self._course = course
-        self._console = console
-        self._live = Live(console=console, transient=True, refresh_per_second=8)
-        self._spinner = Spinner("dots", style="cyan")
-        self._begun_at = monotonic()
-
-    def __enter__(self) -> Self:
-        if self._console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        if self._console.is_terminal:
-            self._live.stop()
 
     def update(self) -> None:
         """Update the display."""

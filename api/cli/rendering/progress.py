@@ -6,7 +6,6 @@ A live block in a terminal; one line per stage in a file or a pipe.
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from time import monotonic, sleep
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from rich.console import Console, Group
@@ -64,29 +63,29 @@ class JobObserver(Protocol):
     def update(self, job: Document) -> None: ...
 
 
-class ScanDisplay:
-    """A live display of a job, as a context manager."""
+class LiveDisplay:
+    """A block that a terminal shows until the end, as a context manager; nothing in a pipe."""
 
     def __init__(self, console: Console = err) -> None:
         self._console = console
         self._live = Live(console=console, transient=True, refresh_per_second=8)
         self._spinner = Spinner("dots", style="cyan")
         self._begun_at = monotonic()
-        self._last_stage = ""
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self._console.is_terminal:
             self._live.stop()
+
+
+class ScanDisplay(LiveDisplay):
+    """A live display of a job; in a pipe, a line per stage."""
+
+    _last_stage = ""
 
     def update(self, job: Document) -> None:
         """Display a job document."""

@@ -167,22 +167,19 @@ def _change(video: "answers.VariantVideo") -> str:
 def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
-    for source in coverage["sources"]:
-        console.print(f"  • {safe(source_sentence(source).en)}", soft_wrap=True)
-    for sentence in messages.decision_sentences(coverage.get("decisions", ())):
-        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
-    for sentence in messages.not_reached_sentences(map(str, coverage["not_reached"])):
-        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
-    for sentence in messages.genuine_sentences(coverage.get("list_genuine_share", [])):
-        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     estimates = coverage.get("estimates")
-    for sentence in coverage_estimate_sentences(estimates):
-        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
-    for sentence in audit_sentences(coverage.get("audit")):
-        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
+    sentences = [
+        *map(source_sentence, coverage["sources"]),
+        *messages.decision_sentences(coverage.get("decisions", ())),
+        *messages.not_reached_sentences(map(str, coverage["not_reached"])),
+        *messages.genuine_sentences(coverage.get("list_genuine_share", [])),
+        *coverage_estimate_sentences(estimates),
+        *audit_sentences(coverage.get("audit")),
+    ]
     if coverage["unseen_estimate"] and not estimates:  # results of before have no interval
-        estimate = messages.estimate_sentence(coverage["unseen_estimate"])
-        console.print(f"  • {safe(estimate.en)}", soft_wrap=True)
+        sentences.append(messages.estimate_sentence(coverage["unseen_estimate"]))
+    for sentence in sentences:
+        console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     console.print(f"  [dim]{messages.NOT_EXHAUSTIVE.en}[/]")
 
 

@@ -3,8 +3,7 @@
 Annotations never confirm a video.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import Path, Request
@@ -49,7 +48,6 @@ class PlotQuery(QueryModel):
 class ExcerptQuery(QueryModel):
     """Query of an excerpt."""
 
-    typed_fields: ClassVar[Mapping[str, type]] = {"fetch": bool}
     fetch: StrictBool = Field(
         False,
         description="read the sound of the video again if no excerpt is stored. "

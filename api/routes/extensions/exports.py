@@ -1,7 +1,7 @@
 """Compared pairs, reads of a job, time series, storage usage, and exports of tables as files."""
 
 from functools import partial
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from anyio.to_thread import run_sync
 from fastapi import Path, Request
@@ -64,8 +64,6 @@ _JSON_FILE: Document = {
 
 class ExportQuery(QueryModel):
     """Query of an export."""
-
-    typed_fields: ClassVar = {"bom": bool}
 
     source: Annotated[PrintableText, Field(min_length=1, max_length=MAX_SOURCE_LENGTH)] = Field(
         description="path and query of the read operation to export. 要导出的读取接口（路径与参数）"

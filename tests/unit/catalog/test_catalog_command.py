@@ -142,7 +142,7 @@ def test_an_interrupted_run_is_continued_and_its_jobs_can_be_cancelled(
     def interrupt(_seconds: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("api.cli.commands.catalog.run.sleep", interrupt)
+    monkeypatch.setattr("api.cli.commands.catalog.sleep", interrupt)
     run("import", "songs", "songs.csv")
     for _ in range(2):  # the second run is not kept out by the first, and submits nothing again
         result = run("run", "songs", "--at-once", "1")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.commands import sql as command
-from api.cli.commands.analysis_workspace import open_workspace
+from api.cli.commands.analysis import sql as command
+from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.main import app
 from api.cli.sql_prompt import answer_lines
 from warehouse.engine.duckdb_engine import Engine

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.recorded.live_check import ask_for_consent
+from api.cli.commands.system.live_check import ask_for_consent
 from api.cli.main import app
 from pipelines.platform.profiles import load_profile
 from warehouse.records.errors import InvalidParameterError

@@ -9,8 +9,7 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from api.cli.sql_completion import complete_sql
-from api.cli.sql_prompt import SqlCompleter, answer_lines, history_file
+from api.cli.sql_prompt import SqlCompleter, answer_lines, complete_sql, history_file
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.tables import BY_NAME

@@ -13,9 +13,18 @@ from rich.table import Table
 from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
-from api.cli.commands.audio.explain import explain, searched_text, verdict_words
+from api.cli.commands.audio.explain import explain
 from api.cli.commands.audio.identify import identify
-from api.cli.commands.audio.progress import VERDICT_STYLE, audio_progress
+from api.cli.options import JsonDocumentOption, MatchThreshold
+from api.cli.rendering.audio import (
+    VERDICT_STYLE,
+    audio_progress,
+    format_number,
+    searched_text,
+    styled_verdict,
+    verdict_table,
+    verdict_words,
+)
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -39,7 +48,6 @@ audio_app.command("annotations")(annotations)
 _LIMITS = MatchThresholds()
 _LIST_OPTIONS = ("--reference", "--candidate")
 _DEFAULT_WORKERS = os.cpu_count() or 1
-_Threshold = Annotated[float, typer.Option(min=0.0, max=1.0, help="Minimum score of a match.")]
 
 
 class _ManyFilesCommand(TyperCommand):
@@ -54,8 +62,8 @@ class _ManyFilesCommand(TyperCommand):
 def compare(
     reference: Annotated[list[Path], typer.Option(help="Up to 3 sounds of the recording.")],
     candidate: Annotated[list[Path], typer.Option(help="Up to 2 sounds of the candidate.")],
-    match_threshold: _Threshold = _LIMITS.match_threshold,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    match_threshold: MatchThreshold = _LIMITS.match_threshold,
+    as_json: JsonDocumentOption = False,
 ) -> None:
     """Decide whether the candidate has the same recording as the references."""
     if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
@@ -90,7 +98,7 @@ def compare(
 def bench(
     manifest: Annotated[Path, typer.Argument(help="CSV with pair_id, refs (a;b;c), candidate.")],
     out_path: Annotated[Path, typer.Option("--out", dir_okay=False, help="CSV file to write.")],
-    match_threshold: _Threshold = _LIMITS.match_threshold,
+    match_threshold: MatchThreshold = _LIMITS.match_threshold,
     workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
 ) -> None:
     """Score every row of a manifest. Rows with an unreadable file state the reason.
@@ -191,12 +199,8 @@ def _sound_document(path: Path, heard: SoundMeasurement) -> dict[str, object]:
 
 
 def _pair_table(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("reference", overflow="fold")
-    table.add_column("candidate", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    for name in ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed"):
-        table.add_column(name, justify="right", no_wrap=True)
+    numbers = ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed")
+    table = verdict_table("reference", "candidate", numbers=numbers)
     for pair in verdict.pairs:
         table.add_row(
             safe(references[pair.reference_index].name),
@@ -209,20 +213,19 @@ def _pair_table(verdict: GroupVerdict, references: list[Path], candidates: list[
 
 def _pair_cells(pair: GroupPair) -> list[str]:
     evidence = pair.evidence
-    style = VERDICT_STYLE[evidence.verdict]
-    numbers = (
-        (evidence.score, ".3f"),
-        (evidence.chroma_distance, ".3f"),
-        (evidence.mfcc_distance, ".3f"),
-        (evidence.peak_agreement, ".3f"),
-        (evidence.overlap_s, ".1f"),
-    )
-    cells = ["–" if value is None else format(value, form) for value, form in numbers]
     starts = "–"
     if evidence.reference_start_s is not None and evidence.candidate_start_s is not None:
         starts = f"{evidence.reference_start_s:.1f}/{evidence.candidate_start_s:.1f}"
-    speed = "–" if evidence.speed is None else f"{evidence.speed:g}"
-    return [f"[{style}]{verdict_words(evidence)}[/]", *cells, starts, speed]
+    return [
+        styled_verdict(evidence),
+        format_number(evidence.score, ".3f"),
+        format_number(evidence.chroma_distance, ".3f"),
+        format_number(evidence.mfcc_distance, ".3f"),
+        format_number(evidence.peak_agreement, ".3f"),
+        format_number(evidence.overlap_s, ".1f"),
+        starts,
+        format_number(evidence.speed, "g"),
+    ]
 
 
 def _score_text(verdict: GroupVerdict) -> str:

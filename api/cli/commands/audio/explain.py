@@ -1,26 +1,30 @@
 """`sametrack audio explain`: explain a verdict with its measures and an evidence plot.
 
-Works on two files, or on a stored comparison, which is measured again.
+Works on two files, or on a stored comparison, which is measured again. With `--librosa` it also
+prints what librosa measures (`pipelines/audio/cross_check.py`).
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 from rich.table import Table
 
-from api.cli.commands.audio.cross_check import (
-    check_document,
-    check_files,
-    check_stored,
-    show_check,
+from api.cli.options import JsonDocumentOption
+from api.cli.rendering.audio import format_number, searched_text, verdict_words
+from api.cli.terminal import (
+    err,
+    exit_with_input_error,
+    out,
+    print_json,
+    print_written,
+    safe,
 )
-from api.cli.terminal import err, exit_with_input_error, out, print_json, safe
-from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from pipelines.documents.messages import searched_message
 from warehouse.extras import need_extra
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -28,7 +32,6 @@ from warehouse.records.evidence import (
     ExcerptRole,
     MatchThresholds,
     PairEvidence,
-    SearchedRange,
 )
 from warehouse.records.values import Document
 
@@ -65,7 +68,7 @@ def explain(
     with_librosa: Annotated[
         bool, typer.Option("--librosa", help="Cross-check with librosa (extra `analysis`).")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonDocumentOption = False,
 ) -> None:
     """Explain the verdict on two sounds: measures, limits and an evidence plot."""
     form = _form(out_file)
@@ -84,9 +87,9 @@ def explain(
         return
     _show(told.explanation, told.document.get("measured_again"))
     if told.check is not None:
-        show_check(told.check, told.explanation.evidence)
+        _show_check(told.check, told.explanation.evidence)
     if out_file is not None:
-        out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)
+        print_written(out_file)
 
 
 def _check_choice(
@@ -103,7 +106,7 @@ def _check_choice(
 def _with_check(told: _Explained) -> Document:
     if told.check is None:
         return told.document
-    return told.document | {"librosa": check_document(told.check, told.explanation.evidence)}
+    return told.document | {"librosa": _check_document(told.check, told.explanation.evidence)}
 
 
 def _form(out_file: Path | None) -> Literal["svg", "png"]:
@@ -139,7 +142,7 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
         ],
         "algorithm": ALGORITHM,
     }
-    check = check_files(reference, candidate) if with_librosa else None
+    check = _check_files(reference, candidate) if with_librosa else None
     return _Explained(explanation, document, (reference.name, candidate.name), check)
 
 
@@ -157,7 +160,7 @@ def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: 
         stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:
             _write_excerpts(opened.evidence, comparison_id, excerpts)
-        check = check_stored(opened.evidence, comparison_id) if with_librosa else None
+        check = _check_stored(opened.evidence, comparison_id) if with_librosa else None
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     explanation = explain_pair(first, second, pair, limits=limits)
@@ -216,7 +219,7 @@ def _show(explanation: Explanation, again: Document | None) -> None:
     states = {True: "[green]met[/]", False: "[red]not met[/]", None: ""}
     for one in explanation.measures:
         sign = "≤" if one.lower_is_better else "≥"
-        value = "–" if one.value is None else f"{one.value:.6f}"
+        value = format_number(one.value, ".6f")
         limit = "–" if one.limit is None else f"{sign} {one.limit:g}"
         table.add_row(one.name, value, limit, states[one.is_met])
     out.print(table)
@@ -231,12 +234,66 @@ def _show(explanation: Explanation, again: Document | None) -> None:
         err.print(f"[yellow]measured again; these values differ:[/] {safe(fields)}")
 
 
-def searched_text(searched: SearchedRange) -> str:
-    """Return the line that says what a comparison looked for."""
-    return f"[dim]searched: {safe(searched_message(asdict(searched)).en)}[/]"
+def _check_files(reference: Path, candidate: Path) -> "CrossCheck":
+    """Measure two files with librosa; what it cannot measure is an input error."""
+    from pipelines.audio.cross_check import TooShortError, cross_check  # noqa: PLC0415 - if asked
+
+    with DecoderPool(1) as pool:
+        futures = [pool.submit_decode(path) for path in (reference, candidate)]
+        sounds = [future.result() for future in futures]
+    for sound in sounds:
+        if isinstance(sound, NotComparable):
+            exit_with_input_error(f"a sound cannot be decoded: {sound.reason}")
+    try:
+        return cross_check(*cast("list[DecodedSamples]", sounds))
+    except TooShortError as error:
+        exit_with_input_error(str(error))
 
 
-def verdict_words(evidence: PairEvidence) -> str:
-    """Return the verdict and, for a rejected pair, its likely kind."""
-    named = (evidence.observation or "").replace("_", " ")
-    return f"{evidence.verdict}, {named}" if named else evidence.verdict
+def _check_stored(evidence_service: "EvidenceService", comparison_id: str) -> "CrossCheck":
+    """Measure the stored excerpts of a comparison; times are those of the whole sounds.
+
+    Raises:
+        NotFoundError: An excerpt is not stored.
+    """
+    excerpts = evidence_service.pair(comparison_id).excerpts
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{role}.mp3" for role in EXCERPT_ROLES]
+        for role, path in zip(EXCERPT_ROLES, paths, strict=True):
+            path.write_bytes(evidence_service.excerpt(comparison_id, role))
+        check = _check_files(*paths)
+    return replace(
+        check,
+        reference_s=check.reference_s + excerpts["reference"].start_s,
+        candidate_s=check.candidate_s + excerpts["candidate"].start_s,
+    )
+
+
+def _check_document(check: "CrossCheck", evidence: PairEvidence) -> Document:
+    """Return the numbers and sentences for `--json`."""
+    from pipelines.audio.cross_check import differences  # noqa: PLC0415 - if asked
+
+    return {
+        "chroma_distance": check.chroma_distance,
+        "mfcc_distance": check.mfcc_distance,
+        "tempo": check.tempo,
+        "key_shift": check.key_shift,
+        "bend_s": check.bend_s,
+        "reference_s": [float(check.reference_s[0]), float(check.reference_s[-1])],
+        "candidate_s": [float(check.candidate_s[0]), float(check.candidate_s[-1])],
+        "differences": list(differences(check, evidence)),
+    }
+
+
+def _show_check(check: "CrossCheck", evidence: PairEvidence) -> None:
+    """Print both implementations beside each other, then the sentences."""
+    from pipelines.audio.cross_check import differences, measures  # noqa: PLC0415 - if asked
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("measure", "matcher", "librosa"):
+        table.add_column(name, justify="left" if name == "measure" else "right")
+    for name, ours, theirs in measures(check, evidence):
+        table.add_row(name, ours, theirs)
+    out.print(table)
+    for sentence in differences(check, evidence):
+        out.print(f"[dim]·[/] {safe(sentence)}", soft_wrap=True)

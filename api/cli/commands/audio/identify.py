@@ -4,18 +4,22 @@ References are sound files, or the stored reference sounds of a catalogue's trac
 """
 
 import csv
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from api.cli.commands.audio.explain import searched_text, verdict_words
-from api.cli.commands.audio.progress import VERDICT_STYLE, audio_progress
+from api.cli.options import JsonDocumentOption, MatchThreshold
+from api.cli.rendering.audio import (
+    audio_progress,
+    format_number,
+    searched_text,
+    styled_verdict,
+    verdict_table,
+)
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -23,46 +27,20 @@ from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, jud
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 
 if TYPE_CHECKING:
+    from pipelines.audio.index.file_references import FileReferences
     from pipelines.audio.index.identify import Identification
-    from pipelines.audio.index.reference_index import ReferenceIndex
+    from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 
-SUFFIXES = frozenset(
-    {
-        ".aac",
-        ".flac",
-        ".m4a",
-        ".mka",
-        ".mov",
-        ".mp3",
-        ".mp4",
-        ".oga",
-        ".ogg",
-        ".opus",
-        ".wav",
-        ".webm",
-    }
-)
+SUFFIXES = frozenset({
+    ".aac", ".flac", ".m4a", ".mka", ".mov", ".mp3", ".mp4", ".oga", ".ogg", ".opus", ".wav",
+    ".webm",
+})  # fmt: skip
 _TABLES = frozenset({".csv", ".parquet", ".tsv"})
 _PATH_COLUMNS, _NAME_COLUMNS = ("path", "file"), ("label", "title", "name")
 _DEFAULT_WORKERS = 2
 _LIMITS = MatchThresholds()
-
-
-class References(Protocol):
-    """What clips are looked up in."""
-
-    index: "ReferenceIndex"
-    unusable: Counter[str]
-
-    @property
-    def count(self) -> int:
-        """Number of references."""
-
-    def read_sound(self, number: int) -> SoundMeasurement | None:
-        """Return a reference by its number in the index."""
-
-    def name(self, number: int) -> str:
-        """Return the recording of a reference."""
+type References = FileReferences | CatalogReferenceSounds
+"""What clips are looked up in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +72,9 @@ def identify(
         bool,
         typer.Option("--thorough", help="Compare with every reference if no likely one matches."),
     ] = False,
-    match_threshold: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Minimum score of a match.")
-    ] = _LIMITS.match_threshold,
+    match_threshold: MatchThreshold = _LIMITS.match_threshold,
     workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonDocumentOption = False,
 ) -> None:
     """Find the recording of a catalogue that each clip carries, also sped up or shifted."""
     limits = MatchThresholds(match_threshold=match_threshold)
@@ -263,12 +239,7 @@ def _clip_document(answer: _Answer, references: References, top: int) -> dict[st
 
 
 def _show(answers: list[_Answer], references: References, *, top: int) -> None:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("clip", overflow="fold")
-    table.add_column("recording", overflow="fold")
-    table.add_column("verdict", no_wrap=True)
-    for name in ("score", "at s", "speed", "semitones"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = verdict_table("clip", "recording", numbers=("score", "at s", "speed", "semitones"))
     for answer in answers:
         for place, one in enumerate(answer.found[:top]):
             clip = safe(answer.clip.name) if place == 0 else ""
@@ -298,16 +269,11 @@ def _searched(answers: list[_Answer]) -> dict[str, list[str]]:
 
 def _cells(found: "Identification", references: References) -> list[str]:
     evidence = found.evidence
-    name = safe(references.name(found.reference)) if found.is_match else "–"
-    verdict = f"[{VERDICT_STYLE[evidence.verdict]}]{verdict_words(evidence)}[/]"
-    numbers = (
-        (evidence.score, ".3f"),
-        (evidence.reference_start_s, ".1f"),
-        (evidence.speed, "g"),
-        (evidence.semitones, "g"),
-    )
     return [
-        name,
-        verdict,
-        *("–" if value is None else format(value, form) for value, form in numbers),
+        safe(references.name(found.reference)) if found.is_match else "–",
+        styled_verdict(evidence),
+        format_number(evidence.score, ".3f"),
+        format_number(evidence.reference_start_s, ".1f"),
+        format_number(evidence.speed, "g"),
+        format_number(evidence.semitones, "g"),
     ]

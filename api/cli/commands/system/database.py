@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import AsOf, open_workspace
-from api.cli.terminal import format_count, out, print_json, safe
+from api.cli.commands.analysis.analysis_workspace import open_workspace
+from api.cli.options import AsOf, JsonOption
+from api.cli.terminal import format_count, out, print_json, print_written
 
 
 def database(
@@ -16,7 +17,7 @@ def database(
         typer.Option("--out", metavar="FILE", help="File to write. Default: in the data home."),
     ] = None,
     as_of: AsOf = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Write all marts to one DuckDB file, with a comment on every table and column.
 
@@ -36,4 +37,4 @@ def database(
         return
     for name, count in made.row_counts.items():
         out.print(f"{format_count(count):>12}  {name}")
-    out.print(f"[green]written[/] {safe(made.path)} ({made.size_bytes:,} bytes)", soft_wrap=True)
+    print_written(made.path, f"({made.size_bytes:,} bytes)")

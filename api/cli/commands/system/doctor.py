@@ -92,7 +92,7 @@ def doctor(
     above; 2 also if there is no terminal to ask at and no --yes.
     """
     if live_check:
-        from api.cli.commands.recorded.live_check import check_live  # noqa: PLC0415 -- loads the stores
+        from api.cli.commands.system.live_check import check_live  # noqa: PLC0415 -- loads the stores
 
         check_live(
             link=link, out_folder=out_folder, yes=yes, pseudonymise=pseudonymise,

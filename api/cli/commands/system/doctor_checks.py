@@ -1,7 +1,9 @@
 """Builds the checks of `sametrack doctor` from the settings. Loads the libraries of the stores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from api.cli.processes.child_processes import DAGSTER_PORT, local_address
@@ -16,7 +18,16 @@ from pipelines.platform.providers import choose_profile
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
 _BROWSER = "browser-public"
+_SERVER_ADVICE = "check DAGSTER_STORAGE_URL and its server"
+_FOLDER_ADVICE = (
+    "check the folder `dagster` in the data home; deleting it also deletes its run history"
+)
+
+type OpenInstance = Callable[[], "AbstractContextManager[DagsterInstance]"]
 
 
 def build_examination(
@@ -95,8 +106,7 @@ def _machine_checks(
 
 
 def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:
-    from api.cli.commands.system.doctor_dagster import check_orchestrator  # noqa: PLC0415 -- loads Dagster
-    from pipelines.orchestration.runs.scan_runs import open_instance  # noqa: PLC0415 -- as above
+    from pipelines.orchestration.runs.scan_runs import open_instance  # noqa: PLC0415 -- loads Dagster
 
     try:
         home = open_home(settings.data_home, profile.name)
@@ -105,6 +115,30 @@ def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResu
     return check_orchestrator(
         partial(open_instance, home), has_server=bool(settings.dagster_storage_url)
     )
+
+
+def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False) -> CheckResult:
+    """Check that the storage opens and that the daemons send heartbeats.
+
+    Args:
+        open_instance: Opens Dagster's instance.
+        has_server: Whether the storage is in PostgreSQL instead of the data home.
+    """
+    try:
+        with open_instance() as instance:
+            runs = instance.get_runs_count()
+            statuses = instance.get_daemon_statuses(instance.get_required_daemon_types())
+    except Exception as error:  # noqa: BLE001  # Dagster passes on any error of its storage
+        advice = _SERVER_ADVICE if has_server else _FOLDER_ADVICE
+        return CheckResult("dagster", "fail", f"does not open ({type(error).__name__})", advice)
+    from pipelines.doctor.checks.machine import START_ADVICE  # noqa: PLC0415 -- loads httpx2
+
+    silent = sorted(name.lower() for name, status in statuses.items() if not status.healthy)
+    if silent:
+        return CheckResult(
+            "dagster", "warn", f"opens, {runs:,} runs; daemons send no heartbeat", START_ADVICE
+        )
+    return CheckResult("dagster", "ok", f"opens, {runs:,} runs; {len(statuses)} daemons alive")
 
 
 def _check_webhook(settings: ApiSettings) -> CheckResult:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.options import JsonOption
 from api.cli.processes.child_processes import is_listening
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -30,7 +31,7 @@ def erase(
     ],
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Erase an account from tables, payloads, results, reports and caches. Irreversible.
 

@@ -1,10 +1,8 @@
 """`sametrack maintain`: run one round of maintenance."""
 
 from dataclasses import asdict
-from typing import Annotated
 
-import typer
-
+from api.cli.options import JsonOption
 from api.cli.terminal import out, print_json
 
 NAMES = {
@@ -22,9 +20,7 @@ NAMES = {
 }
 
 
-def maintain(
-    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False
-) -> None:
+def maintain(*, as_json: JsonOption = False) -> None:
     """Delete expired data, and compact and sort tables."""
     from pipelines.orchestration.worker.maintenance_rounds import maintain_once  # noqa: PLC0415 -- loads Dagster and Delta
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic

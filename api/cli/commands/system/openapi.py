@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.terminal import out, safe
+from api.cli.terminal import out, print_written
 from warehouse.exports.atomic_files import write_atomically
 
 _Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default: stdout.")]
@@ -21,4 +21,4 @@ def openapi(*, out_file: _Out = None) -> None:
         out.out(text)
         return
     write_atomically(out_file, [f"{text}\n".encode()])
-    out.print(f"[green]written[/] {safe(out_file)}", soft_wrap=True)
+    print_written(out_file)

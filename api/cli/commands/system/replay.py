@@ -15,6 +15,7 @@ from rich import box
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from api.cli.options import JsonDocumentOption
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def replay(
     write: Annotated[
         bool, typer.Option("--write", help="Append differing records as new observations.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: JsonDocumentOption = False,
 ) -> None:
     """Parse the archive with the current parsers and show the differences. Offline.
 
@@ -73,7 +74,7 @@ def replay(
     if from_folder is not None:
         if write or since:
             exit_with_input_error("--from reads a folder: --write and --since are of the archive")
-        from api.cli.commands.recorded.replay_folder import replay_folder  # noqa: PLC0415 -- loads the parsers
+        from api.cli.commands.system.replay_folder import replay_folder  # noqa: PLC0415 -- loads the parsers
 
         replay_folder(from_folder, out_folder, surfaces=tuple(surface or ()), as_json=as_json)
         return

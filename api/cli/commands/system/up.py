@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.interrupts import Interrupted
+from api.cli.options import SandboxSeed, SandboxSize
 from api.cli.processes.child_processes import (
     DAGSTER_PORT,
     LOOPBACK,
@@ -44,10 +45,6 @@ _Sandbox = Annotated[
 _DagsterPort = Annotated[
     int, typer.Option(min=0, max=65535, help="Port of the Dagster UI; 0 for a free one.")
 ]
-_Seed = Annotated[int, typer.Option(help="Seed of the sandbox.")]
-_Size = Annotated[
-    float, typer.Option(min=0.05, max=40, help="Size of the sandbox; 1 is 5,000 videos.")
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +72,8 @@ def up(
     *,
     sandbox: _Sandbox = False,
     dagster_port: _DagsterPort = DAGSTER_PORT,
-    seed: _Seed = 7,
-    size: _Size = 1.0,
+    seed: SandboxSeed = 7,
+    size: SandboxSize = 1.0,
 ) -> None:
     """Start all services, print their addresses, and stop them on Ctrl-C."""
     with TemporaryDirectory(prefix="sametrack-") as run_dir:

@@ -1,19 +1,27 @@
-"""`sametrack notebook`: open the notebooks in JupyterLab, on data that is there."""
+"""`sametrack notebook`: open the notebooks in JupyterLab, on data that is there.
+
+JupyterLab's settings are in `jupyter_lab_config.json`: bound to loopback, with its token, and
+silent: no news, no look for updates, no list of extensions.
+"""
 
 import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli.commands.notebook.jupyter import find_notebooks, lab_command, may_open_browser
 from api.cli.processes.child_processes import sametrack_command
 from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
 from warehouse.extras import need_extra
 
 PORT = 8888
+NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
+FIRST = "explore/first_steps.ipynb"
+_CONFIG = Path(__file__).with_name("jupyter_lab_config.json")
 
 _NoBrowser = Annotated[
     bool, typer.Option("--no-browser", help="Print the address alone. Automatic without a display.")
@@ -44,6 +52,37 @@ def notebook(
     print_message(f"notebooks of {safe(folder)}; Ctrl-C ends JupyterLab and its kernels")
     command = lab_command(folder, port=port, is_shown=not no_browser and may_open_browser())
     os.execve(command[0], command, {**os.environ, **environment})  # noqa: S606 -- Ctrl-C and exit status are JupyterLab's
+
+
+def lab_command(folder: Path, *, port: int, is_shown: bool) -> list[str]:
+    """Return the command line of JupyterLab for a folder of notebooks."""
+    return [
+        sys.executable, "-m", "jupyterlab", f"--config={_CONFIG}",
+        f"--ServerApp.root_dir={folder}", f"--ServerApp.port={port}",
+        f"--ServerApp.open_browser={is_shown}", f"--LabApp.default_url=/lab/tree/{FIRST}",
+    ]  # fmt: skip
+
+
+def find_notebooks(workplace: Path) -> Path:
+    """Return the notebooks of the checkout; for an installed Sametrack, the user's copy of them.
+
+    The copy is `notebooks/` of the working directory; files that are there already stay.
+    """
+    if (NOTEBOOKS.parent / "pyproject.toml").is_file():
+        return NOTEBOOKS
+    copy = workplace / "notebooks"
+    for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
+        target = copy / path.relative_to(NOTEBOOKS)
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+    return copy
+
+
+def may_open_browser() -> bool:
+    """Return False on a machine without a display, where a browser would fill the terminal."""
+    is_linux = sys.platform.startswith("linux")
+    return not is_linux or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _choose_data() -> dict[str, str]:

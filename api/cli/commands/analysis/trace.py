@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import open_workspace
+from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from api.cli.commands.analysis_workspace import AsOf, Workspace, format_of, open_workspace
-from api.cli.terminal import exit_with_input_error, out, print_json, safe
+from api.cli.commands.analysis.analysis_workspace import Workspace, format_of, open_workspace
+from api.cli.options import AsOf
+from api.cli.terminal import exit_with_input_error, out, print_json, print_written, safe
 from warehouse.exports.table_files import TableFormat
 
 if TYPE_CHECKING:
@@ -132,5 +133,4 @@ def _print_summary(
     for name, value in method.facts:
         if name.startswith(("left_out", "pseudonyms")):
             out.print(f"[dim]{safe(name)}: {safe(value)}[/]", soft_wrap=True)
-    total = sum(rows.values())
-    out.print(f"[green]written[/] {safe(path)} ({total:,} rows)", soft_wrap=True)
+    print_written(path, f"({sum(rows.values()):,} rows)")

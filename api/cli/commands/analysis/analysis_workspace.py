@@ -18,21 +18,9 @@ if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
     from warehouse.home.folder import Home
 
-AsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        metavar="DATE",
-        help="Only data committed until then: 2026-11-01 (end of day, UTC) or a time.",
-    ),
-]
-
 FormatOption = Annotated[
     QueryFormat | None,
     typer.Option("--format", help="Default: by the ending of FILE, else table."),
-]
-OutFile = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="File to write. Default: stdout.")
 ]
 ShownRows = Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]

@@ -4,15 +4,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.commands.analysis_workspace import (
+from api.cli.commands.analysis.analysis_workspace import (
     AsJson,
-    AsOf,
     FormatOption,
-    OutFile,
     ShownRows,
     format_of,
     open_workspace,
 )
+from api.cli.options import AsOf, OutFile
 from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
 from api.cli.terminal import exit_with_input_error, out, print_json, safe
 

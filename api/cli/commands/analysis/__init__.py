@@ -1,0 +1,1 @@
+"""Commands that query, export and trace what is stored."""

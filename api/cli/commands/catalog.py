@@ -1,0 +1,324 @@
+"""`sametrack catalog`: import tracks into the store of this machine, scan what is due, report."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import isnan
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from api.cli.interrupts import Interrupted
+from api.cli.options import LANGUAGES, JsonOption
+from api.cli.rendering.audio import audio_progress
+from api.cli.rendering.catalog_runs import CatalogRunDisplay, to_progress_document
+from api.cli.rendering.catalogs import (
+    print_catalogs,
+    print_import,
+    print_status,
+    to_status_document,
+)
+from api.cli.terminal import (
+    EXIT_FAILED,
+    exit_with_input_error,
+    out,
+    print_document,
+    print_json,
+    print_message,
+    print_written,
+    safe,
+)
+from pipelines.catalog.documents import to_import_document
+from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
+from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
+
+if TYPE_CHECKING:
+    from pipelines.catalog.look_ups import LookUps
+    from pipelines.catalog.rules.importing import ImportLine
+    from pipelines.catalog.service import CatalogService
+
+MAX_BUDGET = 10_000_000
+POLL_EVERY_S = 2.0
+app = typer.Typer(
+    help="Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
+    no_args_is_help=True,
+)
+_Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a catalogue.")]
+
+
+@app.command("import")
+def import_tracks(
+    name: _Name,
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="SOURCE...", help="CSV, XLSX or text files, ids, links, playlists."),
+    ],
+    *,
+    fresh_days: Annotated[
+        float | None,
+        typer.Option(min=0.01, max=3650, help="Days after which a result is due again."),
+    ] = None,
+    tracks_per_day: Annotated[
+        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Scans a day (UTC); 0: no limit.")
+    ] = None,
+    requests_per_day: Annotated[
+        int | None, typer.Option(min=0, max=MAX_BUDGET, help="Requests a day (UTC); 0: no limit.")
+    ] = None,
+    candidate_limit: Annotated[
+        int | None, typer.Option(min=15, max=2000, help="Candidates of each scan.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the outcome without storing anything.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Add tracks to a catalogue, or update them; every line that is not imported is named."""
+    changes: dict[str, object] = {
+        key: value or None
+        for key, value in {
+            "tracks_per_day": tracks_per_day, "requests_per_day": requests_per_day,
+        }.items()
+        if value is not None
+    }  # fmt: skip
+    if fresh_days is not None:
+        if isnan(fresh_days):  # neither too small nor too large for Typer
+            exit_with_input_error("--fresh-days nan is no number of days")
+        changes["fresh_days"] = fresh_days
+    if candidate_limit is not None:
+        changes["parameters"] = {"candidate_limit": candidate_limit}
+    with _open_catalogs() as catalogs:
+        reports = [
+            catalogs.import_lines(name, lines, changes=changes, dry_run=dry_run)
+            for lines in _read_sources(sources)
+        ]
+    if as_json:
+        print_json([to_import_document(report) for report in reports])
+    else:
+        for report in reports:
+            print_import(out, report)
+    if any(report.outcome.problems for report in reports):
+        raise typer.Exit(EXIT_FAILED)
+
+
+@app.command("list")
+def list_all(*, as_json: JsonOption = False) -> None:
+    """List the catalogues with the states of their tracks."""
+    with _open_catalogs() as catalogs:
+        found = list(catalogs.listed())
+    if as_json:
+        print_json([to_status_document(one, tracks=()) for one in found])
+    elif found:
+        print_catalogs(out, found)
+    else:
+        print_message("no catalogues yet; [bold]sametrack catalog import NAME FILE[/] creates one")
+
+
+@app.command("status")
+def status(
+    name: _Name,
+    *,
+    tracks: Annotated[bool, typer.Option("--tracks", help="List the tracks, too.")] = False,
+    state: Annotated[
+        str | None, typer.Option(help=f"List tracks in this state: {', '.join(TRACK_STATES)}.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is due in a catalogue, what is under way and what the day has cost."""
+    if state is not None and state not in TRACK_STATES:
+        exit_with_input_error(f"--state {state} is none of {', '.join(TRACK_STATES)}")
+    shown: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
+    if state is not None:
+        shown = tuple(one for one in TRACK_STATES if one == state)
+    with _open_catalogs() as catalogs:
+        found = catalogs.status(name)
+    if as_json:
+        print_json(to_status_document(found, tracks=shown or TRACK_STATES))
+    else:
+        print_status(out, found, tracks=shown)
+
+
+@app.command("remove")
+def remove(
+    name: _Name,
+    tracks: Annotated[
+        list[str] | None, typer.Argument(metavar="[TRACK]...", help="Default: the catalogue.")
+    ] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove tracks, or the whole catalogue. Jobs go on; results and observations are kept."""
+    with _open_catalogs() as catalogs:
+        if tracks:
+            count = catalogs.remove_tracks(name, tracks)
+        else:
+            count = len(catalogs.status(name).tracks)
+            catalogs.remove(name)
+    what = f"{count} tracks removed" if tracks else f"removed with {count} tracks"
+    document = {"name": name, "removed_count": count, "is_removed": not tracks}
+    print_document(document, f"[bold]{safe(name)}[/] {what}", as_json=as_json)
+
+
+@app.command("match")
+def match(name: _Name, *, as_json: JsonOption = False) -> None:
+    """Compare the sounds that scans have fetched with the likeliest tracks of the catalogue.
+
+    A run does this itself, and at its end. Nothing is read from the platform.
+    """
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.open_service import look_up_sounds  # noqa: PLC0415 -- loads SQLAlchemy
+
+    with audio_progress() as progress:
+        task = progress.add_task("looking up sounds", total=None)
+        counts = look_up_sounds(
+            ApiSettings(),
+            name,
+            on_done=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    if counts is None:
+        print_message("another process looks them up: wait for it")
+        raise typer.Exit(EXIT_FAILED)
+    document = {
+        "name": name, "sound_count": counts.sounds, "compared_count": counts.compared,
+        "match_count": counts.matches,
+    }  # fmt: skip
+    line = (
+        f"[bold]{safe(name)}[/] {counts.sounds} sounds looked up, "
+        f"{counts.compared} pairs compared, {counts.matches} match"
+    )
+    print_document(document, line, as_json=as_json)
+
+
+@app.command("report")
+def report(
+    name: _Name,
+    *,
+    forms: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="html, xlsx or parquet; repeatable. Default: all."),
+    ] = None,
+    language: Annotated[str, typer.Option(help="Language of the page: en or zh.")] = "en",
+    folder: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FOLDER", help="Default: in the reports folder."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.open_service import write_report  # noqa: PLC0415 -- loads SQLAlchemy
+    from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads pyarrow
+
+    if language not in LANGUAGES:
+        exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")
+    wanted = [form for form in REPORT_FORMATS if forms is None or form in forms]
+    unknown = [form for form in forms or () if form not in REPORT_FORMATS]
+    if unknown:
+        exit_with_input_error(f"--format {unknown[0]} is none of {', '.join(REPORT_FORMATS)}")
+    paths = write_report(ApiSettings(), name, folder=folder, language=language, formats=wanted)
+    if as_json:
+        print_json({"name": name, "paths": [str(path) for path in paths]})
+        return
+    for path in paths:
+        print_written(path)
+
+
+@app.command("run")
+def run(
+    name: _Name,
+    *,
+    at_once: Annotated[
+        int, typer.Option(min=1, max=64, help="Scans that are queued or run at the same time.")
+    ] = AT_ONCE,
+    as_json: JsonOption = False,
+) -> None:
+    """Scan the tracks that are due, until none is left or the day's budget is spent.
+
+    Its scans are jobs, so a worker must be running. Ctrl-C ends the run; call it again to continue.
+    """
+    from api.cli.local_job_client import has_live_worker  # noqa: PLC0415 -- loads SQLAlchemy
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.look_ups import look_ups  # noqa: PLC0415 -- loads SQLAlchemy
+    from pipelines.catalog.open_service import open_catalog_run  # noqa: PLC0415 -- loads SQLAlchemy
+
+    settings = ApiSettings()
+    with open_catalog_run(settings, name, at_once=at_once) as catalog_run:
+        if not catalog_run.begin():
+            print_message(
+                "another process runs this catalogue: wait for it, or stop it with "
+                f"[bold]sametrack catalog cancel {safe(name)}[/]"
+            )
+            raise typer.Exit(EXIT_FAILED)
+        if not has_live_worker(settings):
+            print_message("no worker is running: start [bold]sametrack up[/] or a worker")
+        try:
+            last = _follow(catalog_run, look_ups(settings, name))
+        finally:
+            catalog_run.end()
+    if as_json:
+        print_json(to_progress_document(name, last))
+
+
+@app.command("cancel")
+def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
+    """Stop the run of a catalogue and cancel its jobs. What was scanned is kept."""
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.open_service import cancel_catalog_run  # noqa: PLC0415 -- loads SQLAlchemy
+
+    count = cancel_catalog_run(ApiSettings(), name)
+    document = {"name": name, "cancelled_count": count}
+    print_document(document, f"[bold]{safe(name)}[/] {count} jobs cancelled", as_json=as_json)
+
+
+def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
+    """Go on until the run is over; an interrupted run names what goes on without it."""
+    progress: CatalogProgress | None = None
+    with CatalogRunDisplay() as display:
+        try:
+            while True:
+                progress = catalog_run.step()
+                display.update(progress)
+                look_ups.note(progress)
+                if not look_ups.advance() and progress.is_over:
+                    break
+                sleep(POLL_EVERY_S)
+        except (KeyboardInterrupt, Interrupted):
+            count = 0 if progress is None else len(progress.jobs)
+            print_message(
+                f"interrupted; {count} scans under way go on with the worker. "
+                f"[bold]sametrack catalog run {safe(catalog_run.name)}[/] continues"
+            )
+            look_ups.stop()
+            raise
+    display.close(progress)
+    return progress
+
+
+def _read_sources(sources: Sequence[str]) -> list[list["ImportLine"]]:
+    """Return the lines of each file, and those of the other arguments together, numbered from 1."""
+    from pipelines.catalog.sources.tables import link_lines, read_lines  # noqa: PLC0415 -- loads XML
+
+    files = [text for text in sources if _is_file(text)]
+    texts = [text for text in sources if not _is_file(text)]
+    found = [read_lines(Path(text)) for text in files]
+    return [*found, link_lines(texts)] if texts else found
+
+
+def _is_file(text: str) -> bool:
+    """Whether the argument names a file: it exists, or ends as the files of an import do."""
+    if "://" in text:
+        return False
+    path = Path(text)
+    return path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"} or (
+        len(text) <= 255 and path.is_file()  # noqa: PLR2004 -- the longest file name
+    )
+
+
+@contextmanager
+def _open_catalogs() -> Iterator["CatalogService"]:
+    """Open the catalogues of the chosen profile."""
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.catalog.open_service import open_catalog_service  # noqa: PLC0415 -- loads SQLAlchemy
+
+    with open_catalog_service(ApiSettings()) as catalogs:
+        yield catalogs

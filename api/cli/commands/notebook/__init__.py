@@ -1,1 +1,0 @@
-"""The command that opens the notebooks in JupyterLab, and how JupyterLab is started."""

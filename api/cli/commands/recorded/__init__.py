@@ -1,1 +1,0 @@
-"""Commands of recorded bodies: the live check writes a folder, the replay reads it."""
