@@ -12,10 +12,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
-from typing import override
+from typing import Protocol
 
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 from dagster import DagsterEventType, DagsterInstance
 
 # `storage.py` subclasses the storages to keep their connections open: by default each event opens,
@@ -119,23 +117,30 @@ def delete_runless_materializations(instance: DagsterInstance, before: datetime)
     return int(deleted.rowcount)
 
 
-class _SharedScripts(ScriptDirectory):
+class _AlembicConfig(Protocol):
+    def get_main_option(self, name: str, /) -> str | None: ...
+
+
+class _SharedScripts:
     """The migration scripts of Dagster's storages, read once by a process.
 
     Dagster reads all of them for each of three storages, to compare their newest with the file's.
     """
 
+    _read = vars(storage_sql)["ScriptDirectory"]
+
     @classmethod
-    @override
-    def from_config(cls, config: Config) -> ScriptDirectory:
-        return _scripts(config.get_main_option("script_location") or "")
+    def from_config(cls, config: _AlembicConfig) -> object:
+        return cls.of(config.get_main_option("script_location"))
 
-
-@cache
-def _scripts(location: str) -> ScriptDirectory:
-    config = Config()
-    config.set_main_option("script_location", location)
-    return ScriptDirectory.from_config(config)
+    @classmethod
+    @cache
+    def of(cls, location: str | None) -> object:
+        """Read the scripts at a location, and order them."""
+        config = storage_sql.get_alembic_config(storage_sql.__file__, script_location=location)
+        scripts = cls._read.from_config(config)
+        scripts.as_revision_number("head")
+        return scripts
 
 
 vars(storage_sql)["ScriptDirectory"] = _SharedScripts
@@ -146,7 +151,7 @@ def load_for_instances() -> None:
     for name in LOADED_WHEN_OPENED:
         with suppress(ImportError):  # another version of Dagster does without
             import_module(name)
-    _scripts(storage_sql.ALEMBIC_SCRIPTS_LOCATION).as_revision_number("head")
+    _SharedScripts.of(storage_sql.ALEMBIC_SCRIPTS_LOCATION)
 
 
 if __name__ == "__main__":
