@@ -14,7 +14,8 @@ from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.service import ScanJob, ScanService
+from pipelines.scan.service.scan_jobs import ScanJob
+from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.home.folder import open_home

@@ -6,7 +6,7 @@ Here: creating, reading, counting, progress, ends, cancelling, retention. Claims
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from warehouse.control.database import StoreRows, from_json, to_json, to_time, values_of
+from warehouse.control.database import StoreRows, to_json, values_of
 from warehouse.control.records import NewJob
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
@@ -37,8 +37,6 @@ from warehouse.records.jobs import (
     can_transition,
 )
 
-_PROGRESS_FIELDS = frozenset(field.name for field in fields(ProgressRecord))
-_TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
 _DAY_S = 86_400
 _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
 
@@ -278,16 +276,4 @@ def first_job(connection: Connection, query: Executable) -> Job | None:
 
 
 def to_job(row: Row[Any]) -> Job:
-    values = values_of(row)
-    for name in _TIMES:
-        values[name] = to_time(values[name])
-    # Fields that this release does not know are dropped: another one may have written the job.
-    progress = from_json(values["progress"])
-    eta_range_s = progress.get("eta_range_s")
-    progress["eta_range_s"] = None if eta_range_s is None else tuple(eta_range_s)
-    values["progress"] = ProgressRecord(
-        **{n: v for n, v in progress.items() if n in _PROGRESS_FIELDS}
-    )
-    for name in ("parameters", "error"):
-        values[name] = from_json(values[name])
-    return Job(**values)
+    return Job.from_columns(values_of(row))

@@ -5,9 +5,12 @@ Stored by the control store and driven by the worker.
 
 import hashlib
 import unicodedata
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import orjson
 
 JobStatus = Literal["queued", "running", "completed", "failed", "cancelled"]
 Origin = Literal["api", "cli", "console", "schedule", "launchpad"]
@@ -126,3 +129,31 @@ class Job:
     expires_at: datetime | None
     attempt: int = 1
     run_number: int = 0
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, Any]) -> "Job":  # of the columns' types
+        """Build a job from its row in the control store: times in Unix seconds, documents as JSON.
+
+        Fields of progress that this release does not know are dropped: another one may have written
+        the job.
+        """
+        values = dict(columns)
+        for name in _TIMES:
+            if values[name] is not None:
+                values[name] = datetime.fromtimestamp(values[name], UTC)
+        for name in _DOCUMENTS:
+            if values[name] is not None:
+                values[name] = orjson.loads(values[name])
+        progress = values["progress"]
+        eta_range_s = progress.get("eta_range_s")
+        progress["eta_range_s"] = None if eta_range_s is None else tuple(eta_range_s)
+        values["progress"] = ProgressRecord(
+            **{name: value for name, value in progress.items() if name in _PROGRESS_FIELDS}
+        )
+        values["cancel_requested"] = bool(values["cancel_requested"])
+        return cls(**values)
+
+
+_TIMES = ("heartbeat_at", "created_at", "started_at", "finished_at", "expires_at")
+_DOCUMENTS = ("parameters", "progress", "error")
+_PROGRESS_FIELDS = frozenset(field.name for field in fields(ProgressRecord))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,7 @@ from api.cli.terminal import (
     show_document_error,
 )
 from warehouse.records.values import Document
+from warehouse.records.worlds import is_demo_world
 
 if TYPE_CHECKING:
     from api.cli.local_job_client import LocalJobClient
@@ -47,8 +49,7 @@ def list_jobs(
     """List the newest jobs."""
     if ctx.invoked_subcommand is not None:
         return
-    with _open_jobs() as jobs:
-        found = jobs.jobs(limit=limit)
+    found = _newest(limit)
     if as_json:
         print_json([{**job, "result": None} for job in found])
         return
@@ -87,6 +88,26 @@ def _outcome(job: Document) -> str:
     if job["status"] == "cancelled":
         return "what it has read is kept"
     return "cancellation requested" if job["cancel_requested"] else "already ended"
+
+
+def _newest(limit: int) -> list[Document]:
+    """Read the newest jobs without loading SQLAlchemy where the store allows that."""
+    from api.services.job_document import to_job_document  # noqa: PLC0415 -- loads pydantic
+    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
+    from pipelines.scan.service.scan_jobs import ScanJob  # noqa: PLC0415 -- as above
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
+    from warehouse.home.newest_jobs import read_newest_jobs  # noqa: PLC0415 -- as above
+
+    settings = ApiSettings()
+    home = open_home(settings.data_home, choose_profile(settings).name)
+    url = settings.control_url or home.control_url
+    found = read_newest_jobs(url, world=home.world, limit=limit, kept_at=datetime.now(UTC))
+    if found is None:
+        with _open_jobs() as jobs:
+            return jobs.jobs(limit=limit)
+    is_demo = is_demo_world(home.world)
+    return [dict(to_job_document(ScanJob(job), is_demo=is_demo)) for job in found]
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.documents.result_types import JobResult, ScanPreview
+from pipelines.documents.result_types import ScanPreview
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.service.job_endings import WORKER_GONE, end_lost_run
+from pipelines.scan.service.scan_jobs import RunningScan, ScanJob
 from pipelines.scan.service.stored_results import ResultCache, find_stored
 from warehouse.control import ControlStore, NewJob
 from warehouse.lake.packing import unpack_document
@@ -59,23 +60,6 @@ class ScanConfig:
     def is_demo(self) -> bool:
         """Whether the data is neither from the public platform nor from the user's own files."""
         return is_demo_world(self.name)
-
-
-@dataclass(frozen=True, slots=True)
-class ScanJob:
-    """A job, with its result document once it is completed."""
-
-    job: Job
-    result: JobResult | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RunningScan:
-    """A job, with what its scan has confirmed so far and when that was written, while it runs."""
-
-    job: Job
-    preview: ScanPreview | None = None
-    updated_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
