@@ -1,7 +1,8 @@
 """Migrations of the control store; a store of another world or a newer version is refused.
 
 A new store gets the newest schema at once. An older one is copied first, then migrated by one
-process while others that open it wait.
+process while others that open it wait. A step never changes once it is released: it says for itself
+what the schema was then, so that later changes of `schema.py` do not change its meaning.
 """
 
 import sqlite3
@@ -9,32 +10,11 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import Column, Connection, Table, inspect, select, text
-from sqlalchemy.schema import CreateColumn
+from sqlalchemy import Connection, select, text
 
 from warehouse.control.database import Database
-from warehouse.control.schema import (
-    BACKLOG,
-    CACHE_VALIDATORS,
-    CAPTURES_IN_FLIGHT,
-    CATALOG_TRACKS,
-    CATALOGS,
-    CIRCUITS,
-    JOBS,
-    MARKS,
-    METADATA,
-    NOTES,
-    ROBOTS,
-    ROBOTS_FILES,
-    SCAN_JOURNAL,
-    SCAN_PREVIEWS,
-    SURFACE_ANSWERS,
-    WATCHLIST_CHECKS,
-    WATCHLIST_RUNS,
-    WATCHLISTS,
-)
+from warehouse.control.schema import MARKS, METADATA
 from warehouse.records.errors import StoreTooNewError, WrongWorldError
 
 _FIRST_VERSION = 1
@@ -43,30 +23,107 @@ _LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step to schema version `number`: new tables and columns, then statements.
+    """One step to schema version `number`: statements that run on both databases.
 
-    A table gets the columns it has today, so a later step adds only those that are missing. The
-    statements run on both databases.
+    `{binary}` stands for the type of bytes, which has no common name.
     """
 
     number: int
     meaning: str
-    tables: tuple[Table, ...] = ()
-    columns: tuple[Column[Any], ...] = ()
-    statements: tuple[str, ...] = ()
+    statements: tuple[str, ...]
 
 
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         number=2,
         meaning="circuits, captures in flight, cached validators, robots decisions",
-        tables=(CIRCUITS, CAPTURES_IN_FLIGHT, CACHE_VALIDATORS, ROBOTS_FILES, ROBOTS),
+        statements=(
+            """
+            create table circuits (
+                host varchar not null, surface varchar not null, failures integer not null,
+                openings integer not null, cause varchar, open_until double precision,
+                probe_until double precision, failed_at double precision,
+                worked_at double precision, primary key (host, surface)
+            )
+            """,
+            """
+            create table capturing (
+                name varchar not null primary key, owner varchar not null,
+                expires_at double precision not null, is_wanted boolean not null,
+                capture_id varchar
+            )
+            """,
+            "create index capturing_age on capturing (expires_at)",
+            """
+            create table remembered (
+                address varchar not null primary key, etag text, last_modified text,
+                payload_sha256 varchar not null, kept_at double precision not null
+            )
+            """,
+            "create index remembered_age on remembered (kept_at)",
+            """
+            create table robots_files (
+                host varchar not null primary key, status integer, body text,
+                fetched_at double precision not null
+            )
+            """,
+            """
+            create table robots (
+                host varchar not null, surface varchar not null, decision varchar not null,
+                reason varchar not null, decided_at double precision not null,
+                primary key (host, surface)
+            )
+            """,
+        ),
     ),
-    Migration(number=3, meaning="backlog of captures", tables=(BACKLOG,)),
+    Migration(
+        number=3,
+        meaning="backlog of captures",
+        statements=(
+            """
+            create table backlog (
+                surface varchar not null, entity_id varchar not null, document text not null,
+                tries integer not null, asked_at double precision not null,
+                due_at double precision not null, primary key (surface, entity_id)
+            )
+            """,
+        ),
+    ),
     Migration(
         number=4,
         meaning="watchlists, their runs and the check of each entry",
-        tables=(WATCHLISTS, WATCHLIST_RUNS, WATCHLIST_CHECKS),
+        statements=(
+            """
+            create table watchlists (
+                name varchar not null primary key, plan text not null, cron varchar not null,
+                enabled boolean not null, created_at double precision not null,
+                updated_at double precision not null, considered_until double precision not null
+            )
+            """,
+            """
+            create table watch_runs (
+                run_id varchar not null primary key, watchlist varchar not null,
+                plan text not null, due_at double precision not null, origin varchar not null,
+                status varchar not null, missed_count integer not null, tries integer not null,
+                owner varchar, held_until double precision, began_at double precision,
+                ended_at double precision, outcome text, digest text, told text
+            )
+            """,
+            "create unique index watch_runs_once on watch_runs (watchlist, due_at)",
+            "create index watch_runs_open on watch_runs (status, due_at)",
+            """
+            create table watch_looks (
+                run_id varchar not null, position integer not null, watchlist varchar not null,
+                kind varchar not null, input text not null, status varchar not null,
+                subject varchar, job_id varchar, error text, observation text,
+                ended_at double precision, primary key (run_id, position)
+            )
+            """,
+            """
+            create index watch_looks_of_subject
+            on watch_looks (watchlist, kind, subject, ended_at)
+            """,
+        ),
     ),
     Migration(
         number=5,
@@ -76,24 +133,86 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         number=6,
         meaning="latest answers of the surfaces, from which processes learn whom to ask first",
-        tables=(SURFACE_ANSWERS,),
+        statements=(
+            """
+            create table surface_answers (
+                host varchar not null, surface varchar not null, answers text not null,
+                answered_at double precision, probed_at double precision,
+                primary key (host, surface)
+            )
+            """,
+        ),
     ),
     Migration(
         number=7,
         meaning="attempts and runs of jobs; the journal from which a scan goes on",
-        tables=(SCAN_JOURNAL,),
-        columns=(JOBS.c.attempt, JOBS.c.run_number),
+        statements=(
+            "alter table jobs add column attempt integer not null default 1",
+            "alter table jobs add column run_number integer not null default 0",
+            """
+            create table scan_journal (
+                job_id varchar not null, run_number integer not null, position integer not null,
+                checkpoint integer not null, key text not null, capture_id varchar,
+                document {binary} not null, body {binary},
+                primary key (job_id, run_number, position)
+            )
+            """,
+        ),
     ),
-    Migration(number=8, meaning="catalogues and their tracks", tables=(CATALOGS, CATALOG_TRACKS)),
     Migration(
-        number=9, meaning="what a running scan has confirmed so far", tables=(SCAN_PREVIEWS,)
+        number=8,
+        meaning="catalogues and their tracks",
+        statements=(
+            """
+            create table catalogs (
+                name varchar not null primary key, settings text not null,
+                created_at double precision not null, updated_at double precision not null
+            )
+            """,
+            """
+            create table catalog_tracks (
+                catalog varchar not null, track_key varchar not null, position integer not null,
+                input text not null, label text, priority integer not null, columns text not null,
+                submission_count integer not null, job_id varchar, charged_day integer,
+                charged_requests integer not null, music_id varchar, result_job_id varchar,
+                result_at double precision, previous_job_id varchar,
+                failed_at double precision, error text, primary key (catalog, track_key)
+            )
+            """,
+        ),
     ),
-    Migration(number=10, meaning="notes and tags of users", tables=(NOTES,)),
+    Migration(
+        number=9,
+        meaning="what a running scan has confirmed so far",
+        statements=(
+            """
+            create table scan_previews (
+                job_id varchar not null primary key, updated_at double precision not null,
+                document {binary} not null
+            )
+            """,
+        ),
+    ),
+    Migration(
+        number=10,
+        meaning="notes and tags of users",
+        statements=(
+            """
+            create table user_notes (
+                kind varchar not null, entity_id varchar not null, note text,
+                tags text not null, updated_at double precision not null,
+                primary key (kind, entity_id)
+            )
+            """,
+        ),
+    ),
     Migration(
         number=11,
         meaning="how many scans of a track a day was charged with",
-        columns=(CATALOG_TRACKS.c.charged_scans,),
-        statements=("update catalog_tracks set charged_scans = 1 where charged_day is not null",),
+        statements=(
+            "alter table catalog_tracks add column charged_scans integer not null default 0",
+            "update catalog_tracks set charged_scans = 1 where charged_day is not null",
+        ),
     ),
 )
 
@@ -139,21 +258,11 @@ def _check(owner: str, version: int, *, world: str, newest: int) -> None:
 
 
 def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
+    binary = "blob" if connection.dialect.name == "sqlite" else "bytea"
     for step in sorted(steps, key=lambda step: step.number):
-        for table in step.tables:
-            table.create(connection)
-        for column in step.columns:
-            _add_column(connection, column)
         for statement in step.statements:
-            connection.execute(text(statement))
+            connection.execute(text(statement.replace("{binary}", binary)))
         _set_mark(connection, "schema_version", str(step.number))
-
-
-def _add_column(connection: Connection, column: Column[Any]) -> None:
-    table = column.table.name
-    if column.name not in {known["name"] for known in inspect(connection).get_columns(table)}:
-        declared = CreateColumn(column).compile(dialect=connection.dialect)
-        connection.execute(text(f"alter table {table} add column {declared}"))
 
 
 def _set_mark(connection: Connection, name: str, value: str) -> None:
