@@ -12,31 +12,54 @@ import pytest
 from pipelines.sandbox.server.addresses import SandboxUrls
 from pipelines.sandbox.server.media_tickets import media_address
 from pipelines.sandbox.server.platform import SandboxPlatform
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
 from tests.children import wait_until_gone
-from tests.stage import PATIENCE_S, wait_for
+from tests.stage import PATIENCE_S
 
 from .conftest import SEED, SIZE, Sandbox
 
 
-def rendering(process: "subprocess.Popen[str]") -> list[int]:
-    """Everything below the platform, once the rendering process that it starts is there."""
+@pytest.fixture(scope="module")
+def world() -> SandboxWorld:
+    return SandboxWorld(SEED, SIZE)
 
-    def look() -> list[int]:
-        children = psutil.Process(process.pid).children(recursive=True)
-        renders = any(map(_is_renderer, children))
-        return [child.pid for child in children] if renders else []
 
-    return wait_for(look)
+def read_sound(world: SandboxWorld, port: int, folder: Path, *, place: int = -1) -> bytes:
+    """Read a sound that nobody else asks for; the platform renders it in a process of its own."""
+    twin = SandboxPlatform(world, cache_dir=folder, addresses=SandboxUrls(port))
+    address = httpx.URL(media_address(twin, world.tracks[place], codec="mp3"))
+    twin.close()
+    path = address.raw_path.decode()
+    answer = httpx.get(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_S, verify=False)
+    assert answer.status_code == 200
+    return answer.content
+
+
+def rendering(
+    process: "subprocess.Popen[str]", world: SandboxWorld, port: int, folder: Path
+) -> list[int]:
+    """Let the platform render a sound; return everything below it."""
+    read_sound(world, port, folder)
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert any(map(_is_renderer, children))
+    return [child.pid for child in children]
 
 
 def _is_renderer(process: psutil.Process) -> bool:
     return "spawn_main" in " ".join(process.cmdline())
 
 
-def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(tmp_path: Path) -> None:
+def test_no_process_renders_before_a_sound_is_asked_for(tmp_path: Path) -> None:
+    with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, _):
+        assert not any(map(_is_renderer, psutil.Process(process.pid).children(recursive=True)))
+
+
+def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(
+    world: SandboxWorld, tmp_path: Path
+) -> None:
     with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, port):
-        children = rendering(process)
+        children = rendering(process, world, port, tmp_path)
         base = f"http://127.0.0.1:{port}"
         fault = {"surface": "*", "kind": "timeout", "seconds": PATIENCE_S}
         httpx.post(f"{base}/_world/faults", json=fault, timeout=PATIENCE_S, verify=False)
@@ -48,12 +71,14 @@ def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(tmp_path: Pat
         wait_until_gone(children)
 
 
-def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
+def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(
+    world: SandboxWorld, tmp_path: Path
+) -> None:
     with running_platform(tmp_path, "--latency-ms", "3000", seed=SEED, size=SIZE) as (
         process,
         port,
     ):
-        children = rendering(process)
+        children = rendering(process, world, port, tmp_path)
         with pytest.raises(httpx.ReadTimeout):
             httpx.get(f"http://127.0.0.1:{port}/web/api/v2/music/info/", timeout=0.3, verify=False)
         process.send_signal(signal.SIGINT)
@@ -62,9 +87,9 @@ def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(tmp_path: Pat
         wait_until_gone(children)
 
 
-def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
+def test_killed_it_leaves_no_rendering_process(world: SandboxWorld, tmp_path: Path) -> None:
     with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, port):
-        children = rendering(process)
+        children = rendering(process, world, port, tmp_path)
         process.kill()
         process.wait()
         wait_until_gone(children)
@@ -73,15 +98,10 @@ def test_killed_it_leaves_no_rendering_process(tmp_path: Path) -> None:
 
 
 def test_a_killed_rendering_process_is_replaced(sandbox: Sandbox, tmp_path: Path) -> None:
-    renderer = next(filter(_is_renderer, map(psutil.Process, rendering(sandbox.process))))
-    renderer.kill()
-    twin = SandboxPlatform(sandbox.world, cache_dir=tmp_path, addresses=SandboxUrls(sandbox.port))
-    address = media_address(twin, sandbox.world.tracks[-1], codec="mp3")  # nobody else asks for it
-    twin.close()
-    path = httpx.URL(address).raw_path.decode()
-    answer = sandbox.client.get(path, timeout=PATIENCE_S)
-    assert answer.status_code == 200
-    assert answer.content
+    world, port = sandbox.world, sandbox.port
+    children = map(psutil.Process, rendering(sandbox.process, world, port, tmp_path))
+    next(filter(_is_renderer, children)).kill()
+    assert read_sound(world, port, tmp_path, place=-2)
 
 
 def test_a_taken_port_is_said_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
