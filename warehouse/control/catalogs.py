@@ -8,11 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import batched, count
-from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 
-from warehouse.control.database import StoreRows, from_json, to_json, to_time
+from warehouse.control.database import StoredRow, StoreRows, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
 from warehouse.records.catalog.tracks import (
     Catalog,
@@ -154,7 +153,7 @@ def _given_columns(track: ImportedTrack) -> dict[str, object]:
     }
 
 
-def _to_catalog(row: Row[Any]) -> Catalog:
+def _to_catalog(row: StoredRow) -> Catalog:
     return Catalog(
         name=row.name,
         settings=_to_settings(row.settings),
@@ -171,7 +170,7 @@ def _given_of(connection: Connection, name: str, keys: Sequence[str]) -> dict[st
     return {row.track_key: _to_given(row) for row in found}
 
 
-def _to_given(row: Row[Any]) -> ImportedTrack:
+def _to_given(row: StoredRow) -> ImportedTrack:
     return ImportedTrack(
         key=row.track_key,
         input=row.input,
@@ -181,7 +180,7 @@ def _to_given(row: Row[Any]) -> ImportedTrack:
     )
 
 
-def _to_track(row: Row[Any]) -> CatalogTrack:
+def _to_track(row: StoredRow) -> CatalogTrack:
     """Column by column: a run reads the whole catalogue after each scan."""
     return CatalogTrack(
         given=_to_given(row),

@@ -45,6 +45,7 @@ TRY_AGAIN_S = 5.0
 _READING = "sametrack_reading"
 
 Clock = Callable[[], float]
+type StoredRow = Row[Any]  # the schema has the types of its columns
 
 
 class Database:
@@ -84,12 +85,12 @@ class Database:
         ):
             yield connection
 
-    def read(self, query: Executable) -> list[Row[Any]]:
+    def read(self, query: Executable) -> list[StoredRow]:
         """Return all rows of a query, in a transaction of its own."""
         with self.reading() as connection:
             return list(connection.execute(query))
 
-    def first(self, query: Executable) -> Row[Any] | None:
+    def first(self, query: Executable) -> StoredRow | None:
         """Return the first row of a query, if any."""
         with self.reading() as connection:
             return connection.execute(query).first()
@@ -135,7 +136,7 @@ class Database:
 
     def first_or_created(
         self, connection: Connection, query: Select[Any], table: Table, values: Mapping[str, object]
-    ) -> Row[Any]:
+    ) -> StoredRow:
         """Return the one row of a query; `values` are it unless another process inserts its own.
 
         The row is there almost always. An insert that may meet a conflict is compiled at each call,
@@ -173,7 +174,7 @@ class StoreRows:
         self._database = database
 
 
-def values_of(row: Row[Any]) -> dict[str, Any]:
+def values_of(row: StoredRow) -> dict[str, Any]:
     """Return the columns of a row by their names."""
     return dict(row._mapping)  # noqa: SLF001  # public in spite of its name
 

@@ -8,14 +8,12 @@ Here: creating, reading, counting, progress, ends, cancelling, retention. Claims
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
     Executable,
-    Row,
     Update,
     delete,
     func,
@@ -23,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from warehouse.control.database import StoreRows, to_json, values_of
+from warehouse.control.database import StoredRow, StoreRows, to_json, values_of
 from warehouse.control.records import NewJob
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS, LEASES, LINKS, WORKERS
@@ -275,5 +273,5 @@ def first_job(connection: Connection, query: Executable) -> Job | None:
     return None if row is None else to_job(row)
 
 
-def to_job(row: Row[Any]) -> Job:
+def to_job(row: StoredRow) -> Job:
     return Job.from_columns(values_of(row))

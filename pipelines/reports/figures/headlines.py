@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from pipelines.reports.texts import Share
-from warehouse.records.values import ReadOnlyRow
+from warehouse.records.values import ReadOnlyRow, Row
 
 LEAST_PARTS = 3
 """Of fewer rows nothing can be said about how something is spread over them."""
@@ -96,16 +96,16 @@ def leader(rows: Sequence[ReadOnlyRow], label: str, value: str) -> Headline | No
     return Headline(form="one", values=values)
 
 
-def latest(table: pa.Table, by: str, at: str, value: str) -> list[dict[str, Any]]:
+def latest(table: pa.Table, by: str, at: str, value: str) -> list[Row]:
     """Return the row with the last known value of each name."""
-    found: dict[Any, dict[str, Any]] = {}
+    found: dict[object, Row] = {}
     for row in sorted(table.to_pylist(), key=lambda row: row[at]):
         if row[value] is not None:
             found[row[by]] = row
     return list(found.values())
 
 
-def medians(table: pa.Table, by: str, value: str) -> list[dict[str, Any]]:
+def medians(table: pa.Table, by: str, value: str) -> list[Row]:
     """Return the median of each name: the lower middle of its known values."""
     known: dict[Any, list[Any]] = {}
     for row in table.to_pylist():

@@ -1,11 +1,10 @@
 """Latest answers of surfaces, shared by all processes; what they mean is up to the planner."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, select, update
 
-from warehouse.control.database import StoreRows
+from warehouse.control.database import StoredRow, StoreRows
 from warehouse.control.schema import SURFACE_ANSWERS
 
 
@@ -56,7 +55,7 @@ class SurfaceAnswerRows(StoreRows):
                 connection.execute(claim)
         return is_due
 
-    def _locked_answers(self, connection: Connection, host: str, surface: str) -> Row[Any]:
+    def _locked_answers(self, connection: Connection, host: str, surface: str) -> StoredRow:
         new = {"host": host, "surface": surface, "answers": ""}
         query = select(SURFACE_ANSWERS).where(_is(host, surface)).with_for_update()
         return self._database.first_or_created(connection, query, SURFACE_ANSWERS, new)

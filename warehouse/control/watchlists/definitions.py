@@ -5,12 +5,11 @@ The life of a run is in `runs`; which time is due is decided by `warehouse.recor
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import Connection, Row, delete, select, update
+from sqlalchemy import Connection, delete, select, update
 
-from warehouse.control.database import StoreRows, from_json, to_json
+from warehouse.control.database import StoredRow, StoreRows, from_json, to_json
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
 from warehouse.records.jobs import Origin
 from warehouse.records.watchlists import (
@@ -185,7 +184,7 @@ def _columns(plan: WatchlistPlan, cron: str) -> dict[str, object]:
     }
 
 
-def _to_watchlist(row: Row[Any]) -> Watchlist:
+def _to_watchlist(row: StoredRow) -> Watchlist:
     return Watchlist(
         plan=parse_plan(from_json(row.plan)),
         cron=row.cron,

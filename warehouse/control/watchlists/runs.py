@@ -5,11 +5,10 @@ over by the next. Creating runs is in `definitions`, executing them in `pipeline
 """
 
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import ColumnElement, Row, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, update
 
-from warehouse.control.database import StoreRows, from_json, to_json, to_time, values_of
+from warehouse.control.database import StoredRow, StoreRows, from_json, to_json, to_time, values_of
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import (
@@ -211,7 +210,7 @@ def _is_free(now: float) -> ColumnElement[bool]:
     return or_(WATCHLIST_RUNS.c.owner.is_(None), WATCHLIST_RUNS.c.held_until <= now)
 
 
-def _to_run(row: Row[Any]) -> WatchlistRun:
+def _to_run(row: StoredRow) -> WatchlistRun:
     values = {name: value for name, value in values_of(row).items() if name not in _UNHELD}
     for name in ("due_at", "began_at", "ended_at"):
         values[name] = to_time(values[name])
@@ -220,7 +219,7 @@ def _to_run(row: Row[Any]) -> WatchlistRun:
     return WatchlistRun(**{**values, "plan": parse_plan(values["plan"])})
 
 
-def _to_check(row: Row[Any]) -> EntryCheck:
+def _to_check(row: StoredRow) -> EntryCheck:
     return EntryCheck(
         run_id=row.run_id,
         position=row.position,

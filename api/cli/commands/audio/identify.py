@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
+from warehouse.records.values import Row
 
 if TYPE_CHECKING:
     from pipelines.audio.index.file_references import FileReferences
@@ -145,13 +146,13 @@ def _table_files(table: Path) -> list[tuple[str, Path]]:
     ]
 
 
-def _table_rows(table: Path) -> list[dict[str, Any]]:
+def _table_rows(table: Path) -> list[Row]:
     if table.suffix.lower() == ".parquet":
         import pyarrow.parquet as pq  # noqa: PLC0415 - half a second
         from pyarrow import ArrowException  # noqa: PLC0415 - as above
 
         try:
-            rows: list[dict[str, Any]] = pq.read_table(table).to_pylist()
+            rows: list[Row] = pq.read_table(table).to_pylist()
         except (OSError, ArrowException) as error:
             exit_with_input_error(f"{table.name} cannot be read as Parquet: {error}")
         return rows
