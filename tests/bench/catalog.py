@@ -101,7 +101,7 @@ def _kind(process: psutil.Process) -> str:
     command = " ".join(process.cmdline())
     if "decoder_process" in command:
         return "decoders"
-    return "scans, and a look-up" if "forkserver" in command else "others"
+    return "scans, and a look-up" if "scans of process" in command else "others"
 
 
 def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[Told]:

@@ -290,10 +290,16 @@ def _scans_of(worker: psutil.Process) -> list[psutil.Process]:
     return [
         scan
         for template in worker.children()
-        if _has_word(template, "forkserver")
+        if _forks_scans(template)
         for scan in template.children()
-        if _has_word(scan, "forkserver")
+        if _forks_scans(scan)  # one that is not ready has its name from the process it is forked of
+        or _has_word(scan, "runs scans of")
     ]
+
+
+def _forks_scans(process: psutil.Process) -> bool:
+    """Whether scans are forked from it: forked from the worker, or started when that one ended."""
+    return any(_has_word(process, word) for word in ("forks the scans of", "forkserver"))
 
 
 def _has_word(process: psutil.Process, word: str) -> bool:

@@ -332,5 +332,5 @@ def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(town
 def test_scans_that_need_not_give_way_are_as_urgent_as_any_program(town: Stage) -> None:
     assert town.worker is not None
     worker = psutil.Process(town.worker.process.pid)
-    town.wait(lambda: town.processes(with_word="forkserver"))
+    town.wait(lambda: town.processes(with_word="runs scans of"))
     assert {one.nice() for one in (worker, *worker.children(recursive=True))} == {os.nice(0)}
