@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from api.cli.options import JsonOption
 from api.cli.rendering.progress import describe_stage, format_counts
@@ -18,6 +19,7 @@ from api.cli.terminal import (
     print_json,
     print_message,
     safe,
+    sanitize,
     show_document_error,
 )
 from warehouse.records.values import Document
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
 SHOWN_ROWS = 30
+WIDE = 120
+"""Columns of a terminal in which the table shows whole ids and times."""
+ID_PREFIX = 8
+TO_THE_MINUTE = 16
 STATUS_STYLES = {
     "queued": "yellow",
     "running": "cyan",
@@ -120,17 +126,21 @@ def _open_jobs() -> Iterator["LocalJobClient"]:
 
 
 def _table(jobs: list[Document]) -> Table:
+    """Return the table; in a narrow terminal ids are prefixes, which the other commands accept."""
+    is_wide = out.width >= WIDE
+    id_length, time_length = (None, None) if is_wide else (ID_PREFIX, TO_THE_MINUTE)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("job", "status", "input", "progress", "created"):
-        table.add_column(name, no_wrap=True, overflow="ellipsis")
+        table.add_column(name, no_wrap=name != "progress", overflow="ellipsis")
     for job in jobs:
-        where = format_counts(job) if job["status"] != "failed" else job["error"]["type"]
+        counts = format_counts(job, first="confirmed_count")
+        where = counts if job["status"] != "failed" else job["error"]["type"]
         table.add_row(
-            safe(job["job_id"]),
+            safe(job["job_id"][:id_length]),
             _status(job),
             safe(job["input"], limit=INPUT_LIMIT),
-            safe(where),
-            safe(job["created_at"]),
+            Text(sanitize(where), no_wrap=True, overflow="ellipsis"),  # it alone gives way
+            safe(job["created_at"][:time_length]),
         )
     return table
 

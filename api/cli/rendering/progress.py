@@ -139,10 +139,11 @@ def _attempt(progress: Document) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def format_counts(job: Document) -> str:
-    """Return the non-zero counts of a job in one line."""
+def format_counts(job: Document, *, first: str | None = None) -> str:
+    """Return the non-zero counts of a job in one line; `first` is the one that comes first."""
     progress = job.get("progress") or {}
-    shown = [f"{words} {progress[name]:,}" for name, words in _COUNTS if progress.get(name)]
+    counts = sorted(_COUNTS, key=lambda count: count[0] != first)
+    shown = [f"{words} {progress[name]:,}" for name, words in counts if progress.get(name)]
     return " · ".join(shown)
 
 

@@ -16,6 +16,7 @@ from api.cli.terminal import out
 from tests.unit.cli.asked_scans import ask_for_scan
 from warehouse.control import ControlStore, open_control
 from warehouse.home.folder import open_home
+from warehouse.records.jobs import ProgressRecord
 
 FAULT: dict[str, object] = {
     "type": "upstream_forbidden", "detail": "the platform refused", "hint": "Wait",
@@ -43,6 +44,27 @@ def test_without_a_job_the_list_says_how_to_start_one(control: ControlStore) -> 
     with closing(control):
         assert "no jobs yet" in run()
         assert json.loads(run("--json")) == []
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_list_shows_status_and_confirmed_videos_in_any_terminal(
+    control: ControlStore, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(out, "_width", width)
+    with closing(control):
+        job_id = ask_for_scan(control, "7300000000000000001")
+        control.claim("worker")
+        progress = ProgressRecord(
+            candidate_pool_count=150, confirmed_count=30, detail_checked_count=150,
+            audio_checked_count=110, requests_used=443,
+        )  # fmt: skip
+        control.save_progress(job_id, progress)
+        control.finish(job_id, "completed")
+        row = next(line for line in run().splitlines() if "7300000000000000001" in line)
+    shown_id = job_id if width >= 120 else job_id[:8]
+    assert row.split()[:3] == [shown_id, "completed", "7300000000000000001"]
+    assert row.split()[3:5] == ["confirmed", "30"]
+    assert len(row.rstrip()) <= width
 
 
 def test_jobs_are_listed_with_where_they_are(control: ControlStore) -> None:
