@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.app import create_app
+from api.cli.processes.child_processes import find_port
 from api.responses.documents import Envelope, ErrorData
 from api.routes.dependencies import Services
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
@@ -333,6 +334,7 @@ def refusing(tmp_path: Path) -> Iterator[Desk]:
     """A public source that refuses everything, with demo data to stand in."""
     settings = {
         "data_provider": "vidplat-public", "profile": "sandbox", "public_fallback_to_mock": True,
+        "sandbox_port": find_port(),  # another sandbox may run on this machine
     }  # fmt: skip
     with open_reads(tmp_path, **settings) as desk:
         desk.sources.__class__ = RefusedSources
