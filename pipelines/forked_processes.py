@@ -7,6 +7,8 @@ inherits a lock that nobody releases.
 
 import multiprocessing
 import os
+import shutil
+import signal
 import socket
 import sys
 import threading
@@ -45,7 +47,7 @@ def fork_server_here() -> None:
         pid = os.fork()
         if pid == 0:
             os.close(in_use)
-            _serve_forks(listener, all_gone)
+            _serve_forks(listener, all_gone, Path(address).parent)
         os.close(all_gone)
     # Its own way of setting these starts a new Python process; it has no other.
     server = vars(forkserver)["_forkserver"]
@@ -54,12 +56,20 @@ def fork_server_here() -> None:
     )
 
 
-def _serve_forks(listener: socket.socket, all_gone: int) -> NoReturn:
-    """Fork a process for each request, until `all_gone` says that nobody is left who could ask."""
+def _serve_forks(listener: socket.socket, all_gone: int, folder: Path) -> NoReturn:
+    """Fork a process for each request, until `all_gone` says that nobody is left who could ask.
+
+    A SIGTERM to the process group does not end it: while the worker stops, it may ask once more,
+    and would start a new Python process for that. `folder` contains the socket, which stays behind
+    if the worker is killed.
+    """
     setproctitle(f"{Path(sys.executable).name}: forks the scans of process {os.getppid()}")
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    os.register_at_fork(after_in_child=lambda: signal.signal(signal.SIGTERM, signal.SIG_DFL))
     try:
         forkserver.main(listener.detach(), all_gone, [PRELOADED])
     finally:
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(0)
 
 

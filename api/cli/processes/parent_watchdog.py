@@ -14,7 +14,11 @@ import sys
 import time
 from collections.abc import Callable
 
-GRACE_S = 4.0
+GRACE_S = 30.0
+"""How long processes have to end after SIGTERM: nobody waits for it, and one that is starting on a
+busy machine takes seconds to notice."""
+KILLED_S = 2.0
+"""How long the kernel has to end them after SIGKILL."""
 POLL_INTERVAL_S = 0.1
 
 
@@ -45,14 +49,18 @@ def read_registered(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
 
 
 def terminate_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
-    """Send SIGTERM to all groups, and SIGKILL to those left after `grace_s`."""
-    left = {pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}
-    until = time.monotonic() + grace_s
-    while left and time.monotonic() < until:
+    """Send SIGTERM to all groups, and SIGKILL to those left after `grace_s`; wait for their end."""
+    left = _wait_for_end({pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}, grace_s)
+    _wait_for_end({pgid for pgid in left if signal_group(pgid, signal.SIGKILL)}, KILLED_S)
+
+
+def _wait_for_end(groups: set[int], limit_s: float) -> set[int]:
+    """Return the groups that still exist after at most `limit_s`."""
+    until = time.monotonic() + limit_s
+    while groups and time.monotonic() < until:
         time.sleep(POLL_INTERVAL_S)
-        left = {pgid for pgid in left if signal_group(pgid, 0)}
-    for pgid in left:
-        signal_group(pgid, signal.SIGKILL)
+        groups = {pgid for pgid in groups if signal_group(pgid, 0)}
+    return groups
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """A process that is forked from another one ends with the one that asked for it."""
 
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -20,11 +21,14 @@ print("follows", flush=True)
 
 FORK = """
 import multiprocessing, os, signal, sys
+from multiprocessing import forkserver
 from pathlib import Path
 from pipelines import forked_processes
 
 def tell(pipe):
-    pipe.send((os.getppid(), "decimal" in sys.modules, "colorsys" in sys.modules))
+    ends_on_sigterm = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    loaded = [name in sys.modules for name in ("decimal", "colorsys")]
+    pipe.send((os.getppid(), loaded, ends_on_sigterm))
 
 def ask():
     receiver, sender = multiprocessing.Pipe(duplex=False)
@@ -33,18 +37,23 @@ def ask():
     sender.close()
     found = receiver.recv()
     process.join()
-    return found, process.exitcode
+    assert process.exitcode == 0
+    return found
 
 if __name__ == "__main__":
     forked_processes.PRELOADED = "colorsys"
     import decimal
     forked_processes.fork_server_here()
-    (server, has_own, has_preloaded), code = ask()
-    print(has_own, has_preloaded, code)
+    server, loaded, ends_on_sigterm = ask()
+    print(loaded, ends_on_sigterm)
+    os.kill(server, signal.SIGTERM)
+    print(ask()[0] == server)
+    if "kill" in sys.argv:
+        os.kill(os.getpid(), signal.SIGKILL)
     os.kill(server, signal.SIGKILL)
     os.waitid(os.P_PID, server, os.WEXITED | os.WNOWAIT)
-    (other, has_own, has_preloaded), code = ask()
-    print(other != server, has_own, has_preloaded, code)
+    other, loaded, _ = ask()
+    print(other != server, loaded)
 """
 
 
@@ -69,12 +78,24 @@ def test_the_module_that_is_loaded_before_a_fork_exists() -> None:
     assert find_spec(PRELOADED) is not None
 
 
-def test_processes_share_what_the_one_that_starts_them_has_loaded(tmp_path: Path) -> None:
-    """A server that has ended is replaced by a new Python process, which loads everything anew."""
+def _fork(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     script = tmp_path / "fork.py"
     script.write_text(FORK, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE_S,
-        check=True, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    return subprocess.run(
+        [sys.executable, str(script), *words], capture_output=True, text=True, timeout=PATIENCE_S,
+        check=False, env={**os.environ, "PYTHONPATH": str(Path.cwd()), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    assert done.stdout.splitlines() == ["True True 0", "True False True 0"], done.stderr
+
+
+def test_processes_share_what_the_one_that_starts_them_has_loaded(tmp_path: Path) -> None:
+    """SIGTERM does not end it. When it is killed, a new Python process loads everything anew."""
+    done = _fork(tmp_path)
+    assert done.stdout.splitlines() == [
+        "[True, True] True", "True", "True [False, True]",
+    ], done.stderr  # fmt: skip
+
+
+def test_the_socket_of_a_killed_worker_is_removed(tmp_path: Path) -> None:
+    done = _fork(tmp_path, "kill")  # returns when the server, which has its stdout, has ended too
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["fork.py"]
