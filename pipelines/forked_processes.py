@@ -11,9 +11,10 @@ import shutil
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
-from multiprocessing import connection, forkserver
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import NoReturn
@@ -39,15 +40,16 @@ def fork_server_here() -> None:
     Otherwise `multiprocessing` starts a Python process that loads everything once more: seconds of
     processor time, and 0.1 GB. It still does so when the forked one has ended.
     """
+    folder = tempfile.mkdtemp(prefix="sametrack-forks-")
     with socket.socket(socket.AF_UNIX) as listener:
-        address = connection.arbitrary_address("AF_UNIX")  # type: ignore[attr-defined]
+        address = f"{folder}/socket"
         listener.bind(address)
         listener.listen()
         all_gone, in_use = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(in_use)
-            _serve_forks(listener, all_gone, Path(address).parent)
+            _serve_forks(listener, all_gone, folder)
         os.close(all_gone)
     # Its own way of setting these starts a new Python process; it has no other.
     server = vars(forkserver)["_forkserver"]
@@ -56,12 +58,11 @@ def fork_server_here() -> None:
     )
 
 
-def _serve_forks(listener: socket.socket, all_gone: int, folder: Path) -> NoReturn:
+def _serve_forks(listener: socket.socket, all_gone: int, folder: str) -> NoReturn:
     """Fork a process for each request, until `all_gone` says that nobody is left who could ask.
 
     A SIGTERM to the process group does not end it: while the worker stops, it may ask once more,
-    and would start a new Python process for that. `folder` contains the socket, which stays behind
-    if the worker is killed.
+    and would start a new Python process for that. `folder` contains the socket.
     """
     setproctitle(f"{Path(sys.executable).name}: forks the scans of process {os.getppid()}")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -3,8 +3,9 @@
 DuckDB and Delta are loaded with the first engine.
 """
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pipelines.platform.providers import choose_profile
@@ -50,4 +51,16 @@ def open_engine_of(settings: Settings, home: Home) -> Iterator["Engine"]:
 
     lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
     with closing(Engine(lake)) as engine:
+        yield engine
+
+
+@contextmanager
+def engine_when_used(settings: Settings, home: Home) -> Iterator["Callable[[], Engine]"]:
+    """Return what opens the lake with an engine at its first call; close both afterwards."""
+    with ExitStack() as stack:
+
+        @cache
+        def engine() -> "Engine":
+            return stack.enter_context(open_engine_of(settings, home))
+
         yield engine

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx2
 import psutil
+from celery import Celery
 
 from api.cli.processes.child_processes import ChildProcessGroup
 from api.cli.processes.supervisor import Supervisor
@@ -18,6 +19,8 @@ from deploy.local.cluster import Cluster, ClusterPlan
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 ENDED = ("completed", "failed", "cancelled")
 PATIENCE_S = 900.0
+ANSWER_S = 2.0
+"""Time that Celery workers have to answer."""
 
 
 @dataclass
@@ -78,15 +81,11 @@ class OpenCluster:
         return self.client.get("/readyz").is_success
 
     def busy_workers(self) -> list[int]:
-        """Celery workers that execute a run: only then has one grandchildren."""
-        found = []
-        for one in self.process_group.children:
-            name, _, number = one.name.partition("-")
-            if name == "celery":
-                pool = psutil.Process(one.process.pid).children()
-                if any(child.children() for child in pool):
-                    found.append(int(number))
-        return found
+        """Celery workers that execute a run, as they say themselves."""
+        with Celery(broker=self.cluster.redis.url) as app:
+            active = app.control.inspect(timeout=ANSWER_S).active() or {}
+        # celery-2@host
+        return [int(name.split("@")[0].partition("-")[2]) for name, runs in active.items() if runs]
 
 
 @contextmanager

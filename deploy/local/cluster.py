@@ -97,13 +97,8 @@ class Cluster:
             profile="sandbox", world="sandbox", api_host=LOOPBACK, api_port=plan.api_port,
             dagster_port=plan.dagster_port, sandbox_port=None, seed=plan.seed, size=plan.size,
             logs=plan.logs, dagster_dir=self.home.dagster_dir, socket=plan.folder / "code.sock",
-            workspace=plan.folder / "workspace.yaml", has_token=False,
+            has_token=False,
         )  # fmt: skip
-        up.workspace.write_text(
-            "load_from:\n  - grpc_server:\n"
-            f"      socket: {up.socket}\n      location_name: sametrack\n",
-            encoding="utf-8",
-        )
         found = [Service(self._with_settings(one.program), one.is_ready) for one in services(up)]
         found.insert(0, self._sandbox())
         found += [self._api(number) for number in range(2, plan.apis + 1)]

@@ -5,15 +5,25 @@ one is tried by the tests of the modules named here. Whatever has a public name 
 `dagster` instead. Assets and definitions do not load this module: it loads the storages.
 
 `python -m pipelines.orchestration.dagster_compat` is Dagster's daemon: its module is private too,
-and its script is missing where packages were linked instead of installed.
+and its script is missing where packages were linked instead of installed. `running_daemon` and
+`running_code_server` are daemon and code server in a process that does something else, too.
 """
 
-from contextlib import suppress
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
+from pathlib import Path
+from threading import Event, Thread
 from typing import Protocol
 
+import structlog
 from dagster import DagsterEventType, DagsterInstance
 
 # `storage.py` subclasses the storages to keep their connections open: by default each event opens,
@@ -58,6 +68,8 @@ from dagster._core.workspace.load_target import GrpcServerTarget
 from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import func, select
 
+from pipelines.freed_memory import give_back_memory
+
 __all__ = [
     "GRPC_INFO_TAG",
     "SQLITE_BUSY_TIMEOUT_SECONDS",
@@ -85,6 +97,8 @@ __all__ = [
     "delete_runless_materializations",
     "execute_run_iterator",
     "load_for_instances",
+    "running_code_server",
+    "running_daemon",
 ]
 
 LOADED_WHEN_OPENED = (
@@ -94,6 +108,9 @@ LOADED_WHEN_OPENED = (
     "upath.implementations.local",
 )
 _NO_RUN = ""  # the run id of events that no run reported
+_CHECK_DAEMON_EVERY_S = 5.0
+_CODE_SERVER_ENDS_IN_S = 2.0
+log = structlog.get_logger(__name__)
 
 
 def delete_runless_materializations(instance: DagsterInstance, before: datetime) -> int:
@@ -152,6 +169,76 @@ def load_for_instances() -> None:
         with suppress(ImportError):  # another version of Dagster does without
             import_module(name)
     _SharedScripts.of(storage_sql.ALEMBIC_SCRIPTS_LOCATION)
+
+
+@contextmanager
+def running_code_server(definitions: str, *, location: str, socket: Path) -> Iterator[None]:
+    """Serve the definitions of a module as a code location, until the block ends.
+
+    Its runs are processes of their own, as always. The module is loaded with the first request.
+    """
+    from dagster._core.types.loadable_target_origin import LoadableTargetOrigin  # noqa: PLC0415 -- only here
+    from dagster._core.utils import FuturesAwareThreadPoolExecutor  # noqa: PLC0415 -- as above
+    from dagster._grpc.server import DagsterApiServer, DagsterGrpcServer  # noqa: PLC0415 -- as above
+
+    is_over, pool = Event(), FuturesAwareThreadPoolExecutor()
+    logger = logging.getLogger("dagster.code_server")
+    origin = LoadableTargetOrigin(
+        executable_path=sys.executable, module_name=definitions, working_directory=str(Path.cwd())
+    )
+    servicer = DagsterApiServer(
+        server_termination_event=is_over,
+        logger=logger,
+        loadable_target_origin=origin,
+        lazy_load_user_code=True,
+        location_name=location,
+        server_threadpool_executor=pool,
+    )
+    server = DagsterGrpcServer(
+        server_termination_event=is_over,
+        dagster_api_servicer=servicer,
+        logger=logger,
+        threadpool_executor=pool,
+        socket=str(socket),
+    )
+    thread = Thread(target=server.serve, name="code-server", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(_CODE_SERVER_ENDS_IN_S)
+
+
+@contextmanager
+def running_daemon(instance: DagsterInstance, target: GrpcServerTarget) -> Iterator[None]:
+    """Run schedules, sensors and automation of a code location, until the block ends.
+
+    If one of its threads ends before, this process gets SIGTERM: whoever supervises it restarts it.
+    """
+    from dagster._daemon.controller import daemon_controller_from_instance  # noqa: PLC0415 -- only here
+
+    is_over = Event()
+    with daemon_controller_from_instance(instance, target) as controller:
+
+        def check() -> None:
+            refreshed = time.time()  # Dagster compares it with this clock
+            is_over.wait(_CHECK_DAEMON_EVERY_S)
+            give_back_memory()  # what starting took
+            while not is_over.wait(_CHECK_DAEMON_EVERY_S):
+                try:
+                    controller.check_daemon_threads()
+                    refreshed = controller.check_workspace_freshness(refreshed)
+                except Exception:
+                    log.exception("Dagster's daemon has stopped")
+                    os.kill(os.getpid(), signal.SIGTERM)
+                    return
+
+        Thread(target=check, name="check-daemon", daemon=True).start()
+        try:
+            yield
+        finally:
+            is_over.set()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Dagster resources: thin wrappers that give assets a plain object. No logic."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -17,27 +17,24 @@ from pipelines.catalog.service import CatalogStatus
 from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
+from pipelines.open_stores import open_chosen_home, open_engine_of
 from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     open_maintainer,
-    open_selected_home,
 )
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.open_service import build_scan_service
+from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from pipelines.watchlists.open_service import open_watchlist_runner
 from pipelines.watchlists.run import WatchlistRunner
-from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import PublishedDatabase, database_path, publish_database
 from warehouse.extras import need_extra
-from warehouse.home.folder import open_home
-from warehouse.lake.store import open_lake
 from warehouse.maintenance.table_review import TableReview, review_table
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.health import SurfaceHealth
@@ -60,17 +57,8 @@ class ScanServiceResource:
             ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
-        settings = Settings()
-        profile = choose_profile(settings)
-        home = open_home(settings.data_home, profile.name)
-        with ExitStack() as stack:
-            control = open_control(settings.control_url or home.control_url, world=home.world)
-            stack.enter_context(closing(control))
-            lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-            engine = stack.enter_context(closing(Engine(lake)))
-            yield build_scan_service(
-                settings, profile, home, control=control, open_engine=lambda: engine
-            )
+        with open_scan_service(Settings()) as scan_service:
+            yield scan_service
 
 
 class HealthResource:
@@ -99,9 +87,8 @@ class PublishingResource:
             WarehouseError: The lake cannot be read, or the file cannot be written.
         """
         settings = Settings()
-        home = open_home(settings.data_home, choose_profile(settings).name)
-        lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-        with closing(Engine(lake)) as engine:
+        home = open_chosen_home(settings)
+        with open_engine_of(settings, home) as engine:
             return publish_database(engine, database_path(home))
 
 
@@ -129,9 +116,7 @@ def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
         WarehouseError: The lake cannot be opened.
     """
     settings = Settings()
-    home = open_selected_home(settings)
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    with closing(Engine(lake)) as engine:
+    with open_engine_of(settings, open_chosen_home(settings)) as engine:
         yield ReviewResource(engine)
 
 
@@ -147,9 +132,7 @@ class MaintenanceResource:
         """
         settings = Settings()
         with ExitStack() as stack:
-            return open_maintainer(
-                settings, open_selected_home(settings), instance, stack
-            ).maintain()
+            return open_maintainer(settings, open_chosen_home(settings), instance, stack).maintain()
 
     def examine(self) -> Document:
         """Check this machine and the stores without probing surfaces.

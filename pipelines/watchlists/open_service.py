@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from pipelines.open_stores import open_control_of, open_engine_of
+from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     build_data_provider,
@@ -48,12 +48,12 @@ _DAY_S = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryChecker:
-    """Checks one entry at a time over open stores. Blocking."""
+    """Checks one entry at a time over the stores of a world. Blocking."""
 
     settings: Settings
     profile: PlatformProfile
     control: ControlStore
-    engine: Engine
+    open_engine: Callable[[], Engine]
     sounds_dir: Path
 
     def observe(self, entry: WatchlistEntry) -> WatchObservation:
@@ -76,11 +76,12 @@ class EntryChecker:
 
     @asynccontextmanager
     async def _captures(self, build: Callable[..., Provider]) -> AsyncIterator[Captures]:
-        provider = build(self.settings, self.profile, control=self.control, engine=self.engine)
+        engine = self.open_engine()
+        provider = build(self.settings, self.profile, control=self.control, engine=engine)
         async with Captures(
             provider=provider,
-            lake=self.engine.lake,
-            engine=self.engine,
+            lake=engine.lake,
+            engine=engine,
             control=self.control,
             sounds_dir=self.sounds_dir,
             link_ttl_s=self.settings.link_ttl_days * _DAY_S,
@@ -115,24 +116,26 @@ _UNAVAILABLE = "unavailable"
 def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
     """Open the watchlist service; close its stores afterwards.
 
+    Only the control store is opened at once: whether anything is due is in there.
+
     Raises:
         ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened.
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
+    with open_control_of(settings, home) as control, engine_when_used(settings, home) as engine:
         checker = EntryChecker(
             settings=settings,
             profile=profile,
             control=control,
-            engine=engine,
+            open_engine=engine,
             sounds_dir=home.sounds_dir,
         )
         yield WatchlistRunner(
             control=control,
             scan_service=build_scan_service(
-                settings, profile, home, control=control, open_engine=lambda: engine
+                settings, profile, home, control=control, open_engine=engine
             ),
             observe=checker.observe,
             gone_videos=partial(_unavailable_videos, engine),
@@ -143,9 +146,9 @@ def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
         )
 
 
-def _unavailable_videos(engine: Engine, job_id: str) -> dict[str, str | None]:
+def _unavailable_videos(open_engine: Callable[[], Engine], job_id: str) -> dict[str, str | None]:
     return {
         row["aweme_id"]: row["reason"]
-        for row in read_candidates(engine, job_id)
+        for row in read_candidates(open_engine(), job_id)
         if row["outcome"] == _UNAVAILABLE
     }

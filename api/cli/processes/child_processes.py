@@ -131,6 +131,7 @@ class ChildProcessGroup:
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
         self._children: list[Child] = []
+        self._has_template = False
         self._signals = StopSignals()
 
     def __enter__(self) -> Self:
@@ -158,12 +159,22 @@ class ChildProcessGroup:
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
         with self._signals.held():
+            self._has_template |= program.is_forked
             process = _fork(program) if program.is_forked else _execute(program)
             # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
             child = Child(program, process)
             self._children.append(child)
         return child
+
+    def end_template(self) -> None:
+        """End the process that programs are forked from; another fork starts another one."""
+        if self._has_template:
+            from api.cli.processes.forked_programs import end_template  # noqa: PLC0415 -- loads multiprocessing
+
+            with self._signals.held():
+                end_template()
+            self._has_template = False
 
     def remove_on_kill(self, folder: Path) -> None:
         """Register a temporary folder that the watchdog removes if this process is killed."""

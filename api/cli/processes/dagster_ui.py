@@ -5,6 +5,9 @@ assets. It is in `api.cli` because only `api.cli` may load Dagster. Import it on
 that serves the UI.
 """
 
+import signal
+import sys
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, override
@@ -23,11 +26,14 @@ from pipelines.orchestration.dagster_compat import (
     GrpcServerTarget,
     WorkspaceProcessContext,
     WorkspaceRequestContext,
+    running_code_server,
+    running_daemon,
 )
 from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.storage import dagster_server
 
 LOCATION = "sametrack"
+DEFINITIONS = "pipelines.definitions"
 STOP_GRACE_S = 2
 
 
@@ -74,16 +80,32 @@ class CodeServer:
 
 
 def serve_dagster_ui(
-    *, code_server: CodeServer, settings: ApiSettings, port: int, host: str = "127.0.0.1"
+    *,
+    code_server: CodeServer,
+    settings: ApiSettings,
+    port: int,
+    host: str = "127.0.0.1",
+    all_in_one: bool = False,
 ) -> None:
-    """Serve the UI until SIGTERM."""
+    """Serve the UI until SIGTERM; `all_in_one`: and run code server and daemon in this process."""
     target = GrpcServerTarget(
         host=code_server.host,
         port=code_server.port,
         socket=None if code_server.socket is None else str(code_server.socket),
         location_name=LOCATION,
     )
-    with DagsterInstance.get() as instance, RoleWorkspace(instance, target) as workspace:
+    # uvicorn raises the signal again when it has stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with ExitStack() as stack:
+        if all_in_one:
+            assert code_server.socket is not None, "it serves on a socket"
+            stack.enter_context(
+                running_code_server(DEFINITIONS, location=LOCATION, socket=code_server.socket)
+            )
+        instance = stack.enter_context(DagsterInstance.get())
+        workspace = stack.enter_context(RoleWorkspace(instance, target))
+        if all_in_one:
+            stack.enter_context(running_daemon(instance, target))
         app = create_app_from_workspace_process_context(workspace)
         uvicorn.run(
             protect_dagster(app, settings),

@@ -4,12 +4,16 @@ import atexit
 import gc
 import os
 
+from pipelines.freed_memory import give_back_memory, limit_heaps
+from pipelines.hidden_modules import hidden_modules
+
 # ruff: noqa: E402
 gc.disable()  # until everything is loaded: nothing of that is garbage
+limit_heaps()
 
+with hidden_modules("mako.ext.pygmentplugin"):  # colours for errors in templates: 6 MB of lexers
+    from api.cli.processes import dagster_ui  # noqa: F401
 from api import process  # noqa: F401 -- the service
-from api.cli.processes import dagster_ui  # noqa: F401
-from pipelines.freed_memory import give_back_memory
 from pipelines.orchestration import (
     dagster_compat,
     definitions,  # noqa: F401

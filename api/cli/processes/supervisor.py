@@ -21,14 +21,10 @@ class ProgramFailedError(SametrackError):
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A program to keep running. Without `is_ready` it is ready as soon as it runs.
-
-    It is first started when the service named `after` has been ready.
-    """
+    """A program to keep running. Without `is_ready` it is ready as soon as it runs."""
 
     program: Program
     is_ready: Callable[[], bool] | None = None
-    after: str | None = None
 
 
 @dataclass(slots=True)
@@ -75,27 +71,23 @@ class Supervisor:
         """
         for place in self._places:
             self._look(place)
-        if not self._told and all(place.has_been_ready for place in self._places):
+        if not all(place.child and place.has_been_ready for place in self._places):
+            return
+        self.process_group.end_template()
+        if not self._told:
             self._told = True
             self.on_ready()
 
     def _look(self, place: _ServiceState) -> None:
         now = self.clock()
         if place.child is None:
-            if now >= place.start_at and self._may_start(place.service):
+            if now >= place.start_at:
                 place.child = self.process_group.start(place.service.program)
         elif place.child.exit_code() is not None:
             self._fell(place, place.child, now)
         elif not place.has_been_ready:
             is_ready = place.service.is_ready
             place.has_been_ready = is_ready is None or is_ready()
-
-    def _may_start(self, service: Service) -> bool:
-        return service.after is None or any(
-            place.has_been_ready
-            for place in self._places
-            if place.service.program.name == service.after
-        )
 
     def _fell(self, place: _ServiceState, child: Child, now: float) -> None:
         code = child.exit_code()

@@ -1,7 +1,6 @@
 """Run scans in warm processes of this machine (`RUNS=local`)."""
 
 import os
-import time
 
 import structlog
 from pebble import ProcessFuture, ProcessPool
@@ -21,11 +20,11 @@ log = structlog.get_logger(__name__)
 
 
 class BrokenPoolError(RuntimeError):
-    """A killed process broke the pool, and its scan is lost."""
+    """A killed process broke its pool, and its scan is lost."""
 
 
 class LocalScanHandle:
-    """A scan running in a process of the pool."""
+    """A scan running in the process of a pool."""
 
     def __init__(self, future: ProcessFuture[ScanEnd], pool: ProcessPool) -> None:
         self._future = future
@@ -38,7 +37,7 @@ class LocalScanHandle:
     def result(self) -> ScanEnd:
         """Return the end of the scan; raise the error that ended its process."""
         if not self._future.done():
-            raise BrokenPoolError("the pool of scan processes broke")
+            raise BrokenPoolError("the pool of the scan's process broke")
         return self._future.result()
 
     def abandon(self) -> None:
@@ -54,45 +53,74 @@ class LocalScanHandle:
         return bool(self._future.running() or self._future.done())
 
 
+class _WarmProcess:
+    """A pool of one process, which replaces it when it has run its scans or was killed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = self._start()
+        self._scan: LocalScanHandle | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it runs no scan."""
+        return self._scan is None or self._scan.done()
+
+    def launch(self, job_id: str, run_number: int, waited_for: str | None) -> LocalScanHandle:
+        """Start a scan; if a killed process broke the pool, in another pool."""
+        if not self._pool.active:
+            log.error("the pool of a scan process broke; creating a new one")
+            self.close()
+            self._pool = self._start()
+        future = self._pool.schedule(run_scan, args=[job_id, run_number, waited_for])
+        self._scan = LocalScanHandle(future, self._pool)
+        return self._scan
+
+    def close(self) -> None:
+        """Kill the process."""
+        self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
+        self._pool.join()
+
+    def _start(self) -> ProcessPool:
+        pool = ProcessPool(
+            max_workers=1,
+            max_tasks=SCANS_PER_PROCESS,
+            initializer=warm,
+            initargs=(self._settings, os.getpid()),
+            context=forking_context(),
+        )
+        assert pool.active, "asking starts it"
+        return pool
+
+
 class LocalScanRunner:
-    """A pool of warm processes, each running one scan at a time."""
+    """Warm processes, each running one scan at a time; at most `worker_runs` of them.
+
+    One is ready for the next scan, the others start when scans run at the same time: an idle
+    process has 26 MB of its own.
+    """
 
     outlive_worker = False
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._pool = _build_pool(settings)
+        self._processes = [_WarmProcess(settings)]
 
     def launch_scan(
         self, job_id: str, *, run_number: int, waited_for: str | None = None
     ) -> LocalScanHandle:
-        """Start a scan in a free process; replace the pool if a killed process broke it."""
-        if not self._pool.active:
-            log.error("the pool of scan processes broke; creating a new one")
-            self.close()
-            self._pool = _build_pool(self._settings)
-        future = self._pool.schedule(run_scan, args=[job_id, run_number, waited_for])
-        return LocalScanHandle(future, self._pool)
+        """Start a scan in a free process, of which the caller knows that there is one."""
+        process = next(one for one in self._processes if one.is_free)
+        # To the end: while a process is replaced after its last scan, the other one is ready.
+        self._processes.remove(process)
+        self._processes.append(process)
+        handle = process.launch(job_id, run_number, waited_for)
+        is_full = len(self._processes) >= self._settings.worker_runs
+        if not is_full and not any(one.is_free for one in self._processes):
+            self._processes.append(_WarmProcess(self._settings))
+        return handle
 
     def close(self) -> None:
         """Kill all processes."""
-        self._pool.stop()  # type: ignore[no-untyped-call]  # pebble leaves this one untyped
-        self._pool.join()
-
-
-def _build_pool(settings: Settings) -> ProcessPool:
-    pool = ProcessPool(
-        max_workers=settings.worker_runs,
-        max_tasks=SCANS_PER_PROCESS,
-        initializer=warm,
-        initargs=(settings, os.getpid()),
-        context=forking_context(),
-    )
-    for _ in range(settings.worker_runs):
-        pool.schedule(_warm_up)
-    return pool
-
-
-def _warm_up() -> None:
-    """Occupy a process briefly, so that the pool starts all of them at once."""
-    time.sleep(0.2)
+        for process in self._processes:
+            process.close()

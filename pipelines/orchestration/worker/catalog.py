@@ -24,10 +24,10 @@ from dagster import (
     MetadataValue,
 )
 
+from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.assets.descriptions import asset_key
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.worker.maintenance import open_selected_home
 from pipelines.settings import Settings
 from warehouse.control import open_control
 from warehouse.lake.store import WRITE_TEST, open_lake
@@ -226,7 +226,7 @@ def report_assets(settings: Settings, owner: str, stop: threading.Event) -> None
 
 
 def _open_reporter(settings: Settings, owner: str, stack: ExitStack) -> CatalogReporter:
-    home = open_selected_home(settings)
+    home = open_chosen_home(settings)
     control = open_control(settings.control_url or home.control_url, world=home.world)
     return CatalogReporter(
         owner=owner,

@@ -13,12 +13,11 @@ from dagster import DagsterInstance, RunsFilter
 
 from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
-from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import ExcerptFolder, open_excerpts
-from warehouse.home.folder import Home, open_home
+from warehouse.home.folder import Home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
@@ -146,16 +145,6 @@ class StoreMaintainer:
 
 def _ended(job: Job | None, before: datetime) -> bool:
     return job is None or (job.finished_at is not None and job.finished_at <= before)
-
-
-def open_selected_home(settings: Settings) -> Home:
-    """Open the home of the selected profile.
-
-    Raises:
-        ProfileNotChosenError: No platform profile is selected.
-        WarehouseError: The home cannot be opened.
-    """
-    return open_home(settings.data_home, choose_profile(settings).name)
 
 
 def open_maintainer(

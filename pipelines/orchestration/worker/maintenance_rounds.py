@@ -9,12 +9,12 @@ from dataclasses import asdict
 
 import structlog
 
+from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     StoreMaintainer,
     open_maintainer,
-    open_selected_home,
 )
 from pipelines.settings import Settings
 
@@ -42,7 +42,7 @@ def delete_expired_once(settings: Settings) -> MaintenanceReport:
 
 
 def _open(settings: Settings, stack: ExitStack) -> StoreMaintainer:
-    home = open_selected_home(settings)
+    home = open_chosen_home(settings)
     return open_maintainer(settings, home, stack.enter_context(open_instance(home)), stack)
 
 

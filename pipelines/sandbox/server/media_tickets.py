@@ -8,7 +8,7 @@ import hashlib
 from pipelines.sandbox.server.addresses import MEDIA, OTHER_MEDIA
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
-from pipelines.sandbox.world.sound.sound_cache import Codec
+from pipelines.sandbox.world.sound.sound_files import Codec
 
 LIFETIME_S = 3 * 3600
 SILENT_FILE = "images_no_sound_volume_audio_file.mp3"

@@ -20,7 +20,7 @@ from pipelines.sandbox.world.chart import SandboxChart
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.guest_view import GuestView, VideoTextIndex
 from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache
-from pipelines.sandbox.world.sound.sound_cache import Codec, Piece, SoundCache
+from pipelines.sandbox.world.sound.sound_files import Codec, Piece, SoundFiles
 from pipelines.sandbox.world.world import SandboxWorld
 
 _MAX_CACHED_TRUTHS = 2000
@@ -49,7 +49,7 @@ class SandboxPlatform:
         self.first = world
         self.world = world
         self.addresses = addresses
-        self.sound_cache = SoundCache(world, cache_dir)
+        self._sound_files = SoundFiles(world, cache_dir)
         self.log = AccessLog()
         self.faults = ActiveFaults()
         self.switches = ActiveSwitches(switches)
@@ -126,7 +126,7 @@ class SandboxPlatform:
 
     async def sound_file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
         """Return the file of a piece; rendered once for concurrent callers."""
-        path = self.sound_cache.path(piece, codec=codec)
+        path = self._sound_files.path(piece, codec=codec)
         if not path.exists():
             task = self._rendering.get(path)
             if task is None:

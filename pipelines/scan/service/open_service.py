@@ -1,11 +1,11 @@
 """Build the scan service from the settings, for every process that submits scans."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
-from functools import cache
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
 
 from pipelines.documents.result_types import JobResult
+from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     choose_profile,
@@ -16,7 +16,7 @@ from pipelines.platform.providers import (
 from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.home.disk_space import free_megabytes
 from warehouse.home.folder import Home, open_home
 
@@ -36,19 +36,8 @@ def open_scan_service(settings: Settings) -> Iterator[ScanService]:
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with ExitStack() as stack:
-        control = open_control(settings.control_url or home.control_url, world=home.world)
-        stack.enter_context(closing(control))
-
-        @cache
-        def open_engine() -> "Engine":
-            from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
-            from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
-
-            lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-            return stack.enter_context(closing(Engine(lake)))
-
-        yield build_scan_service(settings, profile, home, control=control, open_engine=open_engine)
+    with open_control_of(settings, home) as control, engine_when_used(settings, home) as engine:
+        yield build_scan_service(settings, profile, home, control=control, open_engine=engine)
 
 
 def build_scan_service(

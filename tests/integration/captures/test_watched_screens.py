@@ -32,7 +32,7 @@ def screens(reads: Desk, tmp_path: Path) -> EntryChecker:
         settings=reads.sources.settings,
         profile=reads.sources.profile,
         control=reads.control,
-        engine=reads.engine,
+        open_engine=lambda: reads.engine,
         sounds_dir=tmp_path,
     )
 

@@ -1,6 +1,7 @@
 """Whatever ends a command ends its children and theirs."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -8,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from api.cli.processes.child_processes import ChildProcessGroup, Program
+from api.cli.processes.child_processes import Child, ChildProcessGroup, Program
 from api.cli.processes.supervisor import BACK_OFF_S, ProgramFailedError, Service, Supervisor
 from tests.stage import PATIENCE_S
 
@@ -104,24 +106,6 @@ def test_readiness_is_told_once_when_all_are_ready() -> None:
     assert told == ["ready"]
 
 
-def test_a_service_that_follows_another_starts_when_that_one_has_been_ready() -> None:
-    ready = False
-    sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
-    services = [
-        Service(Program(name="second", command=sleeper), after="first"),
-        Service(Program(name="first", command=sleeper), lambda: ready),
-    ]
-    with ChildProcessGroup() as process_group:
-        supervisor = Supervisor(process_group, services)
-        for _ in range(3):
-            supervisor.step()
-        assert [child.name for child in process_group.children] == ["first"]
-        ready = True
-        for _ in range(2):
-            supervisor.step()
-        assert [child.name for child in process_group.children] == ["first", "second"]
-
-
 def test_a_forked_program_runs_as_one_that_was_executed(tmp_path: Path) -> None:
     def program(*arguments: str) -> Program:
         return Program(
@@ -145,3 +129,33 @@ def test_a_forked_program_runs_as_one_that_was_executed(tmp_path: Path) -> None:
         endless = process_group.start(program("endless"))
         assert endless.exit_code() is None
     assert endless.exit_code() == -signal.SIGTERM
+
+
+def test_programs_outlive_the_process_that_they_were_forked_from(tmp_path: Path) -> None:
+    """Whoever started them sees their exit codes; the next one is forked from another process."""
+
+    def fork(*arguments: str) -> Child:
+        program = Program(
+            name="teller", command=[sys.executable, "-m", TELLER, *arguments],
+            log=tmp_path / "teller.log", env={"TOLD": ""}, is_forked=True,
+        )  # fmt: skip
+        return process_group.start(program)
+
+    def template_of(child: Child) -> int:
+        parent = psutil.Process(child.process.pid).parent()
+        assert parent is not None
+        return parent.pid
+
+    with ChildProcessGroup() as process_group:
+        endless, other = fork("endless"), fork("endless")
+        template = template_of(endless)
+        process_group.end_template()
+        process_group.end_template()
+        assert not psutil.pid_exists(template)
+        assert endless.exit_code() is None
+        os.kill(other.process.pid, signal.SIGKILL)
+        assert other.process.wait() == -signal.SIGKILL
+        assert other.exit_code() == -signal.SIGKILL
+        third = fork("endless")
+        assert template_of(third) not in (template, os.getpid())
+    assert [one.exit_code() for one in (endless, third)] == [-signal.SIGTERM] * 2

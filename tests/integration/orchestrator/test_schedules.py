@@ -14,10 +14,10 @@ from dagster import (
     build_schedule_context,
 )
 
+from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
-from pipelines.orchestration.worker.maintenance import open_selected_home
 from pipelines.settings import Settings
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
@@ -77,7 +77,7 @@ def test_jobs_of_upkeep_run_as_they_are_and_tell_what_they_did(
 ) -> None:
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
-    home = open_selected_home(Settings())
+    home = open_chosen_home(Settings())
     open_lake(home.lake_url, world="sandbox")
     with open_instance(home) as instance:
         ended = build_definitions().resolve_job_def(job).execute_in_process(instance=instance)

@@ -8,8 +8,6 @@ from api.cli.commands.system.up import UpConfig, services
 from api.cli.processes.child_processes import Program, find_port, is_listening
 from tests.stage import LOCAL, Stage, wait_for
 
-WORKSPACE = "load_from:\n  - grpc_server:\n      socket: {}\n      location_name: sametrack\n"
-PARTS = ("code-server", "daemon", "dagster-ui")
 PLACE = {"repositoryName": "__repository__", "repositoryLocationName": "sametrack"}
 
 LAUNCH = """mutation($p: ExecutionParams!) { launchPipelineExecution(executionParams: $p) {
@@ -99,19 +97,14 @@ def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
     plan = UpConfig(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
         dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
-        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
-        workspace=folder / "workspace.yaml", has_token=False,
+        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock", has_token=False,
     )  # fmt: skip
-    plan.workspace.write_text(WORKSPACE.format(plan.socket))
     with stage.instance():
         """Make its files, so that the processes do not race for that."""
-    for service in services(plan):
-        program = service.program
-        if program.name in PARTS:
-            env = {**(program.env or {}), **stage._environment()}
-            stage.process_group.start(
-                Program(name=program.name, command=program.command, log=program.log, env=env)
-            )
-            stage.wait(plan.socket.exists)  # the code server comes first
+    (program,) = [one.program for one in services(plan) if one.program.name == "dagster"]
+    env = {**(program.env or {}), **stage._environment()}
+    stage.process_group.start(
+        Program(name=program.name, command=program.command, log=program.log, env=env)
+    )
     stage.wait(lambda: is_listening(plan.dagster_port))
     return Orchestrator(plan.dagster_port, stage)

@@ -11,13 +11,31 @@ from pipelines.settings import Settings
 from tests.stage import wait_for
 
 
+def test_a_process_is_always_ready_until_there_are_as_many_as_scans_at_a_time(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(
+        _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=2, worker_gives_way=False
+    )
+    with closing(LocalScanRunner(settings)) as runs:
+        assert len(runs._processes) == 1
+        first, second = (runs.launch_scan("nobody", run_number=1) for _ in range(2))
+        assert len(runs._processes) == 2
+        wait_for(lambda: first.done() and second.done())
+        third = runs.launch_scan("nobody", run_number=1)
+        assert len(runs._processes) == 2
+        wait_for(third.done)
+        assert {one.result() for one in (first, second, third)} == {ScanEnd("failed")}
+
+
 def test_a_broken_pool_ends_its_scans_and_is_made_anew(tmp_path: Path) -> None:
     settings = Settings(
         _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1, worker_gives_way=False
     )
     with closing(LocalScanRunner(settings)) as runs:
         before = runs.launch_scan("nobody", run_number=1)
-        runs._pool._context.status = PoolStatus.ERROR
+        (process,) = runs._processes
+        process._pool._context.status = PoolStatus.ERROR
         assert before.done()
         after = runs.launch_scan("nobody", run_number=1)
         wait_for(after.done)

@@ -13,12 +13,12 @@ from dagster import DagsterRunStatus, job, op
 from typer.testing import CliRunner
 
 from api.cli.main import app
+from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     StoreMaintainer,
     open_maintainer,
-    open_selected_home,
 )
 from pipelines.settings import Settings
 from warehouse.control import NewJob
@@ -69,7 +69,7 @@ class Store:
 def store(tmp_path: Path) -> Iterator[Any]:
     settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path)
     with ExitStack() as stack:
-        home = open_selected_home(settings)
+        home = open_chosen_home(settings)
         instance = stack.enter_context(open_instance(home))
         keeper = open_maintainer(settings, home, instance, stack)
         engine = stack.enter_context(closing(Engine(keeper.lake)))

@@ -17,6 +17,7 @@ from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base
 from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache
 from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.sound.sound_files import SandboxSilence
 from pipelines.sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(21, 0.2)
@@ -63,7 +64,7 @@ def test_every_kind_but_the_silent_can_be_heard(sound_cache: SoundCache, kind: S
 
 
 def test_the_placeholder_is_silent(sound_cache: SoundCache) -> None:
-    samples, _ = _decoded(sound_cache.placeholder().read_bytes())
+    samples, _ = _decoded(sound_cache.file(SandboxSilence(), codec="mp3").read_bytes())
     assert float(np.abs(samples).max()) < 1e-3
 
 

@@ -103,7 +103,7 @@ def names() -> list[str]:
 def test_all_services_are_announced_with_their_addresses(run: Run, group: Group) -> None:
     done = run("--sandbox", "--seed", "3")
     assert done.exit_code == 0, done.output
-    assert names() == ["sandbox", "api", "worker", "code-server", "daemon", "dagster-ui"]
+    assert names() == ["sandbox", "api", "worker", "dagster"]
     assert (group.started, group.stopped) == (["prepare"], ["prepare"])
     assert not group.folders[0].exists()
     lines = [line.split() for line in done.stdout.splitlines()]

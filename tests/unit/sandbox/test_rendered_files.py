@@ -13,7 +13,8 @@ from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.sandbox.world.content.tables import Alteration
 from pipelines.sandbox.world.sound import render_process
 from pipelines.sandbox.world.sound.instruments import RATE
-from pipelines.sandbox.world.sound.sound_cache import SandboxSong, SoundCache
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.sound.sound_files import SandboxSilence, SandboxSong
 from pipelines.sandbox.world.world import SandboxWorld
 
 KEPT = b"rendered before"
@@ -41,7 +42,7 @@ def of_a_song(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
 
 
 def of_silence(cache: SoundCache) -> tuple[Path, Callable[[], Path]]:
-    return cache.folder / "silent.mp3", cache.placeholder
+    return cache.folder / "silent.mp3", lambda: cache.file(SandboxSilence(), codec="mp3")
 
 
 @pytest.mark.parametrize(

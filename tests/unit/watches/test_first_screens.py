@@ -74,7 +74,11 @@ class Checker(EntryChecker):
     def __init__(self, *videos: Video, error: UpstreamError | None = None) -> None:
         nothing = cast("Any", None)
         super().__init__(
-            settings=nothing, profile=nothing, control=nothing, engine=nothing, sounds_dir=Path()
+            settings=nothing,
+            profile=nothing,
+            control=nothing,
+            open_engine=nothing,
+            sounds_dir=Path(),
         )
         object.__setattr__(self, "_screens", Screens(videos, error))
 

@@ -106,6 +106,12 @@ def dagster_ui(
     code_server: Annotated[
         str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")
     ] = None,
+    all_in_one: Annotated[
+        bool,
+        typer.Option(
+            "--all-in-one", help="Also run daemon and code server, which creates the socket."
+        ),
+    ] = False,
     prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
     end_lost_runs: Annotated[
         bool,
@@ -128,5 +134,9 @@ def dagster_ui(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if all_in_one and found.socket is None:
+        raise typer.BadParameter("--all-in-one needs --socket")
     print_message(f"Dagster UI on http://{host}:{port}")
-    ui.serve_dagster_ui(code_server=found, settings=settings, port=port, host=host)
+    ui.serve_dagster_ui(
+        code_server=found, settings=settings, port=port, host=host, all_in_one=all_in_one
+    )

@@ -1,10 +1,9 @@
-"""`sametrack up`: run service, worker, Dagster UI, code server and daemon.
+"""`sametrack up`: run service, worker and Dagster.
 
 All of them are children of this command and stop with it, however it ends.
 """
 
 import json
-import os
 import sys
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 READY_WITHIN_S = 2.0
-LOCATION = "sametrack"
-CODE_SERVER = "code-server"
-DAEMON = "pipelines.orchestration.dagster_compat"
 
 _Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Also start the sandbox, and use it as the platform.")
@@ -62,7 +58,6 @@ class UpConfig:
     logs: Path
     dagster_dir: Path
     socket: Path
-    workspace: Path
     has_token: bool
     console_url: str | None = None
     dagster_url: str | None = None
@@ -80,7 +75,6 @@ def up(
         plan = _configure(
             Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size
         )
-        _write_workspace(plan)
         try:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
@@ -93,10 +87,8 @@ def up(
 
 def services(plan: UpConfig) -> list[Service]:
     """Return all services of `sametrack up`."""
-    code = [sys.executable, "-m", "dagster", "api", "grpc", "--lazy-load-user-code"]
-    daemon = [sys.executable, "-m", DAEMON, "run", "-w", str(plan.workspace)]
-    ui = sametrack_command(
-        "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
+    dagster = sametrack_command(
+        "dagster-ui", "--all-in-one", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
     )
     found = [
         _service(plan, "api", sametrack_command("serve"), port=plan.api_port, host=plan.api_host),
@@ -104,18 +96,8 @@ def services(plan: UpConfig) -> list[Service]:
             _program(plan, "worker", sametrack_command("worker")),
             lambda: _has_worker(plan.api_host, plan.api_port),
         ),
-        Service(
-            _program(
-                plan,
-                CODE_SERVER,
-                [*code, "-m", "pipelines.definitions", "-s", str(plan.socket),
-                 "--location-name", LOCATION],
-            ),
-            plan.socket.exists,
-        ),
-        Service(_program(plan, "daemon", daemon), after=CODE_SERVER),
-        _service(plan, "dagster-ui", ui, port=plan.dagster_port, after=CODE_SERVER),
-    ]  # fmt: skip
+        _service(plan, "dagster", dagster, port=plan.dagster_port),
+    ]
     if plan.sandbox_port is not None:
         world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
         platform = sametrack_command("sandbox", *world, "--port", str(plan.sandbox_port))
@@ -148,12 +130,10 @@ def _configure(
         logs=home.root / "logs",
         dagster_dir=home.dagster_dir,
         socket=run_dir / "code.sock",
-        workspace=run_dir / "workspace.yaml",
         has_token=settings.has_tokens,
         dagster_url=settings.dagster_url,
         console_url=settings.console_url or service_url(settings.api_host, settings.api_port),
     )
-    _check_env_file(plan)
     _check_ports(plan)
     return plan
 
@@ -191,26 +171,6 @@ def _suggest_sandbox() -> str:
     raise typer.Exit(EXIT_INPUT)
 
 
-def _check_env_file(plan: UpConfig) -> None:
-    """Refuse a `.env` that would split the services.
-
-    Daemon and code server take the file before their environment, as Dagster does; all others take
-    their environment first. A different value would lead them to other stores, or another platform.
-    """
-    from dotenv import dotenv_values  # noqa: PLC0415 -- loads pydantic's reader of the file
-
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
-
-    given = {**os.environ, **_environment(plan)}
-    names = {*(name.upper() for name in ApiSettings.model_fields), *_environment(plan)}
-    for name, value in dotenv_values(".env").items():
-        if name in names and name in given and value != given[name]:
-            exit_with_input_error(
-                f"{name} in .env differs from its value for this start",
-                hint=f"remove {name} from .env, or from the environment and the options",
-            )
-
-
 def _check_ports(plan: UpConfig) -> None:
     for host, port, setting in (
         (plan.api_host, plan.api_port, "API_PORT"),
@@ -221,14 +181,6 @@ def _check_ports(plan: UpConfig) -> None:
                 f"port {port} is in use",
                 hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
             )
-
-
-def _write_workspace(plan: UpConfig) -> None:
-    plan.workspace.write_text(
-        "load_from:\n  - grpc_server:\n"
-        f"      socket: {plan.socket}\n      location_name: {LOCATION}\n",
-        encoding="utf-8",
-    )
 
 
 def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
@@ -253,9 +205,8 @@ def _service(
     *,
     port: int,
     host: str = LOOPBACK,
-    after: str | None = None,
 ) -> Service:
-    return Service(_program(plan, name, command), lambda: is_listening(port, host), after=after)
+    return Service(_program(plan, name, command), lambda: is_listening(port, host))
 
 
 def _has_worker(host: str, port: int) -> bool:

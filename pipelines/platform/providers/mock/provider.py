@@ -21,7 +21,8 @@ from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.sandbox.world.content.tables import SandboxVideo
-from pipelines.sandbox.world.sound.sound_cache import Codec, SoundCache
+from pipelines.sandbox.world.sound.sound_cache import SoundCache
+from pipelines.sandbox.world.sound.sound_files import Codec
 from pipelines.sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,

@@ -24,7 +24,7 @@ from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import Surface, conditional, host_of
 from pipelines.sandbox.world.content.tables import Alteration
 from pipelines.sandbox.world.random_streams import share_of
-from pipelines.sandbox.world.sound.sound_cache import Codec, SandboxSong
+from pipelines.sandbox.world.sound.sound_files import Codec, SandboxSilence, SandboxSong
 
 _ALTERED = b"\x7b"
 """What some media hosts put in place of the first byte, which belongs to the file type box."""
@@ -48,7 +48,7 @@ async def _file(platform: SandboxPlatform, request: Request) -> Response:
     if not _may_load(platform, request):
         path = None
     elif name == SILENT_FILE:
-        path = platform.sound_cache.placeholder()
+        path = await platform.sound_file(SandboxSilence(), codec="mp3")
     else:
         path = await _path(platform, identifier, codec) if _is_valid(platform, request) else None
     if path is None:

@@ -1,7 +1,7 @@
 """Worker functions of the rendering processes. A process opens the world once, then writes files.
 
 Only records of names and numbers are passed between processes. They end with their parent, however
-it ends.
+it ends. Only they load what rendering needs: the parent imports this module, too.
 """
 
 import os
@@ -10,16 +10,22 @@ import threading
 from collections.abc import Callable
 from multiprocessing import parent_process
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.sandbox.world.sound.sound_cache import Codec, Piece, SoundCache
+from pipelines.sandbox.world.sound.sound_files import Codec, Piece
 from pipelines.sandbox.world.world import SandboxWorld
 
-_opened: dict[str, SoundCache] = {}
+if TYPE_CHECKING:
+    from pipelines.sandbox.world.sound.sound_cache import SoundCache
+
+_opened: dict[str, "SoundCache"] = {}
 
 
 def open_sound_cache(world_at: Callable[..., SandboxWorld], folder: Path) -> None:
     """Initialise a rendering process."""
+    from pipelines.sandbox.world.sound.sound_cache import SoundCache  # noqa: PLC0415 -- loads SciPy and PyAV
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # Rows of sounds and videos never change, so the last point in time contains all of them.

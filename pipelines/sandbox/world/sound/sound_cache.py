@@ -1,17 +1,14 @@
 """Files of sounds: encoded as the platform serves them, rendered on first use, cached on disk.
 
 A file is AAC with a tiny video stream in MP4, or MP3. Encoding is bit-exact for one version of the
-codecs, and costs about a tenth of a second. A file's name contains seed, size of the world, sound
-version and music id, so that nothing stale is served. Writes are atomic; two processes that render
-the same sound write the same bytes.
+codecs, and costs about a tenth of a second. Writes are atomic; two processes that render the same
+sound write the same bytes.
 """
 
 import io
 import os
 import threading
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import av
 import numpy as np
@@ -21,54 +18,22 @@ from av.container import OutputContainer
 from pipelines.sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
 from pipelines.sandbox.world.sound.instruments import RATE, Samples
 from pipelines.sandbox.world.sound.recordings import play_base, render, render_video
-from pipelines.sandbox.world.world import SandboxWorld
+from pipelines.sandbox.world.sound.sound_files import (
+    Codec,
+    Piece,
+    SandboxSilence,
+    SandboxSong,
+    SoundFiles,
+)
 
-Codec = Literal["aac", "mp3"]
-SOUND_VERSION = 9
-"""Increase it when a change affects the worlds, the samples or their encoding."""
-_SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
+_SILENCE_S = 5
 _WIDTH, _HEIGHT = 36, 64
 _BITS_PER_S = 96_000
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxSong:
-    """The first seconds of the clean recording of a track, by its number."""
-
-    track: int
-    length_s: float
-
-
-Piece = SandboxSound | SandboxVideo | SandboxSong
-"""What a file plays: the sound of a music id, a video with a sound of its own, or a song."""
-
-
-class SoundCache:
-    """Files of a world's sounds in a folder.
-
-    Args:
-        world: The world whose sounds these are.
-        folder: Where files are kept; made if missing.
-    """
-
-    def __init__(self, world: SandboxWorld, folder: Path) -> None:
-        self.world = world
-        tracks = world.track_count
-        name = f"seed{world.seed}-size{world.size:g}-tracks{tracks}-v{SOUND_VERSION}"
-        self.folder = folder / name
-        self.folder.mkdir(parents=True, exist_ok=True)
-
-    def path(self, piece: Piece, *, codec: Codec = "aac") -> Path:
-        """Return the path of a file, rendered or not."""
-        match piece:
-            case SandboxSound():
-                name = piece.music_id
-            case SandboxVideo():
-                name = f"{piece.aweme_id}-{piece.alteration.name.lower()}"
-            case SandboxSong():
-                name = f"song{piece.track}-{piece.length_s:g}"
-        return self.folder / f"{name}.{_SUFFIX[codec]}"
+class SoundCache(SoundFiles):
+    """Renders the files of a world's sounds when they are first asked for."""
 
     def file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
         """Return a file, and render it if needed."""
@@ -95,14 +60,9 @@ class SoundCache:
             case SandboxSong():
                 recording = self.base(self.world.tracks[piece.track].score)
                 samples, stereo = recording[: int(piece.length_s * RATE)], False
+            case SandboxSilence():
+                samples, stereo = np.zeros(_SILENCE_S * RATE, np.float32), False
         return encode(samples, codec=codec, stereo=stereo)
-
-    def placeholder(self) -> Path:
-        """Return the silent file of photo posts without a sound."""
-        path = self.folder / "silent.mp3"
-        if not path.exists():
-            _write(path, encode(np.zeros(5 * RATE, np.float32), codec="mp3", stereo=False))
-        return path
 
     def samples(self, sound: SandboxSound) -> Samples:
         """Return the samples of a sound before encoding, shape (samples,), mono."""
