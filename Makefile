@@ -57,7 +57,7 @@ demo: env ## scan a track of the sandbox and show the verified ranking (SEED=, S
 notebook: env ## open the notebooks in JupyterLab; without data a demo collects it first (NO_BROWSER=1, PORT=)
 	@$(BIN)/sametrack notebook --seed $(SEED) --size $(SIZE) $(if $(NO_BROWSER),--no-browser) $(if $(PORT),--port $(PORT))
 
-up: env ## start API, worker, Dagster UI and daemon together
+up: env ## start API, worker and Dagster together
 	@$(BIN)/sametrack up
 
 up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two services, three Celery workers (WORKERS=, LATENCY_MS=)

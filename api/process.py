@@ -36,14 +36,15 @@ from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
 from pipelines.freed_memory import limit_heaps
 from pipelines.logs import buffered_logging
+from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.queries.results import (
     read_annotations,
     read_captions,
@@ -134,11 +135,9 @@ class _Server(uvicorn.Server):
 
 def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitStack) -> Services:
     home = open_home(settings.data_home, profile.name)
-    control = stack.enter_context(
-        closing(open_control(settings.control_url or home.control_url, world=home.world))
-    )
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    engine = stack.enter_context(closing(Engine(lake)))
+    control = stack.enter_context(open_control_of(settings, home))
+    engine = stack.enter_context(open_engine_of(settings, home))
+    lake = engine.lake
     scan_service = build_scan_service(
         settings, profile, home, control=control, open_engine=lambda: engine
     )

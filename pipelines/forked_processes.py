@@ -25,6 +25,9 @@ from setproctitle import setproctitle
 PRELOADED = "pipelines.orchestration.runs.preloaded"
 """The module that loads it. A name, since it is of a layer above this one."""
 _POLL_S = 0.5
+_SOCKET = "socket"
+_SOCKET_PATH_MAX = 103
+"""Of macOS; on Linux it is 107."""
 
 
 def forking_context() -> ForkServerContext:
@@ -40,9 +43,9 @@ def fork_server_here() -> None:
     Otherwise `multiprocessing` starts a Python process that loads everything once more: seconds of
     processor time, and 0.1 GB. It still does so when the forked one has ended.
     """
-    folder = tempfile.mkdtemp(prefix="sametrack-forks-")
+    folder = _make_socket_folder()
     with socket.socket(socket.AF_UNIX) as listener:
-        address = f"{folder}/socket"
+        address = f"{folder}/{_SOCKET}"
         listener.bind(address)
         listener.listen()
         all_gone, in_use = os.pipe()
@@ -56,6 +59,13 @@ def fork_server_here() -> None:
     vars(server).update(
         _forkserver_address=address, _forkserver_alive_fd=in_use, _forkserver_pid=pid
     )
+
+
+def _make_socket_folder() -> str:
+    """Make a folder for a socket: in `/tmp` if the path in `TMPDIR` would be too long for one."""
+    name = "sametrack-forks-"
+    is_long = len(f"{tempfile.gettempdir()}/{name}12345678/{_SOCKET}") > _SOCKET_PATH_MAX
+    return tempfile.mkdtemp(prefix=name, dir="/tmp" if is_long else None)  # noqa: S108 -- of its own, 0700
 
 
 def _serve_forks(listener: socket.socket, all_gone: int, folder: str) -> NoReturn:

@@ -5,6 +5,7 @@ DuckDB and Delta are loaded with the first engine.
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from warehouse.home.folder import Home, open_home
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
+    from warehouse.lake.store import Lake
 
 
 def open_chosen_home(settings: Settings) -> Home:
@@ -39,18 +41,34 @@ def open_control_of(settings: Settings, home: Home) -> Iterator[ControlStore]:
         yield control
 
 
+def open_lake_of(settings: Settings, home: Home) -> "Lake":
+    """Open the lake of a world, which need not be closed.
+
+    Raises:
+        WarehouseError: It cannot be opened, or belongs to another world.
+    """
+    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
+
+    return open_lake(settings.lake_url or home.lake_url, world=home.world)
+
+
 @contextmanager
-def open_engine_of(settings: Settings, home: Home) -> Iterator["Engine"]:
+def open_engine_of(
+    settings: Settings, home: Home, *, as_of: datetime | None = None
+) -> Iterator["Engine"]:
     """Open the lake of a world with an engine over it; close it afterwards.
+
+    Args:
+        settings: Where the lake is, if not in the home.
+        home: The home of the world.
+        as_of: Read the tables as they were at this time.
 
     Raises:
         WarehouseError: The lake cannot be opened, or belongs to another world.
     """
     from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- loads Delta
 
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    with closing(Engine(lake)) as engine:
+    with closing(Engine(open_lake_of(settings, home), as_of=as_of)) as engine:
         yield engine
 
 

@@ -11,14 +11,12 @@ from typing import TYPE_CHECKING
 from api.cli.job_client import build_job_body
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
+from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.parameters.scan import ScanParameters
-from pipelines.platform.providers import choose_profile
 from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.scan_jobs import ScanJob
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
-from warehouse.control import open_control
-from warehouse.home.folder import open_home
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
@@ -101,16 +99,10 @@ def open_local_job_client(settings: ApiSettings) -> Iterator[LocalJobClient]:
 
 def has_live_worker(settings: Settings) -> bool:
     """Return True if a worker of the chosen profile has sent a recent heartbeat."""
-    profile = choose_profile(settings)
-    home = open_home(settings.data_home, profile.name)
-    control = open_control(settings.control_url or home.control_url, world=home.world)
-    try:
+    with open_control_of(settings, open_chosen_home(settings)) as control:
         return bool(control.live_workers(settings.worker_lost_after_s))
-    finally:
-        control.close()
 
 
 def reports_dir(settings: Settings) -> Path:
     """Return the folder of the reports of the chosen profile."""
-    profile = choose_profile(settings)
-    return open_home(settings.data_home, profile.name).reports_dir
+    return open_chosen_home(settings).reports_dir

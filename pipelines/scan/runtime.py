@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.session import Captures
+from pipelines.open_stores import open_lake_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (
     build_music_provider,
@@ -24,7 +25,7 @@ from warehouse.control import RESTART_S, ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.records.worlds import is_demo_world
 
 
@@ -107,7 +108,7 @@ def open_runtime(
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
+    lake = open_lake_of(settings, home)
     return Runtime(
         settings=settings,
         profile=profile,

@@ -5,7 +5,7 @@ orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, ru
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from api.responses.documents import to_document
@@ -23,10 +23,11 @@ from api.schemas.extensions.watchlists import (
     WatchThresholds,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
+from pipelines.open_stores import open_control_of
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
@@ -226,8 +227,7 @@ def open_watchlist_service(settings: Settings) -> Iterator[WatchlistService]:
     """
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    url = settings.control_url or home.control_url
-    with closing(open_control(url, world=home.world)) as control:
+    with open_control_of(settings, home) as control:
         yield WatchlistService(
             control, find_target=profile.find_target, is_demo=is_demo_world(home.world)
         )

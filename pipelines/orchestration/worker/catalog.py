@@ -10,7 +10,7 @@ Not here: the observations of whole tables (`checks/tables.py`).
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -24,13 +24,12 @@ from dagster import (
     MetadataValue,
 )
 
-from pipelines.open_stores import open_chosen_home
+from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
 from pipelines.orchestration.assets.descriptions import asset_key
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.settings import Settings
-from warehouse.control import open_control
-from warehouse.lake.store import WRITE_TEST, open_lake
+from warehouse.lake.store import WRITE_TEST
 from warehouse.records.values import Row
 from warehouse.tables import BY_NAME
 
@@ -227,10 +226,9 @@ def report_assets(settings: Settings, owner: str, stop: threading.Event) -> None
 
 def _open_reporter(settings: Settings, owner: str, stack: ExitStack) -> CatalogReporter:
     home = open_chosen_home(settings)
-    control = open_control(settings.control_url or home.control_url, world=home.world)
     return CatalogReporter(
         owner=owner,
-        lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
-        leases=stack.enter_context(closing(control)),
+        lake=open_lake_of(settings, home),
+        leases=stack.enter_context(open_control_of(settings, home)),
         catalog=stack.enter_context(open_instance(home)),
     )

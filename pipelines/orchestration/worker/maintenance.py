@@ -11,14 +11,15 @@ from datetime import UTC, datetime, timedelta
 
 from dagster import DagsterInstance, RunsFilter
 
+from pipelines.open_stores import open_control_of, open_lake_of
 from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home
-from warehouse.lake.store import Lake, open_lake
+from warehouse.lake.store import Lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 from warehouse.queries.results import read_checkpointed_jobs
@@ -155,10 +156,9 @@ def open_maintainer(
     Raises:
         WarehouseError: A store cannot be opened.
     """
-    control = open_control(settings.control_url or home.control_url, world=home.world)
     return StoreMaintainer(
-        control=stack.enter_context(closing(control)),
-        lake=open_lake(settings.lake_url or home.lake_url, world=home.world),
+        control=stack.enter_context(open_control_of(settings, home)),
+        lake=open_lake_of(settings, home),
         instance=instance,
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days

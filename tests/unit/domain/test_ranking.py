@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.parameters.scan import SortBy
-from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
+from pipelines.scan.rules.ranking import (
+    COLLECT_WEIGHT,
+    COMMENT_WEIGHT,
+    SHARE_WEIGHT,
+    hot_score,
+    is_viral,
+    rank_documents,
+)
+from warehouse.analysis.query_library import find_query
 from warehouse.records.videos import Statistics
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
@@ -158,3 +166,11 @@ def test_the_hot_order_is_that_of_the_published_formula(videos: list[Any]) -> No
         likes + 4 * comments + 3 * kept + 8 * shares for likes, comments, kept, shares in known
     ]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_the_named_query_that_adds_hot_scores_has_the_weights_of_the_rule() -> None:
+    formula = (
+        f"digg_count + {COMMENT_WEIGHT} * comment_count + {COLLECT_WEIGHT} * collect_count"
+        f" + {SHARE_WEIGHT} * share_count"
+    )
+    assert formula in find_query("compare-tracks").sql

@@ -4,8 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
 
 from pipelines.forked_processes import PRELOADED
 
@@ -78,24 +82,39 @@ def test_the_module_that_is_loaded_before_a_fork_exists() -> None:
     assert find_spec(PRELOADED) is not None
 
 
-def _fork(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    script = tmp_path / "fork.py"
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder whose path is short enough for a socket, wherever the tests have theirs."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+def _fork(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the script; returns when the server, which has its stdout, has ended, too."""
+    script = folder / "fork.py"
     script.write_text(FORK, encoding="utf-8")
     return subprocess.run(
         [sys.executable, str(script), *words], capture_output=True, text=True, timeout=PATIENCE_S,
-        check=False, env={**os.environ, "PYTHONPATH": str(Path.cwd()), "TMPDIR": str(tmp_path)},
+        check=False, env={**os.environ, "PYTHONPATH": str(Path.cwd()), "TMPDIR": str(folder)},
     )  # fmt: skip
 
 
-def test_processes_share_what_the_one_that_starts_them_has_loaded(tmp_path: Path) -> None:
+def test_processes_share_what_the_one_that_starts_them_has_loaded(short: Path) -> None:
     """SIGTERM does not end it. When it is killed, a new Python process loads everything anew."""
-    done = _fork(tmp_path)
+    done = _fork(short)
     assert done.stdout.splitlines() == [
         "[True, True] True", "True", "True [False, True]",
     ], done.stderr  # fmt: skip
 
 
-def test_the_socket_of_a_killed_worker_is_removed(tmp_path: Path) -> None:
-    done = _fork(tmp_path, "kill")  # returns when the server, which has its stdout, has ended too
+def test_the_socket_of_a_killed_worker_is_removed(short: Path) -> None:
+    done = _fork(short, "kill")
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["fork.py"]
+    assert [path.name for path in short.iterdir()] == ["fork.py"]
+
+
+def test_a_long_path_of_the_temporary_folder_is_no_hindrance(tmp_path: Path) -> None:
+    deep = tmp_path / ("deep" * 25)
+    deep.mkdir()
+    done = _fork(deep, "kill")
+    assert done.stdout.splitlines() == ["[True, True] True", "True"], done.stderr

@@ -46,23 +46,19 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
         InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- loads numeric code
+    from pipelines.open_stores import open_chosen_home, open_engine_of  # noqa: PLC0415 -- loads DuckDB
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- loads DuckDB and Delta
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
     from warehouse.lake.as_of import parse_as_of  # noqa: PLC0415 -- as below
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- as above
     from warehouse.queries.accounts import is_history_rewritten  # noqa: PLC0415 -- as above
     from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
 
     moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))
     settings = Settings()
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    engine = Engine(open_lake(settings.lake_url or home.lake_url, world=home.world), as_of=moment)
+    home = open_chosen_home(settings)
     is_demo = is_demo_world(home.world)
-    if is_demo:
-        print_banner(err)
-    try:
+    with open_engine_of(settings, home, as_of=moment) as engine:
+        if is_demo:
+            print_banner(err)
         is_rewritten = is_history_rewritten(engine)
         if is_rewritten:
             print_message(
@@ -70,8 +66,6 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
                 "differs from what it was then"
             )
         yield Workspace(engine, home, moment, is_demo, is_rewritten)
-    finally:
-        engine.close()
 
 
 def format_of(out_file: Path | None) -> TableFormat | None:

@@ -118,21 +118,16 @@ def _day(text: str) -> datetime:
 def _open_replay() -> "Iterator[Replay]":
     """Open the archive of the chosen profile."""
     from pipelines.captures.replay import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.open_stores import open_engine_of  # noqa: PLC0415 -- as above
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-    from warehouse.engine.duckdb_engine import Engine  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-    from warehouse.lake.store import open_lake  # noqa: PLC0415 -- as above
 
     settings = Settings()
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    lake = open_lake(settings.lake_url or home.lake_url, world=home.world)
-    engine = Engine(lake)
-    try:
-        yield Replay(lake=lake, engine=engine, profile=profile)
-    finally:
-        engine.close()
+    with open_engine_of(settings, home) as engine:
+        yield Replay(lake=engine.lake, engine=engine, profile=profile)
 
 
 def _bar() -> Progress:

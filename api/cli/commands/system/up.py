@@ -184,7 +184,7 @@ def _check_ports(plan: UpConfig) -> None:
 
 
 def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
-    """Create the Dagster storage once, since five processes at a time would find it locked.
+    """Create the Dagster storage once, since several processes at a time would find it locked.
 
     Runs that a kill left without a process are ended before a code server starts others.
     """
@@ -244,6 +244,7 @@ def _environment(plan: UpConfig) -> dict[str, str]:
 def _announce(plan: UpConfig) -> None:
     out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
     url = service_url(plan.api_host, plan.api_port)
+    out.print(f"  console     {safe(url)}/console")
     out.print(f"  service     {safe(url)}  (reference: /docs)")
     out.print(f"  Dagster UI  http://127.0.0.1:{plan.dagster_port}")
     if plan.sandbox_port is not None:
