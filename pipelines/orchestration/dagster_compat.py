@@ -219,7 +219,7 @@ def running_daemon(instance: DagsterInstance, target: GrpcServerTarget) -> Itera
     from dagster._daemon.controller import daemon_controller_from_instance  # noqa: PLC0415 -- only here
 
     is_over = Event()
-    with daemon_controller_from_instance(instance, target) as controller:
+    with daemon_controller_from_instance(instance, target, log_format="json") as controller:
 
         def check() -> None:
             refreshed = time.time()  # Dagster compares it with this clock
