@@ -109,8 +109,8 @@ class LocalScanRunner:
     def launch_scan(
         self, job_id: str, *, run_number: int, waited_for: str | None = None
     ) -> LocalScanHandle:
-        """Start a scan in a free process, of which the caller knows that there is one."""
-        process = next(one for one in self._processes if one.is_free)
+        """Start a scan in a free process; if there is none, after the scan that began first."""
+        process = next((one for one in self._processes if one.is_free), self._processes[0])
         # To the end: while a process is replaced after its last scan, the other one is ready.
         self._processes.remove(process)
         self._processes.append(process)

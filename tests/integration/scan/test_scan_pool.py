@@ -21,10 +21,9 @@ def test_a_process_is_always_ready_until_there_are_as_many_as_scans_at_a_time(
         assert len(runs._processes) == 1
         first, second = (runs.launch_scan("nobody", run_number=1) for _ in range(2))
         assert len(runs._processes) == 2
-        wait_for(lambda: first.done() and second.done())
-        third = runs.launch_scan("nobody", run_number=1)
+        third = runs.launch_scan("nobody", run_number=1)  # one too many: it waits
         assert len(runs._processes) == 2
-        wait_for(third.done)
+        wait_for(lambda: all(one.done() for one in (first, second, third)))
         assert {one.result() for one in (first, second, third)} == {ScanEnd("failed")}
 
 
