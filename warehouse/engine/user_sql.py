@@ -40,8 +40,11 @@ _SCHEMAS = frozenset({"seen", *(table.name.partition(".")[0] for table in TABLES
 _CATALOG_TABLES = frozenset({"columns", "schemata", "tables"})
 _PLAIN = re.compile(r"[\w -]+")  # a file has a dot, or a place
 _SYSTEM = re.compile(r"(duckdb|pg|pragma|sqlite)_", re.IGNORECASE)
-_LISTS = frozenset({"DESCRIBE", "SHOW_FROM", "SHOW_SPECIAL", "SUMMARY"})
-"""Kinds of `show` and `describe` that name no table themselves; what they describe is below."""
+_LISTS = frozenset({"DESCRIBE", "SHOW_FROM", "SHOW_SPECIAL", "SHOW_UNQUALIFIED", "SUMMARY"})
+"""Kinds of `show` and `describe` that name no table themselves; what they describe is below.
+
+`SHOW_UNQUALIFIED` is what DuckDB 1.x calls `SHOW_SPECIAL`.
+"""
 # No comment is let in: it could hide what is explained.
 _EXPLAINING = re.compile(r"\s*explain\s+(?:\(\s*format\b[\w\s]*\)\s*)?", re.ASCII | re.IGNORECASE)
 _ANALYZING = re.compile(r"\s*explain\W+analyze\b", re.ASCII | re.IGNORECASE)
@@ -183,7 +186,7 @@ def find_refused(tree: object) -> str | None:
             if name.lower() not in TABLE_FUNCTIONS:
                 return str(name)
         elif kind == "BASE_TABLE" or (kind == "SHOW_REF" and node["show_type"] not in _LISTS):
-            path = node["qualified_name"]["path"]
+            path = _path(node)
             if not _is_table(path):
                 return ".".join(path)
         name = node.get("function_name", "")
@@ -201,6 +204,14 @@ def _nodes(tree: object) -> Iterator[Mapping[str, Any]]:
             waiting += found.values()
         elif isinstance(found, list):
             waiting += found
+
+
+def _path(node: Mapping[str, Any]) -> list[str]:
+    if "qualified_name" in node:
+        return list(node["qualified_name"]["path"])
+    # DuckDB 1.x has a key for each part
+    parts = (node.get(f"{kind}_name") for kind in ("catalog", "schema", "table"))
+    return [part for part in parts if part]
 
 
 def _is_table(path: list[str]) -> bool:

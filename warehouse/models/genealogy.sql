@@ -7,7 +7,7 @@ names as (
         * exclude (id_at) replace (
             coalesce(
                 created_at,
-                case when id_at between '2016-09-01 00:00+00'::timestamptz
+                case when id_at between '2016-09-01 00:00:00+00'::timestamptz
                     and last_observed_at + interval 10 minutes then id_at end
             ) as created_at
         ),

@@ -199,8 +199,8 @@ group by all
 order by title_relation, verdict
 
 -- marts.search_related: Which search terms find videos of a track?
-select unnest(search_terms) as term, count(distinct aweme_id) as videos
-from marts.search_related
+select term, count(distinct aweme_id) as videos
+from marts.search_related, unnest(search_terms) as terms(term)
 group by term
 order by videos desc, term
 

@@ -158,7 +158,7 @@ def test_the_windows_of_the_view_are_those_of_the_records() -> None:
     }
     assert f"> {REPORTED_DIFFERENCE_S} then 'contradicted'" in text
     assert f"create_time < {END_S} then" in text
-    assert f"'{PLATFORM_START:%Y-%m-%d %H:%M}+00'" in text
+    assert f"'{PLATFORM_START:%Y-%m-%d %H:%M:%S}+00'" in text
 
 
 @pytest.fixture
