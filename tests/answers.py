@@ -31,7 +31,7 @@ from pipelines.platform.parsers.accounts import (
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
-    parse_list,
+    parse_hashtag_list,
     parse_music_list,
     parse_slides_info,
     parse_user_page,
@@ -156,7 +156,7 @@ PARSERS: dict[str, Parse] = {
         body, list_id=asked, seen=replace(seen, surface="service_artist")
     ),
     "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
-    "hashtag_list": lambda body, _, seen: parse_list(body, seen=seen),
+    "hashtag_list": lambda body, asked, seen: parse_hashtag_list(body, ch_id=asked, seen=seen),
     "user_posts": lambda body, asked, seen: parse_user_posts(
         body, sec_uid=asked, seen=seen, is_first=True
     ),

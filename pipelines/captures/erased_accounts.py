@@ -66,14 +66,13 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
         return value
     found: CapturedValue = value
     match value:
-        case VideoPage() | SearchPage():
-            kept = tuple(
-                _without_name(video, marks)
-                for video in value.videos
-                if not _is_erased(video, marks)
-            )
-            is_same = len(kept) == len(value.videos) and all(map(is_, kept, value.videos))
-            found = value if is_same else replace(value, videos=kept)
+        case VideoPage():
+            kept, foreign = _kept(value.videos, marks), _kept(value.foreign, marks)
+            is_same = kept is value.videos and foreign is value.foreign
+            found = value if is_same else replace(value, videos=kept, foreign=foreign)
+        case SearchPage():
+            kept = _kept(value.videos, marks)
+            found = value if kept is value.videos else replace(value, videos=kept)
         case VideoDetail() if _is_erased(value.video, marks):
             found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
         case VideoDetail():
@@ -90,6 +89,13 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
         case _:
             pass
     return found  # type: ignore[return-value]  # an unavailable video replaces the video
+
+
+def _kept(videos: tuple[Video, ...], marks: ErasureMarks) -> tuple[Video, ...]:
+    """Return the videos without data of erased accounts; the same tuple if there is none."""
+    kept = tuple(_without_name(one, marks) for one in videos if not _is_erased(one, marks))
+    is_same = len(kept) == len(videos) and all(map(is_, kept, videos))
+    return videos if is_same else kept
 
 
 def _is_erased(video: Video, marks: ErasureMarks) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
 from warehouse.records.videos import Video, VideoPage
@@ -14,12 +15,15 @@ FetchPage = Callable[[int], Awaitable[VideoPage]]
 class ListWalk:
     """Result of a walk: videos in the order shown, and its coverage with the stop reason.
 
-    `error` is the upstream error that ended it. `cursor` is the platform's cursor of the next page,
-    `has_more` its signal that there is one; None if it gave none.
+    `error` is the upstream error that ended it, or the substitution that a page was. `cursor` is
+    the platform's cursor of the next page, `has_more` its signal that there is one; None if it gave
+    none. `foreign` are the videos that state another entity than the list's: they are no part of
+    the list, but those of a music list are candidates under the music id that they state.
     """
 
     videos: tuple[Video, ...]
     coverage: SourceCoverage
+    foreign: tuple[Video, ...] = ()
     error: UpstreamError | None = None
     cursor: int | None = None
     has_more: bool | None = None
@@ -32,6 +36,8 @@ class ListWalkState:
     limit: int
     page_limit: int
     videos: dict[str, Video] = field(default_factory=dict)
+    foreign: dict[str, Video] = field(default_factory=dict)
+    foreign_rows: int = 0
     items: int = 0
     pages: int = 0
     cursor: int = 0
@@ -52,7 +58,7 @@ class ListWalkState:
                 return error.stop_reason  # the source reads first screens only
             stop = self._take(page)
             if stop is not None:
-                return stop
+                return stop if self.error is None else self.error.stop_reason
 
     def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> ListWalk:
         """Return the result of the walk."""
@@ -65,7 +71,9 @@ class ListWalkState:
                 items=self.items,
                 new_items=len(self.videos),
                 stop_reason=stop_reason,
+                foreign_rows=self.foreign_rows,
             ),
+            foreign=tuple(self.foreign.values()),
             error=self.error,
             cursor=self.cursor,
             has_more=self.has_more,
@@ -74,19 +82,32 @@ class ListWalkState:
     def _take(self, page: VideoPage) -> str | None:
         """Add a page; return a stop reason, or None to continue."""
         self.pages += 1
-        self.items += len(page.videos)
-        known = len(self.videos)
+        self.items += len(page.videos) + len(page.foreign)
+        self.foreign_rows += len(page.foreign)
+        # Such a page does not end the walk: the rows of the entity that later pages have are no
+        # less genuine, and each foreign row says itself what it is. The walk ends as it would have,
+        # with the substitution as its error and its stop reason.
+        if page.is_substituted and self.error is None:
+            self.error = foreign_rows_error(page)
+        known = self._seen
         for video in page.videos:
             self.videos.setdefault(video.aweme_id, video)
+        for video in page.foreign:
+            self.foreign.setdefault(video.aweme_id, video)
         before, self.cursor = self.cursor, page.cursor or 0
         self.has_more = page.has_more
         if not page.has_more:  # an empty list may be all there is, or all that a guest is shown
-            return "exhausted" if self.videos or before else "empty_ambiguous"
+            return "exhausted" if self._seen or before else "empty_ambiguous"
         # A cursor that stands still would give the same page for ever.
-        if not page.videos or self.cursor == before:
+        if not (page.videos or page.foreign) or self.cursor == before:
             return "cursor_stalled"
-        if len(self.videos) == known:
+        if self._seen == known:
             return "no_new_items"
-        if len(self.videos) >= self.limit:
+        if self._seen >= self.limit:
             return "candidate_limit"
         return "page_limit" if self.pages >= self.page_limit else None
+
+    @property
+    def _seen(self) -> int:
+        """Videos read so far. Foreign ones count: they are read and compared, too."""
+        return len(self.videos) + len(self.foreign)

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Literal, get_args
 from uuid import uuid4
 
-from pipelines.captures.recording.attempts import CaptureAttempt
+from pipelines.captures.recording.attempts import CaptureAttempt, outcome_of
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
 from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.platform.profiles import PlatformProfile
@@ -36,7 +36,6 @@ from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPosition
 from warehouse.records.times import observed_now
 from warehouse.records.values import ReadOnlyRow, Row
-from warehouse.records.videos import UnavailableVideo
 
 ReplayOutcomeKind = Literal[
     "same", "changed", "new_error", "now_parsed", "still_refused", "other_refusal", "not_read"
@@ -177,22 +176,23 @@ class Replay:
             value = self._replayer.read(kept)
         except SametrackError as error:
             return _refused(capture, error, was_good=was_good)
+        outcome, reason = outcome_of(value)
         attempt = CaptureAttempt(
             capture_id=capture["capture_id"],
             surface=kept.surface,
             entity_id=kept.entity_id,
             observed_at=kept.observed_at,
-            outcome="unavailable" if isinstance(value, UnavailableVideo) else "ok",
+            outcome=outcome,
             request_count=0,
             question=_capture_request(kept),
-            reason=value.filter_reason if isinstance(value, UnavailableVideo) else None,
+            reason=reason,
             http_status=capture["http_status"],
             payload=kept.body,
             content_type=kept.content_type,
             source_path=kept.path,
             observed=to_observed_records(value),
         )
-        if not was_good:
+        if not was_good and outcome != capture["outcome"]:
             return _Outcome(
                 "now_parsed", f"was {capture['outcome']}, is {attempt.outcome}", attempt=attempt
             )

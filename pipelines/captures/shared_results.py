@@ -24,6 +24,7 @@ from warehouse.records.errors import (
     InvalidMusicInputError,
     RefusedLatelyError,
     SametrackError,
+    SubstitutionError,
     UnresolvedIdError,
     UpstreamError,
 )
@@ -47,6 +48,10 @@ def restore_value(
     """
     if capture["outcome"] == "unavailable":
         return unavailable_video_from_row(capture)
+    if capture["outcome"] == SubstitutionError.type and question.kind == "list":
+        page = _list(engine, capture)
+        if page.is_substituted:  # its foreign rows were observed; a refused body has none
+            return page
     if capture["outcome"] != "ok":
         raise_refusal(capture)
         return None
@@ -92,8 +97,13 @@ def _single(
 
 
 def _list(engine: Engine, capture: SharedCaptureRow) -> VideoPage:
+    capture_id = capture["capture_id"]
+    videos = read_page_videos(engine, capture_id)
+    listed = {video.aweme_id for video in videos}
+    rows = read_observations(engine, "videos", [capture_id]).get(capture_id, [])
     return VideoPage(
-        videos=read_page_videos(engine, capture["capture_id"]),
+        videos=videos,
+        foreign=tuple(video_from_row(row) for row in rows if row["aweme_id"] not in listed),
         cursor=capture["cursor_out"],
         has_more=capture["has_more"],
     )

@@ -147,10 +147,13 @@ def source_sentence(source: ReadOnlyDocument) -> Message:
     surface, stop = surface_message(source["surface"]), stop_message(source["stop_reason"])
     items, new = source["items"], source["new_items"]
     requests, pages = source["requests"], source["pages"]
+    foreign = source.get("foreign_rows") or 0
+    others = f", {foreign:,} of another account, hashtag or music id" if foreign else ""
+    others_zh = f"，{foreign:,} 项属于其他账号、话题或音乐 ID" if foreign else ""
     return Message(
         f"{surface.en[0].upper()}{surface.en[1:]}: {counted(items, 'item')}, {new:,} of "
-        f"them new, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
+        f"them new{others}, on {counted(pages, 'page')} with {counted(requests, 'request')}; "
         f"stopped because {stop.en}.",
         f"{surface.zh}：请求 {requests:,} 次，读取 {pages:,} 页，共 {items:,} 项，"
-        f"其中新增 {new:,} 项；停止原因：{stop.zh}。",
+        f"其中新增 {new:,} 项{others_zh}；停止原因：{stop.zh}。",
     )

@@ -144,7 +144,11 @@ class Variants(VariantCounts):
 
 
 class SourceCoverageDocument(ClosedDocument):
-    """One source: requests, items and the stop reason."""
+    """One source: requests, items and the stop reason.
+
+    `foreign_rows` are items of a list that stated another account, hashtag or music id than the
+    list's, and are left out of it; absent in results of earlier versions.
+    """
 
     surface: str
     requests: Count
@@ -152,6 +156,7 @@ class SourceCoverageDocument(ClosedDocument):
     items: Count
     new_items: Count
     stop_reason: str
+    foreign_rows: NotRequired[Count]
 
 
 class UnseenEstimate(ClosedDocument):

@@ -119,6 +119,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("device_unavailable", "app", "no adb server, no such device, or it was lost", DeviceUnavailableError, None, (_P.STOP,)),
     # Substitutions.
     Refusal("another_item", "pages", "a video, account, track or hashtag other than asked for", SubstitutionError, None, (_P.REJECT_ITEM,)),
+    Refusal("foreign_rows", "lists", "a list of which more than half of the rows state another account, hashtag or music id", SubstitutionError, "foreign_rows", (_P.REJECT_ITEM,)),
     Refusal("foreign_redirect", "http", "a redirect off the allow-list", SubstitutionError, "foreign_host", (_P.REJECT_ITEM,)),
     Refusal("redirect_loop", "http", "more redirects than we follow", SubstitutionError, "redirect_loop", (_P.REJECT_ITEM,)),
     Refusal("unknown_id", "lists", "status_code 5, or nothing under the id, for an account or a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),

@@ -147,8 +147,9 @@ class BodyParser:
             raise refusal_error("structure", "the profile has no app", surface=kept.surface)
         if kept.surface == "app_work":
             return parse_app_video(kept.body, app=app, seen=seen)
-        parse = parse_app_track if kept.cursor is None else parse_app_page
-        return parse(kept.body, music_id=kept.entity_id, app=app, seen=seen)
+        if kept.cursor is None:
+            return parse_app_track(kept.body, music_id=kept.entity_id, app=app, seen=seen)
+        return parse_app_page(kept.body, app=app, seen=seen)
 
     def _seen(self, kept: ArchivedBody) -> ParseContext:
         return ParseContext(

@@ -76,7 +76,11 @@ def _song_of_track(session: ScanRun) -> str | None:
 
 
 def read_music_screen(session: ScanRun, music_id: str) -> int:
-    """Read the video list of a music id; return how many videos are new to this scan."""
+    """Read the video list of a music id; return how many videos are new to this scan.
+
+    Rows that state another music id are sightings, too: they may carry the recording under that
+    one, are never `exact_music_id`, and are what the genuine share of the list is measured by.
+    """
     with session.stopwatch.waiting("upstream"):
         walk = session.run(
             session.captures.walk_music(
@@ -84,7 +88,8 @@ def read_music_screen(session: ScanRun, music_id: str) -> int:
             )
         )
     session.items_read = 0
-    seen = [to_sighting(session, video, "music_list", music_id) for video in walk.videos]
+    rows = (*walk.videos, *walk.foreign)
+    seen = [to_sighting(session, video, "music_list", music_id) for video in rows]
     return add_sightings(session, seen, walk.coverage)
 
 

@@ -1,12 +1,13 @@
 -- One row per music id and day (UTC) on which its official list was read.
--- A row of a list is a video that it showed on the day, however often.
+-- A row of a list is a video that it showed on the day, however often: whatever was observed with
+-- its captures, foreign rows included, which are no items of the list.
 with
 shown as (
     select distinct
         captures.entity_id as music_id,
         captures.observed_at::date as day,
-        items.aweme_id
-    from seen.capture_items as items
+        rows.aweme_id
+    from seen.videos as rows
     join raw.captures as captures using (capture_id)
     where captures.surface = 'music_list'
 ),

@@ -59,6 +59,12 @@ _KNOWN = f"""
 """  # noqa: S608  # words of this module
 
 
+_LAST_COMMIT = """
+    select max(committed_at) as at from raw.videos
+    where aweme_id in ({ids}) and committed_at > $since
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ListedVideo:
     """The best observation of a video, and when it was first observed."""
@@ -100,6 +106,18 @@ def read_ordering(engine: Engine, aweme_ids: Sequence[str], *, until: datetime) 
             _sort_values(rows), _listed(engine, rows, engine.complete_before(VIDEOS_TABLE))
         )
     return VideoOrdering(_read_sort_values(engine, aweme_ids, until=until))
+
+
+def read_last_commit(
+    engine: Engine, aweme_ids: Sequence[str], *, since: datetime
+) -> datetime | None:
+    """Return when the newest observation of these videos after a moment was committed, if any."""
+    if not aweme_ids:
+        return None
+    sql, params = inline_values(_LAST_COMMIT, aweme_ids)
+    found = engine.rows(sql, **params, since=since)
+    at: datetime | None = found[0]["at"]
+    return at
 
 
 def _indexed(

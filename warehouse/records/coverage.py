@@ -26,7 +26,10 @@ NotAudited = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCoverage:
-    """One source of a job. Every stop has a reason, so `stop_reason` is never empty."""
+    """One source of a job. Every stop has a reason, so `stop_reason` is never empty.
+
+    `foreign_rows` are the items of a list that stated another account, hashtag or music id.
+    """
 
     surface: str
     requests: int
@@ -34,6 +37,7 @@ class SourceCoverage:
     items: int
     new_items: int
     stop_reason: str
+    foreign_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,4 +227,5 @@ def _sum(left: SourceCoverage, right: SourceCoverage) -> SourceCoverage:
         pages=left.pages + right.pages,
         items=left.items + right.items,
         new_items=left.new_items + right.new_items,
+        foreign_rows=left.foreign_rows + right.foreign_rows,
     )

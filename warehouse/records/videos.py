@@ -225,11 +225,20 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoPage:
-    """One page of a list surface, in display order. `has_more` is None if the page does not say."""
+    """One page of a list surface, in display order. `has_more` is None if the page does not say.
+
+    `foreign` are its rows that state another account, hashtag or music id than the list's.
+    """
 
     videos: tuple[Video, ...]
     cursor: int | None
     has_more: bool | None
+    foreign: tuple[Video, ...] = ()
+
+    @property
+    def is_substituted(self) -> bool:
+        """True if more than half of its rows are of another entity."""
+        return len(self.foreign) > len(self.videos)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +297,24 @@ class HashtagInfo:
     user_count: int | None = None
     view_count: int | None = None
     is_exact: bool = True
+
+
+def is_of_other_music(video: Video, music_id: str) -> bool:
+    """Return True if a video states another music id; one that states none is not foreign."""
+    return video.music is not None and video.music.music_id != music_id
+
+
+def is_of_other_account(video: Video, sec_uid: str) -> bool:
+    """Return True if a video states another author; one that states none is not foreign."""
+    return video.author is not None and video.author.sec_uid != sec_uid
+
+
+def is_of_other_hashtag(video: Video, ch_id: str) -> bool:
+    """Return True if a video states hashtags without this one.
+
+    Lists trim their rows, so a row without any hashtag states none and is not foreign.
+    """
+    return bool(video.hashtags) and all(hashtag.ch_id != ch_id for hashtag in video.hashtags)
 
 
 def own_sound_origin(video: Video) -> SoundOrigin | None:

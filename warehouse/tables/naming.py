@@ -21,6 +21,7 @@ SCHEME = (
 EXCEPTIONS: Mapping[str, str] = {
     "came": "stored; the counterpart of `went`",
     "create_time": "the platform's name, in every answer; `created_at` is the same as a time",
+    "foreign_rows": "the name in the coverage of answers",
     "height": "the platform's name",
     "hot_score": "the name in every answer",
     "items": "the name in the coverage of answers",
@@ -51,6 +52,7 @@ _UNIT_OF_NAME = {
     "cursor_in": "cursor of the platform",
     "cursor_out": "cursor of the platform",
     "expansion_round": "ordinal, from 0",
+    "foreign_rows": "count",
     "height": "px",
     "hot_score": "weighted count",
     "http_status": "HTTP status",

@@ -148,7 +148,8 @@ _TABLES: dict[
     ),
     "coverage": (
         _column_paths(
-            "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text"
+            "surface:text requests:whole pages:whole items:whole new_items:whole stop_reason:text "
+            "foreign_rows:whole"
         ),
         lambda root: root["coverage"]["sources"],
     ),

@@ -6,7 +6,7 @@ Names are the platform's own; unknown is null, never 0. Not here: videos
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from api.responses.documents import to_document
@@ -27,7 +27,7 @@ from pipelines.documents.videos import to_time, to_video_document
 from pipelines.platform.providers import is_experimental
 from warehouse.records.charts import SONG_LIMIT, ChartSong
 from warehouse.records.errors import SametrackError
-from warehouse.records.videos import Account, Author, Video
+from warehouse.records.videos import Account, Video
 
 LOCAL_CURSOR: PaginationMode = "public_first_screen_local_cursor"
 PLATFORM_CURSOR: PaginationMode = "platform_cursor"
@@ -122,20 +122,6 @@ def _list_facts(page: ListPage) -> ListFacts:
         "observation_history": to_document(ObservationHistory, history),
         "coverage_complete": False,
     }
-
-
-def with_author(video: Video, account: Account) -> Video:
-    """Fill in the author of a video from the account's own list, which does not repeat it."""
-    if video.author is not None:
-        return video
-    author = Author(
-        sec_uid=account.sec_uid,
-        uid=account.uid,
-        unique_id=account.unique_id,
-        nickname=account.nickname,
-        avatar_url=account.avatar_url,
-    )
-    return replace(video, author=author)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ Decides when to read a new first screen and which page to return. `warehouse.que
 defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,21 +18,13 @@ from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
+from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists.pages import UnionPage, read_union_page
-from warehouse.queries.lists.union import ListOrder
+from warehouse.queries.lists.union import ListOrder, VideoSortValues, sort_key
 from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.videos import Video
-
-type CompleteVideo = Callable[[Video], Video]
-"""Completes a video with facts known from the list itself."""
-
-
-async def no_completion() -> CompleteVideo:
-    """Return videos unchanged."""
-    return lambda video: video
-
+from warehouse.records.videos import Video, VideoPage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshFirstScreen:
@@ -66,7 +57,7 @@ class ListSource[Answer]:
         read_first_screen: Reads a new first screen; raises if the entity does not exist.
         refuse_unknown: Raises if the platform recently reported that the entity does not exist.
         to_answer: Builds the `data` of this operation.
-        completion: Loads facts that complete a video, concurrently with the videos.
+        is_foreign: Says whether a video states another entity than the list's.
     """
 
     sources: Sources
@@ -76,7 +67,7 @@ class ListSource[Answer]:
     read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
     refuse_unknown: Callable[[], Awaitable[None]]
     to_answer: Callable[[ListPage], Answer]
-    completion: Callable[[], Awaitable[CompleteVideo]] = no_completion
+    is_foreign: Callable[[Video], bool]
 
     @property
     def entities(self) -> tuple[tuple[str, str], ...]:
@@ -90,9 +81,10 @@ class ListSource[Answer]:
 
         Raises:
             InvalidParameterError: The cursor belongs to no capture.
-            UpstreamError: The platform refused the first screen.
+            UpstreamError: The platform refused the first screen, or what is stored of the list is
+                of other entities.
         """
-        place = parse_cursor(wanted.cursor)
+        place = parse_place(parse_cursor, wanted.cursor, self.cursor_name)
         page = None if wanted.refresh else await self.read_page(place, wanted)
         if wanted.refresh or self._is_due(place, page, wanted, now=now):
             async with deadline.guard(self.surfaces[0]):
@@ -116,6 +108,7 @@ class ListSource[Answer]:
                 surfaces=self.surfaces,
                 entity_id=self.entity_id,
                 sequence=place.sequence,
+                at=place.at,
                 offset=place.offset,
                 count=wanted.count,
                 order=wanted.order,
@@ -123,23 +116,44 @@ class ListSource[Answer]:
         )
 
     async def to_video_documents(
-        self, aweme_ids: Sequence[str], *, listed: Mapping[str, ListedVideo] | None = None
+        self,
+        aweme_ids: Sequence[str],
+        *,
+        listed: Mapping[str, ListedVideo] | None = None,
+        is_first: bool,
     ) -> list[VideoDocument]:
-        """Return the records of a page in its order.
+        """Return the records of a page in its order, without those of another entity.
 
-        `listed` holds the records that are already loaded.
+        A row that did not state its account, hashtag or music id became a member of the list; a
+        detail that was read since may state another one. So do rows that an earlier release stored
+        although they did. They keep their places, so that no page of a walk moves.
+
+        Args:
+            aweme_ids: The members on the page.
+            listed: The records that are already loaded.
+            is_first: The page is where pagination begins.
+
+        Raises:
+            SubstitutionError: Most of the first page is of other entities.
         """
-        if not aweme_ids:
-            return []
         known = listed or {}
         missing = [name for name in aweme_ids if name not in known]
-        read, complete = await asyncio.gather(
-            run_sync(read_listed_videos, self.sources.engine, missing), self.completion()
-        )
+        if missing:
+            known = {**known, **await run_sync(read_listed_videos, self.sources.engine, missing)}
+        videos = [known[name] for name in aweme_ids if name in known]
+        foreign = [entry.video for entry in videos if self.is_foreign(entry.video)]
+        own = [entry for entry in videos if not self.is_foreign(entry.video)]
+        if is_first and len(foreign) > len(own):
+            page = VideoPage(
+                videos=tuple(entry.video for entry in own),
+                foreign=tuple(foreign),
+                cursor=None,
+                has_more=None,
+            )
+            raise foreign_rows_error(page)
         return [
-            to_video_document(complete(found.video), first_observed_at=found.first_observed_at)
-            for found in map({**known, **read}.get, aweme_ids)
-            if found is not None
+            to_video_document(entry.video, first_observed_at=entry.first_observed_at)
+            for entry in own
         ]
 
     async def _answer_of(
@@ -148,8 +162,12 @@ class ListSource[Answer]:
         shown = len(page.aweme_ids)
         document = self.to_answer(
             ListPage(
-                videos=await self.to_video_documents(page.aweme_ids, listed=page.listed),
-                next_cursor=place.after(shown, as_of=page.sequence),
+                videos=await self.to_video_documents(
+                    page.aweme_ids,
+                    listed=page.listed,
+                    is_first=place.is_newest and place.offset == 0,
+                ),
+                next_cursor=place.after(shown, as_of=page.sequence, at=page.at),
                 has_more=place.offset + shown < page.union_count,
                 platform_has_more=page.platform_has_more,
                 pagination_mode=LOCAL_CURSOR,
@@ -165,7 +183,7 @@ class ListSource[Answer]:
         self, place: PagePosition, page: UnionPage | None, wanted: ListPageRequest, *, now: datetime
     ) -> bool:
         """Return True if a new first screen must be read; never while paging."""
-        if place.sequence is not None:
+        if not place.is_newest:
             return False
         if page is None:
             return True
@@ -181,7 +199,7 @@ def to_history(page: UnionPage) -> ListHistory:
 
 def to_fallback_page(walk: ListWalk, offset: int, wanted: ListPageRequest) -> ListPage:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
-    works = sorted(walk.videos, key=_KEYS[wanted.order])
+    works = sorted(walk.videos, key=lambda video: sort_key(wanted.order, _sort_values(video)))
     shown = works[offset : offset + wanted.count]
     nothing = ListHistory(
         first_screen_count=len(works), union_count=len(works), snapshot_count=0,
@@ -199,6 +217,18 @@ def to_fallback_page(walk: ListWalk, offset: int, wanted: ListPageRequest) -> Li
     )
 
 
+def parse_place[Place](parse: Callable[[int], Place], cursor: int, name: str) -> Place:
+    """Return the place of a cursor.
+
+    Raises:
+        InvalidParameterError: No answer can have contained it.
+    """
+    try:
+        return parse(cursor)
+    except ValueError as error:
+        raise unknown_cursor_error(name) from error
+
+
 def unknown_cursor_error(name: str) -> InvalidParameterError:
     """Return the error for a cursor whose capture does not exist."""
     return InvalidParameterError(
@@ -208,13 +238,11 @@ def unknown_cursor_error(name: str) -> InvalidParameterError:
 
 
 def _until(page: UnionPage, place: PagePosition, wanted: ListPageRequest) -> datetime | None:
-    if place.sequence is not None or wanted.ttl_s is None or page.last_observed_at is None:
+    if not place.is_newest or wanted.ttl_s is None or page.last_observed_at is None:
         return None
     return fresh_until(page.last_observed_at, wanted.ttl_s)
 
 
-_KEYS: dict[ListOrder, Callable[[Video], int]] = {
-    "public": lambda _video: 0,
-    "likes": lambda video: -(video.statistics.digg_count or 0),
-    "newest": lambda video: -(video.create_time or 0),
-}
+def _sort_values(video: Video) -> VideoSortValues:
+    created = None if video.birth is None else int(video.birth.at.timestamp())
+    return VideoSortValues(likes=video.statistics.digg_count, created=created)

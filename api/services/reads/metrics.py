@@ -13,16 +13,17 @@ from anyio.to_thread import run_sync
 
 from api.schemas.lists import CreatorMetrics
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import ReadResult, TimeWindow, to_metrics_document, with_author
+from api.services.reads.documents import ReadResult, TimeWindow, to_metrics_document
 from api.services.reads.posts import find_posts
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
+from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
-from warehouse.records.videos import Video, VideoDetail
+from warehouse.records.videos import Video, VideoDetail, VideoPage, is_of_other_account
 
 MAX_PAGES = 3
 """Maximum pages of posts per window; pinned videos take up space on the first page."""
@@ -46,7 +47,8 @@ async def read_metrics(
 
     Raises:
         UnresolvedIdError: The account does not exist.
-        UpstreamError: Neither the account nor any of its videos could be read.
+        UpstreamError: Neither the account nor any of its videos could be read, or most of the
+            details are of other accounts.
     """
     known = await known_profile(sources, sec_user_id, now=window.end)
     async with sources.users() as captures:
@@ -61,7 +63,7 @@ async def read_metrics(
     told = to_metrics_document(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
-        [with_author(video, profile.account) for video in analyzed],
+        analyzed,
         first_observed_at=works.first_at,
         is_complete=works.is_complete,
         data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
@@ -83,6 +85,8 @@ class _Collector:
     videos: dict[str, Video] = field(default_factory=dict)
     first_at: dict[str, datetime] = field(default_factory=dict)
     refused: list[SametrackError] = field(default_factory=list)
+    own: dict[str, Video] = field(default_factory=dict)
+    foreign: dict[str, Video] = field(default_factory=dict)
     is_complete: bool = True
 
     @property
@@ -91,7 +95,24 @@ class _Collector:
         return self.window.newest(self.videos.values(), self.count)
 
     async def collect(self) -> None:
-        """Read page by page until the window is full, posts are older, or there are no more."""
+        """Read page by page until the window is full, posts are older, or there are no more.
+
+        A post may not state its author, but its detail does: one of another account is left out.
+
+        Raises:
+            SubstitutionError: Most of the details are of other accounts.
+        """
+        await self._collect_pages()
+        details = VideoPage(
+            videos=tuple(self.own.values()),
+            foreign=tuple(self.foreign.values()),
+            cursor=None,
+            has_more=None,
+        )
+        if details.is_substituted:
+            raise foreign_rows_error(details)
+
+    async def _collect_pages(self) -> None:
         cursor = 0
         for number in range(MAX_PAGES):
             try:
@@ -127,10 +148,20 @@ class _Collector:
             return _Page(found.videos, found.cursor, found.has_more)
         listed = await run_sync(read_listed_videos, self.sources.engine, found.aweme_ids)
         for name, one in listed.items():
-            self.videos[name] = one.video
+            self._take(name, one.video)
             self.first_at[name] = one.first_observed_at
-        videos = [listed[name].video for name in found.aweme_ids if name in listed]
+        videos = [listed[name].video for name in found.aweme_ids if name in self.videos]
         return _Page(videos, found.cursor, found.has_more)
+
+    def _take(self, aweme_id: str, video: Video) -> None:
+        """Take a post, unless it states another author."""
+        if is_of_other_account(video, self.sec_user_id):
+            self.foreign[aweme_id] = video
+            self.videos.pop(aweme_id, None)
+            return
+        if video.author is not None:
+            self.own[aweme_id] = video
+        self.videos[aweme_id] = video
 
     async def _details(self, candidates: Sequence[Video]) -> None:
         """Read the details of candidates that are or may be in the window."""
@@ -147,7 +178,7 @@ class _Collector:
         readings.values.update(gone)
         for name, detail in readings.values.items():
             if isinstance(detail, VideoDetail):
-                self.videos[name] = detail.video
+                self._take(name, detail.video)
             else:
                 self.videos.pop(name, None)  # deleted or hidden in the meantime
         for error in readings.errors.values():

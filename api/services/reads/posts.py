@@ -16,13 +16,12 @@ from api.services.reads.documents import (
     ListPage,
     ReadResult,
     to_post_list,
-    with_author,
 )
 from api.services.reads.lists import (
-    CompleteVideo,
     FreshFirstScreen,
     ListPageRequest,
     ListSource,
+    parse_place,
     to_fallback_page,
     to_history,
     unknown_cursor_error,
@@ -33,7 +32,6 @@ from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
-from warehouse.queries.accounts import read_profile
 from warehouse.queries.lists.pages import CapturedPage, read_captured_page
 from warehouse.queries.lists.union import ListOrder
 from warehouse.records.errors import (
@@ -41,7 +39,7 @@ from warehouse.records.errors import (
     UpstreamError,
     WarehouseUnavailableError,
 )
-from warehouse.records.videos import Account
+from warehouse.records.videos import is_of_other_account
 
 SURFACES = ("user_posts", "user_page")
 CURSOR = "max_cursor"
@@ -115,10 +113,10 @@ async def _by_platform_cursor(
     paging shows each video once, in the platform's order from page to page.
     """
     sources = listing.sources
-    place = parse_page_cursor(wanted.cursor)
+    place = parse_place(parse_page_cursor, wanted.cursor, CURSOR)
     if place is not None:
         page: CapturedPage | ListWalk | None = await _stored(
-            sources, listing.entity_id, sequence=place.sequence, order=wanted.order
+            sources, listing.entity_id, sequence=place.sequence, at=place.at, order=wanted.order
         )
         if page is None:
             raise unknown_cursor_error(CURSOR)
@@ -150,8 +148,12 @@ async def _to_answer(
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = listing.to_answer(
         ListPage(
-            videos=await listing.to_video_documents(ids),
-            next_cursor=place.after(len(ids), as_of=page.sequence) if is_cut else following,
+            videos=await listing.to_video_documents(
+                ids, is_first=wanted.cursor == page.cursor_in
+            ),
+            next_cursor=place.after_in_page(len(ids), sequence=page.sequence, at=page.at)
+            if is_cut
+            else following,
             has_more=is_cut or goes_on,
             platform_has_more=page.has_more,
             pagination_mode=PLATFORM_CURSOR,
@@ -182,11 +184,6 @@ def _fallback_page(
 
 
 def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSource[PostList]:
-    async def completion() -> CompleteVideo:
-        known = await run_sync(read_profile, sources.engine, sec_user_id)
-        unknown_account = Account(sec_uid=sec_user_id, surface="user_posts", observed_at=now)
-        return partial(with_author, account=known[0] if known else unknown_account)
-
     async def read() -> FreshFirstScreen:
         async with sources.users() as captures:
             walk = await captures.walk_user_posts(sec_user_id)
@@ -204,7 +201,7 @@ def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSo
         read_first_screen=read,
         refuse_unknown=partial(refuse_unknown, sources, sec_user_id, now=now),
         to_answer=partial(to_post_list, local_cursor_mode=sources.settings.local_cursor_mode),
-        completion=completion,
+        is_foreign=partial(is_of_other_account, sec_uid=sec_user_id),
     )
 
 
@@ -230,6 +227,7 @@ async def _stored(
     order: ListOrder,
     cursor: int | None = None,
     sequence: int | None = None,
+    at: datetime | None = None,
 ) -> CapturedPage | None:
     return await run_sync(
         partial(
@@ -239,6 +237,7 @@ async def _stored(
             entity_id=sec_user_id,
             cursor=cursor,
             sequence=sequence,
+            at=at,
             order=order,
         )
     )

@@ -23,6 +23,7 @@ from warehouse.records.errors import (
     UnresolvedIdError,
     UpstreamError,
 )
+from warehouse.records.videos import is_of_other_hashtag, is_of_other_music
 
 HASHTAG_ORDERS: tuple[ListOrder, ...] = ("public", "likes", "newest")
 """By `sort_type`."""
@@ -45,6 +46,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
         to_answer=to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
+        is_foreign=partial(is_of_other_music, music_id=music_id),
     )
 
 
@@ -67,6 +69,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
         to_answer=to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
+        is_foreign=partial(is_of_other_hashtag, ch_id=ch_id),
     )
 
 

@@ -11,9 +11,10 @@ from pipelines.captures.recording.observations import (
     to_observed_records,
 )
 from pipelines.platform.call_trace import CallTrace
+from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.platform.reading import PARSER_VERSION, CapturedValue, Reading
 from warehouse.records.errors import SametrackError, UpstreamError
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import UnavailableVideo, VideoPage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +51,13 @@ def successful_attempt[T: CapturedValue](
     reading: Reading[T], question: CaptureRequest
 ) -> CaptureAttempt:
     """Return the attempt of a successful reading."""
-    gone = reading.value if isinstance(reading.value, UnavailableVideo) else None
+    outcome, reason = outcome_of(reading.value)
     return CaptureAttempt(
         surface=reading.surface,
         entity_id=question.entity_id,
         observed_at=reading.fetched_at,
-        outcome="ok" if gone is None else "unavailable",
-        reason=None if gone is None else gone.filter_reason,
+        outcome=outcome,
+        reason=reason,
         request_count=reading.request_count,
         question=question,
         http_status=reading.http_status,
@@ -66,6 +67,22 @@ def successful_attempt[T: CapturedValue](
         parser_version=reading.parser_version,
         observed=to_observed_records(reading.value),
     )
+
+
+def outcome_of(value: CapturedValue) -> tuple[str, str | None]:
+    """Return the outcome of a capture with this value, and its reason.
+
+    A page with more foreign rows than others is no state of its list: its videos are observed, but
+    the union of the list does not contain it.
+    """
+    match value:
+        case UnavailableVideo():
+            return "unavailable", value.filter_reason
+        case VideoPage() if value.is_substituted:
+            error = foreign_rows_error(value)
+            return error.type, error.reason
+        case _:
+            return "ok", None
 
 
 def failed_attempt(

@@ -100,10 +100,12 @@ def _each_once(videos: Iterable[Video]) -> tuple[Video, ...]:
 
 
 def _page(page: VideoPage | SearchPage) -> ObservedRecords:
+    """Return the records of a page. Its foreign rows are observed, but no items of the list."""
+    foreign = page.foreign if isinstance(page, VideoPage) else ()
     observed = ObservedRecords(
-        videos=_each_once(page.videos),
+        videos=_each_once((*page.videos, *foreign)),
         items=tuple(video.aweme_id for video in page.videos),
-        item_count=len(page.videos),
+        item_count=len(page.videos) + len(foreign),
         has_more=page.has_more,
     )
     if isinstance(page, SearchPage):

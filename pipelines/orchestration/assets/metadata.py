@@ -24,10 +24,11 @@ type RunMetadata = dict[str, Any]  # what Dagster converts; its own name for it 
 
 ROWS = "rows"
 """Name of the count of rows that a step wrote to its table."""
+_COVERAGE_COUNTS = ("requests", "pages", "items", "new_items", "foreign_rows")
 _COVERAGE_COLUMNS = TableSchema(
     columns=[
         TableColumn("surface", "string"),
-        *(TableColumn(name, "int") for name in ("requests", "pages", "items", "new_items")),
+        *(TableColumn(name, "int") for name in _COVERAGE_COUNTS),
         TableColumn("stop_reason", "string"),
     ]
 )
@@ -59,10 +60,7 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
     records = [
         TableRecord({
             "surface": entry.surface,
-            "requests": entry.requests,
-            "pages": entry.pages,
-            "items": entry.items,
-            "new_items": entry.new_items,
+            **{name: getattr(entry, name) for name in _COVERAGE_COUNTS},
             "stop_reason": entry.stop_reason,
         })
         for entry in merge_coverage(session.state.coverage_report)

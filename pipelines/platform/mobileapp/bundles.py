@@ -66,25 +66,29 @@ def parse_app_track(body: bytes, *, music_id: str, app: App, seen: ParseContext)
     )
 
 
-def parse_app_page(body: bytes, *, music_id: str, app: App, seen: ParseContext) -> VideoPage:
-    """Some videos of a track, in the order shown.
+def parse_app_page(body: bytes, *, app: App, seen: ParseContext) -> VideoPage:
+    """Some videos of a track, in the order shown. No screen names the music id of a video.
 
     Raises:
         StructureChangedError: As for a track.
     """
     said, layout = _opened(body, app, seen)
-    videos = [_video(Item(**item), music_id, layout, seen) for item in said["items"]]
+    videos = [_video(Item(**item), layout, seen) for item in said["items"]]
     return VideoPage(videos=tuple(videos), cursor=said["cursor"], has_more=said["has_more"])
 
 
 def parse_app_video(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail:
     """One video with the counts that the app shows; its sound is not available here.
 
+    Its music id is that of the page of the track from which the app opened it: the only statement
+    about its sound there is, where no public page shows the video.
+
     Raises:
         StructureChangedError: As for a track.
     """
     said, layout = _opened(body, app, seen)
-    video = _video(Item(**said["item"]), said["music_id"], layout, seen)
+    video = _video(Item(**said["item"]), layout, seen)
+    video = replace(video, music=Music(music_id=said["music_id"]))
     if said.get("account"):
         video = replace(video, author=Author(**said["account"]))
     return VideoDetail(video=video)
@@ -117,7 +121,7 @@ def _tree(dump: str, seen: ParseContext) -> Any:
         ) from exc
 
 
-def _video(item: Item, music_id: str, layout: Layout, seen: ParseContext) -> Video:
+def _video(item: Item, layout: Layout, seen: ParseContext) -> Video:
     shown = read_work(_tree(item.work, seen), layout)
     return Video(
         aweme_id=item.aweme_id,
@@ -125,7 +129,6 @@ def _video(item: Item, music_id: str, layout: Layout, seen: ParseContext) -> Vid
         observed_at=seen.observed_at,
         desc=shown.caption,
         share_url=seen.link_of(item.aweme_id),
-        music=Music(music_id=music_id),
         statistics=shown.statistics,
         is_exact=shown.is_exact,
     )

@@ -4,6 +4,7 @@ A missing or mistyped `has_more` is a structure error, never "the end". A cursor
 unchanged: if a surface repeats the current page's, the walk detects that it stalls.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from pipelines.platform.parsers.fields import JsonNode
@@ -17,7 +18,15 @@ from pipelines.platform.parsers.videos import (
 )
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import SubstitutionError, UpstreamError
-from warehouse.records.videos import UnavailableVideo, VideoDetail, VideoPage
+from warehouse.records.videos import (
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+    VideoPage,
+    is_of_other_account,
+    is_of_other_hashtag,
+    is_of_other_music,
+)
 
 _LIST_KEYS = ("aweme_list", "awemeList", "items")
 _HAS_MORE_KEYS = ("has_more", "hasMore")
@@ -25,27 +34,45 @@ _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
 def parse_music_list(body: bytes, music_id: str, seen: ParseContext) -> VideoPage:
-    """Parse one page of `music_list`. An item may name its music, and it may be another one.
+    """Parse one page of `music_list`. A row may name its music, and it may be another one.
 
-    Lists hold videos of other sounds too, so foreign items are no reason to refuse a page. Only a
-    page whose items all name the same other music id is the list of that one.
+    A page with more foreign rows than others is a substitution, as in every list. But the few rows
+    of such a page that are of the music id are evidence, and each row that names its own music id
+    is a candidate under that one. So the page is returned (`VideoPage.is_substituted`), and the
+    walk refuses it: a list to show ends there, a scan keeps both kinds of rows apart. Only a page
+    whose rows all name the same other music id is the list of that one, and of no use here.
 
     Raises:
         SubstitutionError: It is.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    page = parse_list(body, seen=seen)
-    named = [video.music.music_id for video in page.videos if video.music is not None]
-    is_one_other = len(set(named)) == 1 and music_id not in named
-    if is_one_other and 1 < len(named) == len(page.videos):
+    answer = open_answer(body, surface=seen.surface)
+    page = _page(answer, ("aweme_list",), ("cursor",), seen)
+    page = _split(page, lambda video: is_of_other_music(video, music_id))
+    named = [video.music.music_id for video in page.foreign if video.music is not None]
+    if not page.videos and len(named) > 1 and len(set(named)) == 1:
         raise SubstitutionError(
             "the response is the list of another music id", surface=seen.surface, reason=named[0]
         )
     return page
 
 
-def parse_list(body: bytes, *, seen: ParseContext) -> VideoPage:
-    """Parse one page of `hashtag_list`, or of `trends_list` if asked for by the id of the trend.
+def parse_hashtag_list(body: bytes, ch_id: str, seen: ParseContext) -> VideoPage:
+    """Parse one page of `hashtag_list`.
+
+    Raises:
+        SubstitutionError: More than half of its rows state other hashtags.
+        UpstreamError: The surface refuses, or keys or types are unknown.
+    """
+    answer = open_answer(body, surface=seen.surface)
+    page = _page(answer, ("aweme_list",), ("cursor",), seen)
+    return _not_substituted(_split(page, lambda video: is_of_other_hashtag(video, ch_id)))
+
+
+def parse_trend(body: bytes, *, seen: ParseContext) -> VideoPage:
+    """Parse one page of `trends_list` that was asked for by the id of the trend.
+
+    Its rows name music ids and no trend, so there is nothing to compare.
 
     Raises:
         UpstreamError: The surface refuses, or keys or types are unknown.
@@ -61,12 +88,12 @@ def parse_user_posts(
 
     Raises:
         EmptyAnswerError: It does.
-        SubstitutionError: The posts are of another account.
+        SubstitutionError: More than half of the posts are of other accounts.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = open_answer(body, surface=seen.surface)
     page = _page(answer, ("aweme_list",), ("max_cursor",), seen)
-    return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid, seen)
+    return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid)
 
 
 def parse_user_page(body: bytes, sec_uid: str, seen: ParseContext) -> VideoPage:
@@ -74,12 +101,13 @@ def parse_user_page(body: bytes, sec_uid: str, seen: ParseContext) -> VideoPage:
 
     Raises:
         EmptyAnswerError: It lacks the posts that it claims.
+        SubstitutionError: More than half of the posts are of other accounts.
         UpstreamError: The page withholds it, or keys or types are unknown.
     """
     lists = find_account_lists(body, surface=seen.surface)
     refuse_status(lists)
     page = _page(lists, _LIST_KEYS, _MAX_CURSOR_KEYS, seen)
-    return _of_account(_not_withheld(page, seen), sec_uid, seen)
+    return _of_account(_not_withheld(page, seen), sec_uid)
 
 
 def parse_slides_info(
@@ -158,14 +186,39 @@ def _not_withheld(page: VideoPage, seen: ParseContext) -> VideoPage:
     return page
 
 
-def _of_account(page: VideoPage, sec_uid: str, seen: ParseContext) -> VideoPage:
-    """Drop items of other accounts; if nothing is left, the page is a substitution."""
-    own = tuple(
-        video for video in page.videos if video.author is None or video.author.sec_uid == sec_uid
+def _of_account(page: VideoPage, sec_uid: str) -> VideoPage:
+    return _not_substituted(_split(page, lambda video: is_of_other_account(video, sec_uid)))
+
+
+def _split(page: VideoPage, is_foreign: Callable[[Video], bool]) -> VideoPage:
+    """Set the rows that state another entity apart from those of the list."""
+    return replace(
+        page,
+        videos=tuple(video for video in page.videos if not is_foreign(video)),
+        foreign=tuple(video for video in page.videos if is_foreign(video)),
     )
-    if page.videos and not own:
-        raise SubstitutionError("the response lists posts of another account", surface=seen.surface)
-    return replace(page, videos=own)
+
+
+def _not_substituted(page: VideoPage) -> VideoPage:
+    """Return a page, unless more than half of its rows are of other entities.
+
+    Raises:
+        SubstitutionError: They are.
+    """
+    if page.is_substituted:
+        raise foreign_rows_error(page)
+    return page
+
+
+def foreign_rows_error(page: VideoPage) -> UpstreamError:
+    """Return the error of a page with more foreign rows than others."""
+    count = len(page.videos) + len(page.foreign)
+    return refusal_error(
+        "foreign_rows",
+        f"{len(page.foreign)} of {count} rows state another account, hashtag or music id than "
+        "the one that was asked for",
+        surface=page.foreign[0].surface,
+    )
 
 
 def _empty_detail(seen: ParseContext) -> UpstreamError:

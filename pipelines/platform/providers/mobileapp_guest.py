@@ -197,7 +197,7 @@ class MobileAppGuest(VidplatPublic):
             page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
         )
         seen = self._seen(SURFACE)
-        value = parse_app_page(body, music_id=music_id, app=self._app, seen=seen)
+        value = parse_app_page(body, app=self._app, seen=seen)
         return self._reading(body, value, music_id, seen, call_trace.request_count)
 
     async def _video(self, request: SourceRequest) -> Reading[DetailOrUnavailable]:

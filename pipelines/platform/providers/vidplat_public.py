@@ -123,7 +123,8 @@ class VidplatPublic(Provider):
     def _remember_photos(self, page: VideoPage) -> None:
         if len(self._photos) > PHOTOS_KEPT:
             self._photos.clear()
-        self._photos.update(video.aweme_id for video in page.videos if video.media_type == "photo")
+        videos = (*page.videos, *page.foreign)
+        self._photos.update(video.aweme_id for video in videos if video.media_type == "photo")
 
     def _is_named(self, target: str) -> bool:
         found = self.find_target(target)

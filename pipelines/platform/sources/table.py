@@ -18,9 +18,10 @@ from pipelines.platform.parsers.accounts import (
 from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
-    parse_list,
+    parse_hashtag_list,
     parse_music_list,
     parse_slides_info,
+    parse_trend,
     parse_user_page,
     parse_user_posts,
 )
@@ -276,7 +277,7 @@ read_trend = SurfaceRead(
         "trends_id": r.entity_id,
         "music_id": "",
     },
-    lambda body, _, seen: parse_list(body, seen=seen),
+    lambda body, _, seen: parse_trend(body, seen=seen),
 )
 read_user_info = SurfaceRead("user_info", _by("sec_uid"), _id(parse_user_info))
 # A handle is asked for as `@name`.
@@ -295,9 +296,7 @@ read_user_posts = SurfaceRead(
 read_user_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_user_page), is_page=True)
 read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), _id(parse_hashtag_info))
 read_hashtag_list = SurfaceRead(
-    "hashtag_list",
-    _by("ch_id", cursor="cursor"),
-    lambda body, _, seen: parse_list(body, seen=seen),
+    "hashtag_list", _by("ch_id", cursor="cursor"), _id(parse_hashtag_list)
 )
 # The framed first screen of the guest search; later pages are single documents.
 read_search_stream = SurfaceRead(

@@ -24,7 +24,7 @@ from warehouse.tables.column import BOOLEAN, INTEGER, TEXT
 VIDEO_PREVIEW_LIMIT = 20
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _PROFILE_COUNTS = ("follower_count", "total_favorited", "aweme_count")
-_READ_COUNTS = ("requests", "pages", "items", "new_items")
+_READ_COUNTS = ("requests", "pages", "items", "new_items", "foreign_rows")
 _CONFIRMED = pa.schema([
     ("position", INTEGER),
     ("aweme_id", TEXT),

@@ -6,6 +6,7 @@ select
     sum(pages)::bigint as pages,
     sum(items)::bigint as items,
     sum(new_items)::bigint as new_items,
+    sum(foreign_rows)::bigint as foreign_rows,
     stop_reason
 from reads
 group by surface, stop_reason

@@ -4,20 +4,31 @@ Several small queries rather than one large one: planning that took 34 ms, these
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.committed_rows import inline_values
 from warehouse.queries.lists.union import (
+    SEQUENCES_AT_MOMENT,
     ListCapture,
     ListCaptures,
     ListOrder,
     UnionMember,
+    VideoSortValues,
+    history_at,
     history_until,
     sort_members,
+    to_moment,
+    to_ticks,
 )
-from warehouse.queries.videos import ListedVideo, VideoOrdering, read_ordering
+from warehouse.queries.videos import (
+    ListedVideo,
+    VideoOrdering,
+    read_last_commit,
+    read_ordering,
+)
+from warehouse.records.times import find_birth
 from warehouse.records.values import Row
 
 # Filter on ids first, so that files without them are not opened.
@@ -39,8 +50,11 @@ _CAPTURES = f"""
 _PAGE = f"""
     select *, made_at as committed_at from ({_NEWEST})
     where outcome = 'ok'
-        and case when $sequence::bigint is null
-            then cursor_in = $cursor::bigint else sequence = $sequence end
+        and case
+            when $sequence::bigint is null then cursor_in = $cursor::bigint
+            when $at::timestamptz is null then sequence = $sequence
+            else sequence % $modulus = $sequence and made_at <= $at::timestamptz
+        end
     order by sequence desc limit 1
 """  # noqa: S608  # a word of this module
 _MEMBERS = f"""
@@ -69,10 +83,12 @@ class UnionPage:
     """A page of the union of a list as of its capture `sequence`.
 
     `aweme_ids` are in the requested order. `last_observed_at` is the time of the latest first page.
-    `listed`: the videos, if they were read to sort them.
+    `listed`: the videos, if they were read to sort them. `at`: the moment that a sorted page is as
+    of, None if only captures decide its order.
     """
 
     sequence: int
+    at: datetime | None
     aweme_ids: tuple[str, ...]
     union_count: int
     first_screen_count: int
@@ -87,9 +103,13 @@ class UnionPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedPage:
-    """One page of a list as the source returned it; `aweme_ids` in the requested order."""
+    """One page of a list as the source returned it; `aweme_ids` in the requested order.
+
+    `at` as in `UnionPage`.
+    """
 
     sequence: int
+    at: datetime | None
     aweme_ids: tuple[str, ...]
     cursor: int | None
     has_more: bool | None
@@ -107,22 +127,32 @@ def read_union_page(
     offset: int,
     count: int,
     order: ListOrder,
+    at: datetime | None = None,
 ) -> UnionPage | None:
-    """Return a page of the union as of a capture, or None if there is no such capture.
+    """Return a page of the union as of a capture or a moment; None if there is no such capture.
 
-    `sequence` None: as of the newest capture that no other can precede.
+    Without either, it is as of the newest capture that no other can precede; a sorted union is as
+    of the last thing that became known of the list or of its videos.
     """
     asked = _RequestedList(entity_id, surfaces)
-    captures = (ListCapture(**row) for row in asked.rows(engine, _CAPTURES))
-    observed = history_until(captures, sequence=sequence, now=datetime.now(UTC))
+    captures = [ListCapture(**row) for row in asked.rows(engine, _CAPTURES)]
+    is_as_of_moment = sequence is None and order != "public"
+    if is_as_of_moment:
+        observed = history_at(captures, at)
+    else:
+        observed = history_until(captures, sequence=sequence, now=datetime.now(UTC))
     if observed is None:
         return None
     screen = observed.latest_screen
     members, contents = _read_members(engine, observed, asked, on=screen)
-    ordering = _ordering(engine, members, observed.as_of, order)
+    if is_as_of_moment and at is None:
+        made_at = max(capture.committed_at for capture in observed.pages)
+        at = _last_change(engine, members, since=made_at)
+    ordering = _ordering(engine, members, at or observed.as_of.committed_at, order)
     ids = sort_members(members, order, known=ordering.known)
     return UnionPage(
         sequence=observed.as_of.sequence,
+        at=at,
         aweme_ids=tuple(ids[offset : offset + count]),
         union_count=len(members),
         first_screen_count=sum(member.first_position is not None for member in members),
@@ -144,21 +174,28 @@ def read_captured_page(
     cursor: int | None = None,
     sequence: int | None = None,
     order: ListOrder,
+    at: datetime | None = None,
 ) -> CapturedPage | None:
     """Return the page of a capture, or the last one captured at the source's own `cursor`.
 
-    None if there is none.
+    None if there is none. A sorted page is as of the last thing that became known of its videos, or
+    as of `at`; `sequence` is then the capture's number modulo `SEQUENCES_AT_MOMENT`.
     """
     asked = _RequestedList(entity_id, surfaces)
-    found = asked.rows(engine, _PAGE, cursor=cursor, sequence=sequence)
+    found = asked.rows(
+        engine, _PAGE, cursor=cursor, sequence=sequence, at=at, modulus=SEQUENCES_AT_MOMENT
+    )
     if not found:
         return None
     page, number = found[0], found[0]["sequence"]
     capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
     members, _ = _read_members(engine, ListCaptures((capture,)), asked, on=capture)
-    ordering = _ordering(engine, members, capture, order)
+    if order != "public" and sequence is None:
+        at = _last_change(engine, members, since=capture.committed_at)
+    ordering = _ordering(engine, members, at or capture.committed_at, order)
     return CapturedPage(
         sequence=number,
+        at=at,
         aweme_ids=tuple(sort_members(members, order, known=ordering.known)),
         cursor=page["cursor_out"],
         has_more=page["has_more"],
@@ -180,13 +217,26 @@ class _RequestedList:
         return engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
 
 
+def _last_change(engine: Engine, members: Sequence[UnionMember], *, since: datetime) -> datetime:
+    """Return when something last became known of the members, as a cursor can hold it."""
+    changed = read_last_commit(engine, [member.aweme_id for member in members], since=since)
+    return to_moment(to_ticks(changed or since))
+
+
 def _ordering(
-    engine: Engine, members: Sequence[UnionMember], as_of: ListCapture, order: ListOrder
+    engine: Engine, members: Sequence[UnionMember], until: datetime, order: ListOrder
 ) -> VideoOrdering:
-    """Return what was known of the members when the capture was committed, last of its batch."""
+    """Return what was known of the members; without a stated publication, the time in their id."""
     if order == "public":
         return VideoOrdering()
-    return read_ordering(engine, [member.aweme_id for member in members], until=as_of.committed_at)
+    ordering = read_ordering(engine, [member.aweme_id for member in members], until=until)
+    known: dict[str, VideoSortValues] = {}
+    for member in members:
+        values = ordering.known.get(member.aweme_id, VideoSortValues())
+        birth = find_birth(member.aweme_id, stated=values.created, observed_at=until)
+        created = None if birth is None else int(birth.at.timestamp())
+        known[member.aweme_id] = VideoSortValues(values.likes, created)
+    return replace(ordering, known=known)
 
 
 def _read_members(

@@ -1,16 +1,24 @@
 """The union of all captures of a list: as of which capture it is shown, and in which order.
 
 Public order: the latest first page, then older members by the capture that last showed them, newest
-first. The other orders use what was known when the capture was made, unknown last: what is learned
-while a client pages must not move its pages.
+first. The other orders use what was known of the videos when pagination began, unknown last: what is
+learned while a client pages must not move its pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 ListOrder = Literal["public", "likes", "newest"]
+
+TICK = timedelta(milliseconds=16)
+"""Unit of the moments that a sorted union is as of: cursors hold them as whole numbers."""
+
+SEQUENCES_AT_MOMENT = 1 << 10
+"""A captured page at a moment is told by its sequence number modulo this, and the moment."""
+
+_TICKS_FROM = datetime(2020, 1, 1, tzinfo=UTC)
 
 GAP_TIMEOUT_S = 30.0
 """A sequence number missing for longer belongs to a capture that was never written."""
@@ -66,10 +74,34 @@ class UnionMember:
 
 @dataclass(frozen=True, slots=True)
 class VideoSortValues:
-    """What was known of a video: likes, and publication in Unix seconds."""
+    """What was known of a video: likes, and publication in Unix seconds, stated or by its id."""
 
     likes: int | None = None
     created: int | None = None
+
+
+def to_ticks(at: datetime) -> int:
+    """Return the number of the tick that a time lies in."""
+    return -(-(at - _TICKS_FROM) // TICK)
+
+
+def to_moment(ticks: int) -> datetime:
+    """Return the end of a tick.
+
+    Raises:
+        OverflowError: No calendar has it.
+    """
+    return _TICKS_FROM + ticks * TICK
+
+
+def history_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:
+    """Return the captures that were committed until a moment, all of them without one.
+
+    None if they showed nothing.
+    """
+    pages = [one for one in captures if one.outcome == "ok"]
+    made = [page for page in pages if at is None or page.committed_at <= at]
+    return ListCaptures(tuple(sorted(made, key=lambda page: page.sequence))) if made else None
 
 
 def history_until(
@@ -96,18 +128,22 @@ def sort_members(
     known: Mapping[str, VideoSortValues] | None = None,
 ) -> list[str]:
     """Return the videos of a union in this order; ties and unknown values use the public order."""
-    value = _VALUES[order]
     found = known or {}
 
     def key(member: UnionMember) -> tuple[object, ...]:
-        worth = value(found.get(member.aweme_id, VideoSortValues()))
         place = member.first_position
         return (
-            worth is None, -(worth or 0), place is None, place or 0, -member.recency,
-            member.aweme_id,
+            *sort_key(order, found.get(member.aweme_id, VideoSortValues())),
+            place is None, place or 0, -member.recency, member.aweme_id,
         )  # fmt: skip
 
     return [member.aweme_id for member in sorted(members, key=key)]
+
+
+def sort_key(order: ListOrder, values: VideoSortValues) -> tuple[bool, int]:
+    """Return the key that sorts a video of a list: from most to least, the unknown last."""
+    value = _VALUES[order](values)
+    return value is None, -(value or 0)
 
 
 def _settled(numbered: Sequence[ListCapture], *, now: datetime) -> int:

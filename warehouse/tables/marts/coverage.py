@@ -24,7 +24,9 @@ COVERAGE_MARTS: tuple[Table, ...] = (
             required("new_items", INTEGER, "items new to this job"),
             required("stop_reason", TEXT, "reason why reading stopped"),
             COMMITTED,
+            nullable("foreign_rows", INTEGER, "items of a list that stated another entity"),
         ),
+        version=2,  # foreign_rows
     ),
     Table(
         "marts.coverage_estimates",

@@ -27,6 +27,7 @@ addMessages({
   "col.linked": ["Linked videos", "关联作品"],
   "col.linked_likes": ["Likes on these", "关联作品点赞"],
   "col.more": ["More", "更多"],
+  "col.foreign": ["Of another entity", "属于其他对象"],
   "col.new": ["New", "新增"],
   "col.observed": ["Observed", "观测时间"],
   "col.pages": ["Pages", "页数"],

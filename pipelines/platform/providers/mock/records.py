@@ -101,9 +101,10 @@ def to_music_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
 
 
 def to_post(view: WorldSnapshot, work: SandboxVideo) -> Video:
-    """A video in the list of its author: likes alone."""
+    """A video in the list of its author, which names it: of the counts, likes alone."""
     full = _video(view, work, surface="user_posts")
-    return replace(_trimmed(full), statistics=Statistics(digg_count=work.digg_count))
+    statistics = Statistics(digg_count=work.digg_count)
+    return replace(_trimmed(full), author=full.author, statistics=statistics)
 
 
 def to_hashtag_item(view: WorldSnapshot, work: SandboxVideo) -> Video:

@@ -60,6 +60,7 @@ export function Coverage({ job }) {
       { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
       { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
       { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
+      ...(coverage.sources.some((row) => row.foreign_rows) ? [{ key: "foreign", label: t("col.foreign"), num: true, render: (row) => count(row.foreign_rows) }] : []),
       { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${TONES[stopKind(row.stop_reason)] ?? "warn"}>${t(stopKind(row.stop_reason) === "end" ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
     ${(coverage.list_genuine_share ?? []).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows), heard: count(list.audio_rows) })} <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a></p>`)}
     ${coverage.decisions?.length > 0 && html`<h2>${t("coverage.decisions")}</h2>
