@@ -28,7 +28,13 @@ def to_account_summary(
             authors.setdefault(author["sec_uid"], author)
             videos.setdefault(author["sec_uid"], []).append(document)
     accounts = [_account(author, videos[uid], profiles.get(uid)) for uid, author in authors.items()]
-    accounts.sort(key=lambda entry: (-(entry["linked_digg_count"] or 0), entry["sec_uid"]))
+    accounts.sort(
+        key=lambda entry: (
+            entry["linked_digg_count"] is None,
+            -(entry["linked_digg_count"] or 0),
+            entry["sec_uid"],
+        )
+    )
     return {
         "accounts": accounts,
         "video_preview_limit": VIDEO_PREVIEW_LIMIT,
@@ -47,6 +53,7 @@ def _account(
         "nickname": (profile.nickname if profile else None) or author["nickname"],
         "unique_id": (profile.unique_id if profile else None) or author["unique_id"],
         "follower_count": profile.follower_count if profile else None,
+        "follower_count_source": profile.follower_count_source if profile else None,
         "total_favorited": profile.total_favorited if profile else None,
         "aweme_count": profile.aweme_count if profile else None,
         "profile_complete": profile is not None,

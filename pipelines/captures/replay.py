@@ -186,6 +186,8 @@ class Replay:
             request_count=0,
             question=_capture_request(kept),
             reason=reason,
+            notice=getattr(value, "notice", None),
+            detail_msg=getattr(value, "detail_msg", None),
             http_status=capture["http_status"],
             payload=kept.body,
             content_type=kept.content_type,

@@ -145,6 +145,13 @@ OBSERVATIONS: Mapping[str, Message] = {
 }
 
 REASONS: Mapping[str, Message] = {
+    "same_music_id": Message("it uses the music id of the track", "使用该曲目的音乐 ID"),
+    "verified_music_id": Message(
+        "it uses another music id that carries the recording", "使用另一个含该录音的音乐 ID"
+    ),
+    "no_music_id": Message("it names no music id", "未标明音乐 ID"),
+    "verify_audio_off": Message("audio verification was off", "未开启音频核验"),
+    "not_read": Message("its page was not read", "未读取其页面"),
     "whole_rule_met": Message("the whole overlap meets the limits", "整体重叠满足阈值"),
     "local_rule_met": Message("a segment meets the limits", "局部片段满足阈值"),
     "distances_above_limits": Message("the distances are above the limits", "距离超过阈值"),

@@ -23,6 +23,7 @@ from warehouse.records.coverage import (
     NotEstimated,
 )
 from warehouse.records.evidence import VariantKind
+from warehouse.records.videos import FollowerCountSource
 
 Source = Literal["music", "search", "accounts"]
 """The sources of a scan: music lists and their expansion, the guest search, account profiles."""
@@ -35,12 +36,17 @@ TitleRelation = Literal["names_the_song", "none"]
 
 
 class AccountEntry(ClosedDocument):
-    """An account with confirmed videos. Profile fields are null until the profile is read."""
+    """An account with confirmed videos. Profile fields are null until the profile is read.
+
+    `follower_count_source` is the platform's field that held the number; absent in results of
+    earlier versions.
+    """
 
     sec_uid: str
     nickname: str | None
     unique_id: str | None
     follower_count: OptionalCount
+    follower_count_source: NotRequired[FollowerCountSource | None]
     total_favorited: OptionalCount
     aweme_count: OptionalCount
     profile_complete: bool

@@ -7,6 +7,7 @@ from pydantic import Field
 from pipelines.documents.fields import ClosedDocument, Id, OptionalCount, Timestamp
 from warehouse.records.evidence import (
     ReferenceSource,
+    ReferenceKind,
     RejectionLabel,
     Segment,
     VariantKind,
@@ -164,7 +165,14 @@ class EvidenceDocument(ClosedDocument):
     """One compared pair. Lower distances and higher scores are better."""
 
     comparison_id: str
-    reference_aweme_id: Id
+    reference_kind: Annotated[
+        ReferenceKind,
+        Field(description="what the candidate was compared with: a video, or a song's own audio"),
+    ]
+    reference_aweme_id: Annotated[Id | None, Field(description="null unless it is a video")]
+    reference_service_track_id: Annotated[
+        Id | None, Field(description="the song of the music service; null if it is a video")
+    ]
     candidate_aweme_id: Id
     reference_music_id: Id
     candidate_music_id: Id
@@ -203,8 +211,7 @@ class EvidenceDocument(ClosedDocument):
         Annotated[
             ReferenceSource,
             Field(
-                description="music_service: the reference is a song's own audio, and "
-                "`reference_aweme_id` is the id of that song"
+                description="music_service: the reference is a song's own audio"
             ),
         ]
     ]

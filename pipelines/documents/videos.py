@@ -139,7 +139,9 @@ def to_evidence_document(comparison: Comparison) -> EvidenceDocument:
     pair = comparison.pair
     return {
         "comparison_id": comparison.comparison_id,
-        "reference_aweme_id": comparison.reference_aweme_id,
+        "reference_kind": comparison.reference_kind,
+        "reference_aweme_id": comparison.reference_video_id,
+        "reference_service_track_id": comparison.reference_service_track_id,
         "candidate_aweme_id": comparison.candidate_aweme_id,
         "reference_music_id": comparison.reference_music_id,
         "candidate_music_id": comparison.candidate_music_id,

@@ -229,7 +229,7 @@ def _confirm(session: ScanRun, number: int) -> None:
         linked = link_video(video, verified=found.verified, own=own, expansion_round=number)
         if linked is not None:
             found.confirmed[video.aweme_id] = linked
-            found.outcomes[video.aweme_id] = ("confirmed", None)
+            found.outcomes[video.aweme_id] = ("confirmed", linked.reason)
         elif own is not None:
             found.outcomes[video.aweme_id] = (own.pair.verdict, own.pair.reason)
 

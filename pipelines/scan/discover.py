@@ -145,7 +145,7 @@ def _to_discovered(
         "rank": rank,
         **document,
         "association_type": _association_of(entry),
-        "reference_aweme_id": entry.comparison.reference_aweme_id if entry.comparison else None,
+        "reference_aweme_id": entry.comparison.reference_video_id if entry.comparison else None,
         "hot_score": hot_score(entry.video.statistics),
         "is_viral": is_viral(document, viral_threshold=viral_threshold),
     }
@@ -173,7 +173,7 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str
 
 def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
     found, name = session.state, seen.aweme_id
-    verdict, reason = found.outcomes.get(name, ("pooled", None))
+    verdict, reason = found.outcomes.get(name, ("pooled", "not_read"))
     comparison = _strongest_comparison(session, name)
     confirmed = found.confirmed.get(name)
     detail = found.details.get(name)
@@ -186,7 +186,8 @@ def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
         else None,
         "title_relation": "names_the_song" if seen.mentions(session.song_title) else "none",
         "verdict": verdict,
-        "reason": reason,
+        # a candidate of a stored checkpoint may be confirmed without a reason
+        "reason": reason or (confirmed.reason if confirmed else verdict),
         "evidence": to_evidence_document(comparison) if comparison else None,
         "association_type": _association_of(confirmed) if confirmed else None,
     }

@@ -130,12 +130,13 @@ def _origin(capture_id: str | None, job_id: str | None, data_provider: str) -> R
 
 
 def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
-    """Build a video that is not shown from the row of its capture in `raw.captures`.
-
-    What the platform says of it in sentences is not stored.
-    """
+    """Build a video that is not shown from the row of its capture in `raw.captures`."""
     return UnavailableVideo(
-        aweme_id=row["entity_id"], reason="unavailable", filter_reason=row["reason"]
+        aweme_id=row["entity_id"],
+        reason="unavailable",
+        filter_reason=row["reason"],
+        notice=row["notice"],
+        detail_msg=row["detail_msg"],
     )
 
 

@@ -133,7 +133,28 @@ def read_result_document(engine: Engine, job_id: str) -> Row | None:
         """,
         job_id=job_id,
     )
-    return unpack_document(found[0]["document"]) if found else None
+    return with_reference_kinds(unpack_document(found[0]["document"])) if found else None
+
+
+def with_reference_kinds(document: Row) -> Row:
+    """Tell references apart in a result of an earlier release, which named a song as a video.
+
+    Changes the document, and returns it.
+    """
+    variants = document.get("variants") or {}
+    for name in ("aweme_list", "candidates"):
+        for entry in (*(document.get(name) or ()), *(variants.get(name) or ())):
+            evidence = entry.get("evidence")
+            if not evidence or "reference_kind" in evidence:
+                continue
+            is_song = evidence.get("reference_source") == "music_service"
+            reference = evidence["reference_aweme_id"]
+            evidence["reference_kind"] = "service_track" if is_song else "video"
+            evidence["reference_aweme_id"] = None if is_song else reference
+            evidence["reference_service_track_id"] = reference if is_song else None
+            if is_song and "reference_aweme_id" in entry:
+                entry["reference_aweme_id"] = None
+    return document
 
 
 def read_comparisons(engine: Engine, job_id: str) -> list[Row]:

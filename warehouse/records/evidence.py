@@ -16,6 +16,8 @@ Segment = Literal["whole", "local"]
 VariantKind = Literal["speed", "tempo", "pitch", "pitch_and_speed", "excerpt"]
 ReferenceSource = Literal["platform", "music_service"]
 """Where a reference sound comes from: a video of the track, or the music service's own audio."""
+ReferenceKind = Literal["video", "service_track"]
+"""What a reference is: a video, or a song of the music service."""
 Verdict = Literal["confirmed", "variant", "rejected", "not_comparable"]
 MATCHES: frozenset[str] = frozenset({"confirmed", "variant"})
 """Verdicts of a pair that carries the same recording, changed or not."""
@@ -113,7 +115,9 @@ class PairEvidence:
 class Comparison:
     """Evidence of a pair with the compared videos and the versions used.
 
-    `reference_aweme_id` is the id of the song where the reference is the music service's audio.
+    `reference_aweme_id` is the id of the song where the reference is the music service's audio, as
+    in the stored column of this name; `reference_video_id` and `reference_service_track_id` tell
+    the two apart.
     """
 
     comparison_id: str
@@ -127,6 +131,21 @@ class Comparison:
     feature_version: str
     library_version: str
     reference_source: ReferenceSource = "platform"
+
+    @property
+    def reference_kind(self) -> ReferenceKind:
+        """What the reference is."""
+        return "service_track" if self.reference_source == "music_service" else "video"
+
+    @property
+    def reference_video_id(self) -> str | None:
+        """Id of the reference if it is a video."""
+        return self.reference_aweme_id if self.reference_kind == "video" else None
+
+    @property
+    def reference_service_track_id(self) -> str | None:
+        """Id of the reference if it is a song of the music service."""
+        return None if self.reference_kind == "video" else self.reference_aweme_id
 
 
 def variant_kind(pair: PairEvidence) -> VariantKind:

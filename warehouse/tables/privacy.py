@@ -39,9 +39,10 @@ _KEPT = frozenset({
 })  # fmt: skip
 LEFT_OUT = frozenset({
     "artist", "author", "avatar_url", "backtrace", "came", "candidate_sha256", "cover_url", "desc",
+    "detail_msg",
     "hashtag_names", "ip_location", "key_paths", "mapped_artist", "mapped_title", "marks",
     "music_author", "music_mapped_artist", "music_mapped_title", "music_title", "name",
-    "next_backtrace", "next_search_id", "nickname", "nil_type", "note", "owner_nickname",
+    "next_backtrace", "next_search_id", "nickname", "nil_type", "note", "notice", "owner_nickname",
     "payload_sha256", "reason", "reference_sha256", "said_by", "salt", "search_id", "search_terms",
     "sha256", "share_url", "short_id", "signature", "sound_sha256", "source_music_title",
     "source_path", "term", "title", "uid", "unique_id", "went",

@@ -64,7 +64,10 @@ RAW: tuple[Table, ...] = (
             JOB,
             OBSERVED,
             COMMITTED,
+            nullable("notice", TEXT, "the platform's headline on a video that it does not show"),
+            nullable("detail_msg", TEXT, "its sentence on the reason"),
         ),
+        version=2,  # notice, detail_msg
     ),
     Table(
         "raw.capture_items",

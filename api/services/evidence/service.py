@@ -134,7 +134,11 @@ class EvidenceService:
         asked = {
             aweme_id
             for pair in pairs
-            for aweme_id in (pair["reference_aweme_id"], pair["candidate_aweme_id"])
+            for aweme_id in (
+                pair["reference_aweme_id"] or pair["reference_service_track_id"],
+                pair["candidate_aweme_id"],
+            )
+            if aweme_id is not None
         }
         found = self.read_captions(sorted(asked))
         return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in found.items()}

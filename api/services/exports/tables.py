@@ -130,7 +130,8 @@ _TABLES: dict[
     ),
     "accounts": (
         _column_paths(
-            "sec_uid:text nickname:text unique_id:text follower_count:whole total_favorited:whole "
+            "sec_uid:text nickname:text unique_id:text follower_count:whole "
+            "follower_count_source:text total_favorited:whole "
             "aweme_count:whole profile_complete:flag linked_video_count:whole "
             "linked_digg_count:whole linked_comment_count:whole linked_collect_count:whole "
             "linked_share_count:whole linked_statistics_complete:flag "
@@ -156,7 +157,8 @@ _TABLES: dict[
     "comparisons": (
         _column_paths(
             "comparison_id:text verdict:text reason:text observation:text segment:text "
-            "reference_aweme_id:text candidate_aweme_id:text reference_music_id:text "
+            "reference_kind:text reference_aweme_id:text reference_service_track_id:text "
+            "candidate_aweme_id:text reference_music_id:text "
             "candidate_music_id:text score:real chroma_distance:real mfcc_distance:real "
             "overlap_s:real reference_start_s:real candidate_start_s:real peak_agreement:real "
             "speed:real semitones:real algorithm:text library_version:text reference_source:text"

@@ -19,7 +19,10 @@ from warehouse.records.videos import UnavailableVideo, VideoPage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureAttempt:
-    """Request, response, observations. `outcome`: ok, unavailable, cancelled, or an error type."""
+    """Request, response, observations. `outcome`: ok, unavailable, cancelled, or an error type.
+
+    `notice` and `detail_msg` are what the platform says of a video that it does not show.
+    """
 
     surface: str
     entity_id: str
@@ -28,6 +31,8 @@ class CaptureAttempt:
     request_count: int
     question: CaptureRequest
     reason: str | None = None
+    notice: str | None = None
+    detail_msg: str | None = None
     http_status: int | None = None
     payload: bytes = b""
     content_type: str | None = None
@@ -58,6 +63,8 @@ def successful_attempt[T: CapturedValue](
         observed_at=reading.fetched_at,
         outcome=outcome,
         reason=reason,
+        notice=getattr(reading.value, "notice", None),
+        detail_msg=getattr(reading.value, "detail_msg", None),
         request_count=reading.request_count,
         question=question,
         http_status=reading.http_status,

@@ -72,6 +72,8 @@ class _AttemptDocument:
     request_count: int
     question: CaptureRequest
     reason: str | None
+    notice: str | None
+    detail_msg: str | None
     http_status: int | None
     content_type: str | None
     source_path: str | None

@@ -111,6 +111,8 @@ class CaptureBatch:
             "sequence": sequence,
             "outcome": attempt.outcome,
             "reason": attempt.reason,
+            "notice": attempt.notice,
+            "detail_msg": attempt.detail_msg,
             "http_status": attempt.http_status,
             "request_count": attempt.request_count,
             "item_count": observed.item_count,

@@ -127,7 +127,7 @@ def _confirmed_row(session: ScanRun, entry: ConfirmedVideo) -> MartRow:
         "source_music_title": video.music.title if video.music else None,
         "sec_uid": video.author.sec_uid if video.author else None,
         "comparison_id": comparison.comparison_id if comparison else None,
-        "reference_aweme_id": comparison.reference_aweme_id if comparison else None,
+        "reference_aweme_id": comparison.reference_video_id if comparison else None,
         "expansion_round": entry.expansion_round,
         "algorithm": ALGORITHM,
     }

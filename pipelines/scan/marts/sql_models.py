@@ -41,6 +41,7 @@ _PROFILES = pa.schema([
     ("nickname", TEXT),
     ("unique_id", TEXT),
     *((name, INTEGER) for name in _PROFILE_COUNTS),
+    ("follower_count_source", TEXT),
 ])  # fmt: skip
 _READS = pa.schema([
     ("position", INTEGER),

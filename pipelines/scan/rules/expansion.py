@@ -30,6 +30,15 @@ class ConfirmedVideo:
     expansion_round: int
     comparison: Comparison | None = None
 
+    @property
+    def reason(self) -> str:
+        """Why it is confirmed: by its music id, or by the rule that its own sound met."""
+        if self.comparison is None:
+            return "same_music_id"
+        if self.link_type == "verified_music_id_graph":
+            return "verified_music_id"
+        return self.comparison.pair.reason
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VideoVariant:

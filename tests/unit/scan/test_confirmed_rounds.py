@@ -103,7 +103,7 @@ def test_a_video_without_a_music_id_is_rejected_and_others_are_not_verified() ->
     videos = [video_of("1", "own"), video_of("2", None), video_of("3", "m")]
     state = confirm(OneRound(ScanState(details=details_of(videos))))
     assert state.outcomes == {
-        "1": ("confirmed", None),
+        "1": ("confirmed", "same_music_id"),
         "2": ("rejected", "no_music_id"),
         "3": ("not_verified", "verify_audio_off"),
     }

@@ -32,6 +32,7 @@ select
     coalesce(nullif(profiles.nickname, ''), summed.nickname) as nickname,
     coalesce(nullif(profiles.unique_id, ''), summed.unique_id) as unique_id,
     profiles.follower_count,
+    profiles.follower_count_source,
     profiles.total_favorited,
     profiles.aweme_count,
     profiles.sec_uid is not null as profile_complete,
@@ -44,4 +45,4 @@ select
     aweme_ids
 from summed
 left join profiles on profiles.sec_uid = summed.sec_uid
-order by coalesce(linked_digg_count, 0) desc, summed.sec_uid
+order by linked_digg_count desc nulls last, summed.sec_uid

@@ -48,7 +48,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("comparison_id", TEXT, "pair"),
             required("job_id", TEXT, "job"),
             required("track_music_id", TEXT, "track the job is about"),
-            required("reference_aweme_id", TEXT, "reference video, or song of the music service"),
+            required("reference_aweme_id", TEXT, "reference video; the song if reference_source is music_service"),
             required("candidate_aweme_id", TEXT, "candidate video"),
             required("reference_music_id", TEXT, "music id of the reference"),
             required("candidate_music_id", TEXT, "music id of the candidate"),
@@ -118,7 +118,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("source_music_title", TEXT, "title of that music id"),
             nullable("sec_uid", TEXT, "author"),
             nullable("comparison_id", TEXT, "evidence; null for exact_music_id"),
-            nullable("reference_aweme_id", TEXT, "reference video it was compared with"),
+            nullable("reference_aweme_id", TEXT, "reference video; null if it was a song"),
             required("expansion_round", INTEGER, "round of the job that found it, from 0"),
             ALGORITHM,
             COMMITTED,
@@ -204,8 +204,10 @@ CONCLUSIONS: tuple[Table, ...] = (
             nullable("linked_share_count", INTEGER, "their shares, as far as known"),
             required("top_aweme_id", TEXT, "its most liked confirmed video"),
             COMMITTED,
+            nullable("follower_count_source", TEXT, "field of the platform that held followers"),
         ),
         references=refer(music_id="tracks", sec_uid="accounts", top_aweme_id="videos"),
+        version=2,  # follower_count_source
     ),
     Table(
         "marts.discovered_videos",

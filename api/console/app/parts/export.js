@@ -8,7 +8,7 @@ import { CheckField, Pop, notifyError } from "./ui.js";
 import "../messages/page.js";
 
 // Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.
-const PAIR_FIELDS = ["comparison_id", "verdict", "reason", "observation", "segment", "reference_aweme_id", "candidate_aweme_id", "reference_music_id", "candidate_music_id", "score", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "algorithm", "library_version", "reference_source"].map((name) => [name, (row) => row[name]]);
+const PAIR_FIELDS = ["comparison_id", "verdict", "reason", "observation", "segment", "reference_kind", "reference_aweme_id", "reference_service_track_id", "candidate_aweme_id", "reference_music_id", "candidate_music_id", "score", "chroma_distance", "mfcc_distance", "overlap_s", "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "algorithm", "library_version", "reference_source"].map((name) => [name, (row) => row[name]]);
 const VIDEO_FIELDS = [
   ["rank", (row) => row.rank], ["aweme_id", (row) => row.aweme_id], ["desc", (row) => row.desc], ["share_url", (row) => row.share_url],
   ["sec_uid", (row) => row.author?.sec_uid], ["nickname", (row) => row.author?.nickname], ["link_type", (row) => row.link_type], ["source_music_id", (row) => row.source_music_id],

@@ -10,7 +10,7 @@ import { Player } from "../parts/sound/player.js";
 import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
 import { link } from "../router.js";
-import { ComparedVideo, VERDICTS } from "./result/comparisons.js";
+import { ComparedVideo, VERDICTS, referenceId } from "./result/comparisons.js";
 import "../messages/evidence.js";
 import "../messages/result.js";
 
@@ -41,7 +41,7 @@ function Verdict({ pair }) {
   ].filter(Boolean);
   return html`<${Card}><div class="row"><${Badge} tone=${VERDICTS[evidence.verdict] ?? ""}>${t(`verdict.${evidence.verdict}`)}<//><${Term} names=${[evidence.verdict]} /><b>${labelOf("reason", evidence.reason)}</b>${evidence.observation && html`<${Badge}>${labelOf("observation", evidence.observation)}<//>`}<${NotePad} kind="pair" id=${evidence.comparison_id} /></div>
     <p>${changes.length ? changes.join(" ") : isSure && evidence.speed !== null ? t("evidence.unchanged") : t("evidence.no_alignment")}</p>
-    <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd><${ComparedVideo} id=${evidence.reference_aweme_id} musicId=${evidence.reference_music_id} video=${pair.videos[evidence.reference_aweme_id]} />${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd><${ComparedVideo} id=${evidence.candidate_aweme_id} musicId=${evidence.candidate_music_id} video=${pair.videos[evidence.candidate_aweme_id]} /></dd>
+    <dl class="pairs"><dt>${t("evidence.reference")}</dt><dd><${ComparedVideo} id=${referenceId(evidence)} musicId=${evidence.reference_music_id} video=${pair.videos[referenceId(evidence)]} />${evidence.reference_source === "music_service" && html` <${Badge} tone="info">${t("evidence.of_service")}<//>`}</dd><dt>${t("evidence.candidate")}</dt><dd><${ComparedVideo} id=${evidence.candidate_aweme_id} musicId=${evidence.candidate_music_id} video=${pair.videos[evidence.candidate_aweme_id]} /></dd>
       <dt>${t(isSure ? "evidence.matched" : "evidence.aligned")}</dt><dd>${t("evidence.matched_at", { reference: decimal(evidence.reference_start_s, 1), candidate: decimal(evidence.candidate_start_s, 1), overlap: decimal(evidence.overlap_s, 1) })}</dd>${evidence.searched && html`<dt>${t("evidence.searched")}</dt><dd>${searchedText(evidence.searched)}</dd>`}<dt>${t("coverage.algorithm")}</dt><dd class="mono tiny">${evidence.algorithm} · ${evidence.library_version}</dd></dl><//>`;
 }
 

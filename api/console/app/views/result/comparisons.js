@@ -16,6 +16,9 @@ import "../../messages/result.js";
 
 export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
 
+// Id of the reference: a video, or a song of the music service.
+export const referenceId = (pair) => pair.reference_aweme_id ?? pair.reference_service_track_id;
+
 // Caption with its public link, account and music id of a compared video; its id if it was never observed.
 export function ComparedVideo({ id, musicId, video }) {
   const address = safeLink(video?.share_url);
