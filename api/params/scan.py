@@ -122,9 +122,31 @@ def _keywords(value: object) -> object:
 
 
 class StrictModel(BaseModel):
-    """Refuses unknown names and converts nothing."""
+    """Refuses unknown names and converts nothing but 15.0 to 15.
+
+    To JSON Schema, and so to the description of a body, both are the same integer.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    _kinds: ClassVar[Mapping[str, type]] = {}
+
+    @classmethod
+    @override
+    def __pydantic_init_subclass__(cls, **_options: object) -> None:
+        cls._kinds = {name: _kind(field.annotation) for name, field in cls.model_fields.items()}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_whole_numbers(cls, given: object) -> object:
+        if not isinstance(given, Mapping):
+            return given
+        return {
+            name: int(value)
+            if isinstance(value, float) and value.is_integer() and cls._kinds.get(name) is int
+            else value
+            for name, value in given.items()
+        }
 
 
 def _kind(annotation: object) -> type:
@@ -135,13 +157,6 @@ def _kind(annotation: object) -> type:
 
 class QueryModel(StrictModel):
     """Parameters of a query string."""
-
-    _kinds: ClassVar[Mapping[str, type]] = {}
-
-    @classmethod
-    @override
-    def __pydantic_init_subclass__(cls, **_options: object) -> None:
-        cls._kinds = {name: _kind(field.annotation) for name, field in cls.model_fields.items()}
 
     @model_validator(mode="before")
     @classmethod
@@ -293,7 +308,31 @@ class JobBody(ScanBody):
                 "search_only=true searches by `keyword` alone; remove {name}",
                 {"name": f"`{given[0]}`"},
             )
+        if self.search_only and (unused := self._unused_by_keyword()):
+            raise PydanticCustomError(
+                "keyword_mode",
+                "search_only=true searches by `keyword` alone, where {name}",
+                {"name": unused},
+            )
         return self
+
+    def _unused_by_keyword(self) -> str | None:
+        """Return a parameter that contradicts the keyword mode, with the reason.
+
+        It searches, confirms nothing and therefore ranks nothing. Defaults are accepted, and what
+        says the same: `verify_audio=false`, `account_profile_limit=0`. `count` sizes the request.
+        """
+        if self.keywords:
+            return "`search_keywords` would search for other titles: pass one as `keyword`"
+        if not self.search_enabled:
+            return "`search_enabled=false` would leave nothing to do"
+        if self.account_profile_limit not in {None, 0, self.count}:
+            return "`account_profile_limit` has no accounts to read"
+        unranked = ("sort_by", "viral_threshold", "viral_only", "match_threshold")
+        for name in unranked:
+            if getattr(self, name) != BY_NAME[name].default:
+                return f"`{name}` applies to confirmed videos, and there are none"
+        return None
 
 
 class AnnotationBody(StrictModel):

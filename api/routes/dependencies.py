@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
@@ -27,7 +27,12 @@ from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
-from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
+from warehouse.records.errors import (
+    InvalidParameterError,
+    JobNotFoundError,
+    ProfileNotChosenError,
+    SametrackError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,18 +64,40 @@ async def _services(request: Request) -> Services:
     return services
 
 
+class NotChosen:
+    """Stands for a service while no platform profile is chosen; any use of it is refused.
+
+    The framework resolves services before it reads parameters. So that a wrong parameter is
+    reported first, a missing service raises where the handler uses it.
+    """
+
+    def __init__(self, error: SametrackError) -> None:
+        self._error = error
+
+    def __getattr__(self, _name: str) -> object:
+        raise self._error
+
+
 def _part(name: str) -> Callable[[Request], Awaitable[object]]:
-    """Return a dependency on one of the services; it refuses requests while there is none."""
+    """Return a dependency on one of the services."""
 
     async def find(request: Request) -> object:
         found: object = getattr(request.app.state.services, name)
-        if found is None:
-            raise ProfileNotChosenError(
-                "No platform profile is chosen, so nothing is contacted or stored"
-            )
-        return found
+        if found is not None:
+            return found
+        detail = "No platform profile is chosen, so nothing is contacted or stored"
+        if "job_id" in request.path_params:
+            return NotChosen(JobNotFoundError(f"No job has this id. {detail}"))
+        return NotChosen(ProfileNotChosenError(detail))
 
     return find
+
+
+def built_from[Service, Built](
+    service: Service, build: Callable[[Service], Built]
+) -> Built:
+    """Return what is built from a service; while no profile is chosen, what refuses its use."""
+    return cast("Built", service) if isinstance(service, NotChosen) else build(service)
 
 
 async def no_query_parameters(request: Request) -> None:
@@ -117,7 +144,7 @@ async def _pictures(services: ServicesDep) -> PictureService:
 
 
 async def _deadline(sources: SourcesDep) -> Deadline:
-    return Deadline(sources.settings.sync_request_timeout)
+    return built_from(sources, lambda one: Deadline(one.settings.sync_request_timeout))
 
 
 async def _moment(request: Request) -> datetime:

@@ -20,7 +20,8 @@ BODY_ERRORS = (*PARAMETER_ERRORS, "malformed_json", "body_too_large", "unsupport
 STORE_ERRORS = ("profile_not_chosen", "warehouse_unavailable")
 READ_ERRORS = ("unknown_parameter", *STORE_ERRORS)
 """Of a read of the stores without parameters but in its path."""
-JOB_ERRORS = ("job_not_found", *READ_ERRORS)
+JOB_ERRORS = ("job_not_found", "unknown_parameter", "warehouse_unavailable")
+"""Of an operation on a job. Without a profile there are none, so none is found."""
 WRITE_ERRORS = (*STORE_ERRORS, "capacity_exhausted")
 PLATFORM_ERRORS = (*WRITE_ERRORS, "provider_unsupported")
 """Of operations that may read the platform; what is read is stored."""

@@ -24,6 +24,7 @@ from warehouse.records.values import ReadOnlyDocument
 
 MAX_CACHED_JOBS = 32  # a ranking of 500 videos takes about one megabyte
 POLL_INTERVAL_S = 0.1
+NO_WORKER_S = 1.5  # how long a queued job waits for a worker that may be starting
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +122,23 @@ async def wait_for_job(scan_service: ScanService, scan: ScanJob, *, max_wait_s: 
     """Wait until the job is completed and return it with its result.
 
     Raises:
-        JobFailedError: The job failed.
-        WorkerUnavailableError: The job was cancelled, or has not finished in time.
+        AwaitedJobError: The job failed.
+        WorkerUnavailableError: No worker runs, or the job was cancelled, or has not finished in
+            time.
         WarehouseUnavailableError: The result cannot be read.
     """
-    job_id, until = scan.job.job_id, time.monotonic() + max_wait_s
+    job_id, now = scan.job.job_id, time.monotonic()
+    until, without_worker_until = now + max_wait_s, now + NO_WORKER_S
     while scan.job.status not in FINAL_STATUSES:
+        if scan.job.status == "queued" and time.monotonic() > without_worker_until:
+            if not await run_sync(scan_service.has_worker):
+                raise WorkerUnavailableError(
+                    "No worker is running, so the job waits in the queue",
+                    hint="Start one with `sametrack worker`, then repeat the request to join job "
+                    f"{job_id}",
+                    retry_after=5,
+                )
+            without_worker_until = time.monotonic() + NO_WORKER_S
         if time.monotonic() > until:
             raise WorkerUnavailableError(
                 f"The job did not finish within {max_wait_s:.0f} s",

@@ -11,7 +11,7 @@ that moment. Until 2054 they stay below 2^53, the largest integer that a browser
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from warehouse.queries.lists.union import SEQUENCES_AT_MOMENT, to_moment, to_ticks
 
@@ -29,6 +29,7 @@ MOMENTS_FROM = (1 << 52) + OFFSETS
 OFFSETS_AT_MOMENT = 1 << 16
 """Maximum offset in a union as of a moment."""
 
+_CLOCK_SKEW = timedelta(minutes=10)
 _OFFSETS_IN_PAGE = OFFSETS_AT_MOMENT // SEQUENCES_AT_MOMENT
 
 
@@ -68,7 +69,7 @@ def parse_cursor(cursor: int) -> PagePosition:
     """Parse a cursor over a union.
 
     Raises:
-        ValueError: The cursor is negative, or no cursor of ours.
+        ValueError: The cursor is negative, or of a moment that is still to come.
     """
     if cursor < 0:
         raise ValueError("a cursor is not negative")
@@ -86,7 +87,7 @@ def parse_page_cursor(cursor: int) -> PagePosition | None:
     As of a moment, `sequence` is the capture's number modulo `SEQUENCES_AT_MOMENT`.
 
     Raises:
-        ValueError: No cursor is so large.
+        ValueError: It is of a moment that is still to come.
     """
     if OFFSETS <= cursor < PLATFORM_CURSORS_FROM:
         return parse_cursor(cursor)
@@ -98,7 +99,7 @@ def parse_page_cursor(cursor: int) -> PagePosition | None:
 
 
 def _moment(ticks: int) -> datetime:
-    try:
-        return to_moment(ticks)
-    except OverflowError as exc:
-        raise ValueError("no cursor is so large") from exc
+    at = to_moment(ticks)
+    if at > datetime.now(UTC) + _CLOCK_SKEW:
+        raise ValueError("no walk has begun so late")
+    return at

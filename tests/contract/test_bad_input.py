@@ -35,6 +35,14 @@ MUSIC_ID = "7300000000000000001"
         ({"keyword": "a", "search_only": True, "input": MUSIC_ID}, "invalid_parameter"),
         ({"keyword": "a", "search_only": True, "music_id": MUSIC_ID}, "invalid_parameter"),
         ({"keyword": "a", "search_only": True, "url": MUSIC_ID}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "search_keywords": "b"}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "search_keywords": ["b"]}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "search_enabled": False}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "sort_by": "latest"}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "viral_only": True}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "viral_threshold": 5}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "match_threshold": 0.9}, "invalid_parameter"),
+        ({"keyword": "a", "search_only": True, "account_profile_limit": 3}, "invalid_parameter"),
         ([], "invalid_parameter"),
         ("text", "invalid_parameter"),
         (None, "invalid_parameter"),
@@ -75,3 +83,63 @@ def test_bad_queries_are_400_with_what_to_do(client: TestClient, query: str, kin
 def test_a_misspelt_name_is_told_the_nearest(client: TestClient) -> None:
     answer = client.get(HOT, params={"music_id": MUSIC_ID, "candidate_limt": "20"})
     assert "`candidate_limit`" in answer.json()["data"]["error"]["hint"]
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"search_keywords": []},
+        {"search_keywords": ""},
+        {"search_enabled": True},
+        {"verify_audio": False},
+        {"verify_audio": True, "match_threshold": 0.65, "account_profile_limit": 30},
+        {"account_profile_limit": 0, "count": 5},
+        {"sort_by": "hot_score", "viral_threshold": 10_000, "viral_only": False},
+    ],
+)
+def test_defaults_and_what_says_the_same_are_accepted_with_a_keyword(
+    client: TestClient, parameters: dict[str, Any]
+) -> None:
+    answer = client.post(JOBS, json={"keyword": "Paper Boats", "search_only": True, **parameters})
+    assert answer.status_code == 202
+
+
+@pytest.mark.parametrize("number", ["15.0", "1.5e1", "150e-1"])
+def test_a_whole_number_is_an_integer_in_whatever_form_json_writes_it(
+    client: TestClient, number: str
+) -> None:
+    answer = client.post(
+        JOBS,
+        content=f'{{"input": "{MUSIC_ID}", "count": {number}}}',
+        headers={"content-type": "application/json"},
+    )
+    assert (answer.status_code, answer.json()["params"]["count"]) == (202, 15)
+
+
+LARGE = ["9" * 30, "-" + "9" * 30, "9" * 31, "9" * 5_000, "1e400", "-1e400", "1e30", "15.5"]
+
+
+@pytest.mark.parametrize("number", LARGE, ids=lambda text: text[:6] + str(len(text)))
+@pytest.mark.parametrize("name", ["count", "viral_threshold", "candidate_limit", "match_threshold"])
+def test_a_number_beyond_all_limits_is_an_invalid_parameter_of_a_body(
+    client: TestClient, name: str, number: str
+) -> None:
+    answer = client.post(
+        JOBS,
+        content=f'{{"input": "{MUSIC_ID}", "{name}": {number}}}',
+        headers={"content-type": "application/json"},
+    )
+    error = answer.json()["data"]["error"]
+    assert (answer.status_code, error["type"]) == (400, "invalid_parameter")
+    assert f"`{name}`" in error["detail"]
+
+
+@pytest.mark.parametrize("number", [*LARGE, "NaN", "Infinity"], ids=lambda t: t[:6] + str(len(t)))
+@pytest.mark.parametrize("name", ["count", "viral_threshold", "match_threshold"])
+def test_a_number_beyond_all_limits_is_an_invalid_parameter_of_a_query(
+    client: TestClient, name: str, number: str
+) -> None:
+    answer = client.get(HOT, params={"music_id": MUSIC_ID, name: number})
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (
+        400, "invalid_parameter",
+    )  # fmt: skip

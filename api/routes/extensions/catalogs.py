@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Request
 
 from api.params.catalogs import CatalogImportBody, CatalogTracksQuery
 from api.responses.envelope import record_parameters
-from api.routes.dependencies import DeadlineDep, ScanServiceDep, SourcesDep
+from api.routes.dependencies import DeadlineDep, ScanServiceDep, SourcesDep, built_from
 from api.routes.operations import OperationRoutes
 from api.schemas.extensions.catalogs import (
     CatalogCancelled,
@@ -18,6 +18,8 @@ from api.schemas.extensions.catalogs import (
 )
 from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
 from api.services.catalogs import PATH, CatalogApi
+from api.services.reads.deadline import Deadline
+from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_list_reader import SongListReader
 
@@ -30,6 +32,10 @@ CatalogName = Annotated[str, Path(description="name of a catalogue. 曲库名称
 
 
 async def _catalogs(sources: SourcesDep, deadline: DeadlineDep) -> CatalogApi:
+    return built_from(sources, lambda chosen: _catalogs_of(chosen, deadline))
+
+
+def _catalogs_of(sources: Sources, deadline: Deadline) -> CatalogApi:
     profile, control = sources.profile, sources.control
     songs = SongListReader(
         settings=sources.settings,

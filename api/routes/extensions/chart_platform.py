@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Depends, Path
 
 from api.params.chart import ChartLinkBody, ChartLinksQuery
-from api.routes.dependencies import SourcesDep
+from api.routes.dependencies import SourcesDep, built_from
 from api.routes.operations import OperationRoutes
 from api.schemas.extensions.chart_platform import (
     ChartSongComparison,
@@ -24,7 +24,7 @@ SongKey = Annotated[
 
 
 async def _chart_song_service(sources: SourcesDep) -> ChartSongService:
-    return ChartSongService(sources.engine, is_demo=sources.is_demo)
+    return built_from(sources, lambda one: ChartSongService(one.engine, is_demo=one.is_demo))
 
 
 ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]

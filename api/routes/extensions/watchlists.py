@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Request
 
 from api.params.watchlists import WatchlistBody, WatchlistChange, WatchlistRunsQuery
 from api.responses.envelope import record_parameters
-from api.routes.dependencies import SourcesDep
+from api.routes.dependencies import SourcesDep, built_from
 from api.routes.operations import OperationRoutes
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
@@ -29,8 +29,11 @@ RunId = Annotated[str, Path(description="id of a run. 运行 ID")]
 
 
 async def _watchlist_service(sources: SourcesDep) -> WatchlistService:
-    return WatchlistService(
-        sources.control, find_target=sources.profile.find_target, is_demo=sources.is_demo
+    return built_from(
+        sources,
+        lambda one: WatchlistService(
+            one.control, find_target=one.profile.find_target, is_demo=one.is_demo
+        ),
     )
 
 

@@ -119,6 +119,10 @@ class ScanService:
         """
         return self._stored_or_job(self._track(SCAN, text), parameters, origin, job_id)
 
+    def has_worker(self) -> bool:
+        """Return whether any worker is alive, which runs what is asked for."""
+        return bool(self._control.live_workers(self.world.worker_lost_after_s))
+
     def submit_keyword_search(
         self, keyword: str, parameters: ScanParameters, *, origin: Origin
     ) -> ScanJob:

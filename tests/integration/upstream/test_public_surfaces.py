@@ -258,9 +258,12 @@ async def test_a_list_of_foreign_rows_is_read_with_the_music_that_each_names(
 ) -> None:
     platform.switch("list_foreign_rows=1", "list_bare")
     page = (await vidplat.fetch_music_page(facts.music_id, 0)).value
-    named = [video.music.music_id for video in page.videos if video.music]
-    assert len(named) == len(page.videos) > 0
-    assert named.count(facts.music_id) < len(named) / 2
+    own = {video.music.music_id for video in page.videos if video.music}
+    named = [video.music.music_id for video in page.foreign if video.music]
+    assert own <= {facts.music_id}
+    assert facts.music_id not in named
+    assert len(named) == len(page.foreign) > len(page.videos)
+    assert page.is_substituted
 
 
 async def test_the_song_inside_a_user_sound_is_read_from_its_title(

@@ -9,17 +9,24 @@ from pipelines.captures.list_walk import ListWalkState
 from warehouse.records.errors import (
     SURFACE_OFF,
     ForbiddenError,
+    SubstitutionError,
     UpstreamError,
     VerificationDemandedError,
 )
 from warehouse.records.videos import Video, VideoPage
 
 
-def page(*ids: str, cursor: int | None, has_more: bool) -> VideoPage:
-    videos = tuple(
-        Video(aweme_id=name, surface="music_list", observed_at=datetime.now(UTC)) for name in ids
+def page(
+    *ids: str, cursor: int | None, has_more: bool, foreign: Sequence[str] = ()
+) -> VideoPage:
+    videos, others = (
+        tuple(
+            Video(aweme_id=name, surface="music_list", observed_at=datetime.now(UTC))
+            for name in names
+        )
+        for names in (ids, foreign)
     )
-    return VideoPage(videos=videos, cursor=cursor, has_more=has_more)
+    return VideoPage(videos=videos, foreign=others, cursor=cursor, has_more=has_more)
 
 
 async def walked(
@@ -86,3 +93,34 @@ async def test_repeated_item_counts_as_an_item_once_new() -> None:
     pages = [page("a", "a", cursor=2, has_more=True), page("a", "b", cursor=4, has_more=False)]
     stop, steps, _ = await walked(pages)
     assert (stop, steps.items, list(steps.videos)) == ("exhausted", 4, ["a", "b"])
+
+
+async def test_some_foreign_rows_are_set_apart_and_counted() -> None:
+    first = page("a", "b", cursor=2, has_more=True, foreign=["x", "y"])
+    stop, steps, _ = await walked([first, page("c", cursor=4, has_more=False, foreign=["x"])])
+    walk = steps.to_walk("music_list", requests=2, stop_reason=stop)
+    assert (stop, walk.error) == ("exhausted", None)
+    assert [video.aweme_id for video in walk.videos] == ["a", "b", "c"]
+    assert [video.aweme_id for video in walk.foreign] == ["x", "y"]
+    assert (walk.coverage.items, walk.coverage.new_items, walk.coverage.foreign_rows) == (6, 3, 3)
+
+
+async def test_a_page_of_mostly_foreign_rows_is_a_substitution_and_later_pages_are_read() -> None:
+    first = page("a", cursor=2, has_more=True, foreign=["x", "y"])
+    stop, steps, cursors = await walked([first, page("b", cursor=4, has_more=False)])
+    assert (stop, cursors) == ("upstream_substitution", [0, 2])
+    assert isinstance(steps.error, SubstitutionError)
+    assert list(steps.videos) == ["a", "b"]
+
+
+async def test_a_page_of_foreign_rows_alone_goes_on_like_any_other() -> None:
+    first = page(cursor=2, has_more=True, foreign=["x"])
+    stop, steps, cursors = await walked([first, page("a", cursor=4, has_more=False)])
+    assert (stop, cursors, list(steps.videos)) == ("upstream_substitution", [0, 2], ["a"])
+
+
+async def test_foreign_rows_count_towards_the_limit() -> None:
+    stop, _, cursors = await walked(
+        [page("a", "b", cursor=2, has_more=True, foreign=["x"])], limit=3
+    )
+    assert (stop, cursors) == ("candidate_limit", [0])

@@ -24,6 +24,7 @@ STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
 COVERAGE: dict[str, object] = {
     "job_id": "later", "surface": "music_list", "requests": 2, "pages": 2, "items": 20,
     "new_items": 18, "stop_reason": "exhausted", "committed_at": datetime(2026, 11, 1, tzinfo=UTC),
+    "foreign_rows": None,
 }  # fmt: skip
 TRACK: dict[str, object] = {
     "music_id": "7361729694329545668", "surface": "music_info", "capture_id": None,

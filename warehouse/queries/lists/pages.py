@@ -136,7 +136,7 @@ def read_union_page(
     """
     asked = _RequestedList(entity_id, surfaces)
     captures = [ListCapture(**row) for row in asked.rows(engine, _CAPTURES)]
-    is_as_of_moment = sequence is None and order != "public"
+    is_as_of_moment = at is not None or (sequence is None and order != "public")
     if is_as_of_moment:
         observed = history_at(captures, at)
     else:
