@@ -30,7 +30,7 @@ _ORDER: dict[ObservationTable, str] = {
 OBSERVATION_TABLES: tuple[ObservationTable, ...] = tuple(_ORDER)
 # Of a replayed capture the first row: it has the platform's own reason.
 _LATEST_DETAILS = """
-    select entity_id, outcome, reason from raw.captures
+    select entity_id, outcome, reason, notice, detail_msg from raw.captures
     where entity_id in ({ids}) and outcome in ('ok', 'unavailable') and observed_at > $since
     qualify row_number() over (
         partition by entity_id order by observed_at desc, committed_at

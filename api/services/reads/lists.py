@@ -5,7 +5,7 @@ defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -23,7 +23,7 @@ from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists.pages import UnionPage, read_union_page
 from warehouse.queries.lists.union import ListOrder, VideoSortValues, sort_key
 from warehouse.queries.videos import ListedVideo, read_listed_videos
-from warehouse.records.errors import InvalidParameterError
+from warehouse.records.errors import InvalidParameterError, SubstitutionError
 from warehouse.records.videos import Video, VideoPage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,8 @@ class ListSource[Answer]:
         """
         place = parse_place(parse_cursor, wanted.cursor, self.cursor_name)
         page = None if wanted.refresh else await self.read_page(place, wanted)
-        if wanted.refresh or self._is_due(place, page, wanted, now=now):
+        is_read = wanted.refresh or self._is_due(place, page, wanted, now=now)
+        if is_read:
             async with deadline.guard(self.surfaces[0]):
                 seen = await self.read_first_screen()
             if seen.is_fallback:
@@ -97,7 +98,14 @@ class ListSource[Answer]:
             raise unknown_cursor_error(self.cursor_name)
         if page.union_count == 0:
             await self.refuse_unknown()
-        return await self._answer_of(page, place, wanted)
+        try:
+            return await self._answer_of(page, place, wanted)
+        except SubstitutionError:
+            if is_read:
+                raise
+            # Details have shown what the stored first screen was, so it is read again.
+            again = replace(wanted, refresh=True)
+            return await self.read(again, now=now, deadline=deadline)
 
     async def read_page(self, place: PagePosition, wanted: ListPageRequest) -> UnionPage | None:
         """Read a page from the store."""
@@ -150,7 +158,7 @@ class ListSource[Answer]:
                 cursor=None,
                 has_more=None,
             )
-            raise foreign_rows_error(page)
+            raise foreign_rows_error(page, surface=self.surfaces[0])
         return [
             to_video_document(entry.video, first_observed_at=entry.first_observed_at)
             for entry in own

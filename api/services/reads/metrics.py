@@ -110,7 +110,7 @@ class _Collector:
             has_more=None,
         )
         if details.is_substituted:
-            raise foreign_rows_error(details)
+            raise foreign_rows_error(details, surface="user_posts")
 
     async def _collect_pages(self) -> None:
         cursor = 0

@@ -36,6 +36,7 @@ from warehouse.queries.lists.pages import CapturedPage, read_captured_page
 from warehouse.queries.lists.union import ListOrder
 from warehouse.records.errors import (
     ProviderUnsupportedError,
+    SubstitutionError,
     UpstreamError,
     WarehouseUnavailableError,
 )
@@ -77,8 +78,11 @@ async def find_posts(
     cursor: int,
     now: datetime,
     order: ListOrder = "public",
+    refresh: bool = False,
 ) -> CapturedPage | ListWalk:
     """Return a page of posts by the platform's own cursor, from the store if it is fresh.
+
+    `refresh`: from the platform, however fresh the stored one is.
 
     A `ListWalk` is demo data returned as a fallback; it is not stored.
 
@@ -86,9 +90,8 @@ async def find_posts(
         UpstreamError: The platform refused the page.
     """
     stored = await _stored(sources, sec_user_id, cursor=cursor, order=order)
-    if stored is not None and is_fresh(
-        stored.observed_at, now=now, ttl_s=sources.settings.posts_ttl
-    ):
+    ttl_s = sources.settings.posts_ttl
+    if stored is not None and not refresh and is_fresh(stored.observed_at, now=now, ttl_s=ttl_s):
         return stored
     walk = await captures.walk_user_posts(sec_user_id, cursor=cursor)
     if walk.error is not None:
@@ -124,14 +127,21 @@ async def _by_platform_cursor(
         async with deadline.guard(SURFACES[0]), sources.users() as captures:
             page = await find_posts(
                 sources, captures, listing.entity_id, cursor=wanted.cursor, now=now,
-                order=wanted.order,
+                order=wanted.order, refresh=wanted.refresh,
             )  # fmt: skip
             is_empty = not (page.videos if isinstance(page, ListWalk) else page.aweme_ids)
             if is_empty and wanted.cursor == 0:
                 await _refuse_unknown(sources, captures, listing.entity_id, now=now)
     if isinstance(page, ListWalk):
         return _fallback_page(listing, page, wanted)
-    return await _to_answer(listing, page, place or PagePosition(page.sequence, 0), wanted)
+    try:
+        return await _to_answer(listing, page, place or PagePosition(page.sequence, 0), wanted)
+    except SubstitutionError:
+        if wanted.refresh or page.observed_at >= now:
+            raise
+        # Details have shown what the stored page was, so it is read again.
+        again = replace(wanted, refresh=True)
+        return await _by_platform_cursor(listing, again, now=now, deadline=deadline)
 
 
 async def _to_answer(

@@ -210,14 +210,17 @@ def _not_substituted(page: VideoPage) -> VideoPage:
     return page
 
 
-def foreign_rows_error(page: VideoPage) -> UpstreamError:
-    """Return the error of a page with more foreign rows than others."""
+def foreign_rows_error(page: VideoPage, *, surface: str | None = None) -> UpstreamError:
+    """Return the error of a page with more foreign rows than others.
+
+    `surface`: the list, if the rows are of details.
+    """
     count = len(page.videos) + len(page.foreign)
     return refusal_error(
         "foreign_rows",
         f"{len(page.foreign)} of {count} rows state another account, hashtag or music id than "
         "the one that was asked for",
-        surface=page.foreign[0].surface,
+        surface=surface or page.foreign[0].surface,
     )
 
 

@@ -125,8 +125,10 @@ def _as_listed(platform: SandboxPlatform, work: SandboxVideo, item: Document) ->
 
 def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of its author, mobile form: likes only, no time, no music."""
+    author: Document = {"author": {"sec_uid": platform.world.sec_uid(work.account)}}
     return _as_listed(platform, work, {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
+        **(author if platform.switches.is_on("posts_name_author") else {}),
         "is_top": int(work.is_pinned),
         "statistics": {"digg_count": work.digg_count},
         "video": {"cover": picture(platform, work.aweme_id)},
