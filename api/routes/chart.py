@@ -37,7 +37,8 @@ async def history(
     background: retry after `Retry-After`.
     """
     record_parameters(request.scope, query.model_dump())
-    found = await chart.read(query.to_span(), deadline=deadline)
+    span = query.to_span()  # before the chart is used, which may not be there
+    found = await chart.read(span, deadline=deadline)
     if found.retry_after is not None:
         headers = {"Retry-After": str(math.ceil(found.retry_after))}
         return conditional_response(request.scope, found.document, headers=headers)

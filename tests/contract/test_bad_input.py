@@ -6,8 +6,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from api.app import create_app
+from api.routes.dependencies import Services
+from api.server.health import Readiness
+from api.settings import ApiSettings
+
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
+HISTORY = "/api/v1/music/chartsrc/top500/history"
 MUSIC_ID = "7300000000000000001"
 
 
@@ -143,3 +149,40 @@ def test_a_number_beyond_all_limits_is_an_invalid_parameter_of_a_query(
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (
         400, "invalid_parameter",
     )  # fmt: skip
+
+
+JOB = f"{JOBS}/1abbaab6-7450-4fdc-abb2-046bd34603d5"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "sent", "status", "kind"),
+    [
+        ("GET", JOB, {}, 404, "job_not_found"),
+        ("DELETE", JOB, {}, 404, "job_not_found"),
+        ("GET", f"{HISTORY}?start_date=2019-01-01&end_date=2022-01-01", {}, 400,
+         "invalid_date_range"),
+        ("GET", f"{HISTORY}?start_date=2022-01-01&end_date=2022-02-01", {}, 503,
+         "profile_not_chosen"),
+        ("GET", HOT, {}, 400, "missing_parameter"),
+        ("GET", f"{HOT}?music_id={MUSIC_ID}&count=0", {}, 400, "invalid_parameter"),
+        ("GET", f"{HOT}?music_id={MUSIC_ID}", {}, 503, "profile_not_chosen"),
+        ("GET", "/api/v1/vidplat/app/v3/fetch_user_post_videos?sec_user_id=a&count=99", {}, 400,
+         "invalid_parameter"),
+        ("GET", "/api/v1/vidplat/app/v3/fetch_hashtag_video_list?ch_id=1", {}, 400,
+         "invalid_parameter"),
+        ("POST", JOBS, {"json": {"input": MUSIC_ID, "count": 0}}, 400, "invalid_parameter"),
+        ("POST", JOBS, {"json": {"input": MUSIC_ID}}, 503, "profile_not_chosen"),
+        ("POST", "/api/v1/vidplat/web/fetch_multi_video", {"json": ["a"]}, 422,
+         "invalid_video_ids"),
+        ("GET", "/api/v1/sametrack/watchlists/a/runs?limit=0", {}, 400, "invalid_parameter"),
+        ("GET", "/api/v1/sametrack/watchlists", {}, 503, "profile_not_chosen"),
+        ("GET", "/api/v1/sametrack/catalogs", {}, 503, "profile_not_chosen"),
+    ],
+)  # fmt: skip
+def test_parameters_and_jobs_are_checked_before_the_profile(
+    method: str, path: str, sent: dict[str, Any], status: int, kind: str
+) -> None:
+    app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))
+    client = TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
+    answer = client.request(method, path, **sent)
+    assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (status, kind)

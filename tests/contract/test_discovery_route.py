@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
+from api.services import job_responses
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from tests.documents import discovery_result
 from tests.operations import BusyWorker
@@ -47,6 +48,20 @@ def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
     hints = {answer.json()["data"]["error"]["hint"] for answer in answers}
     assert len(hints) == 1
     assert answers[0].json()["data"]["error"]["type"] == "worker_unavailable"
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_without_a_worker_it_says_so_at_once(
+    service: Any, monkeypatch: pytest.MonkeyPatch, is_running: bool
+) -> None:
+    monkeypatch.setattr(job_responses, "NO_WORKER_S", 0.0)
+    monkeypatch.setattr(type(service.control), "live_workers", lambda *_: ["w"] * is_running)
+    client: TestClient = service.client(sync_job_timeout=0.3 if is_running else 300)
+    answer = client.get(PATH, params={"music_id": MUSIC_ID})
+    error = answer.json()["data"]["error"]
+    assert (answer.status_code, error["type"]) == (503, "worker_unavailable")
+    assert ("No worker is running" in error["detail"]) is not is_running
+    assert "sametrack worker" in error["hint"]
 
 
 def test_a_failed_job_answers_with_its_own_error_and_its_id(service: Any) -> None:

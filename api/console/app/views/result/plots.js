@@ -52,7 +52,7 @@ export function Plots({ result }) {
   const months = useMemo(() => byMonth(videos), [videos]);
   if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
   const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: labelOf("link", kind), value: list.length, color: COLORS[at] }));
-  const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? 0) - (a.linked_digg_count ?? 0)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
+  const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
   const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
   return html`${videos.length < result.confirmed_count && html`<p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>`}
     <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
