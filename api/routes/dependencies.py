@@ -93,9 +93,7 @@ def _part(name: str) -> Callable[[Request], Awaitable[object]]:
     return find
 
 
-def built_from[Service, Built](
-    service: Service, build: Callable[[Service], Built]
-) -> Built:
+def built_from[Service, Built](service: Service, build: Callable[[Service], Built]) -> Built:
     """Return what is built from a service; while no profile is chosen, what refuses its use."""
     return cast("Built", service) if isinstance(service, NotChosen) else build(service)
 

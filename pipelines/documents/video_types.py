@@ -6,8 +6,8 @@ from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Id, OptionalCount, Timestamp
 from warehouse.records.evidence import (
-    ReferenceSource,
     ReferenceKind,
+    ReferenceSource,
     RejectionLabel,
     Segment,
     VariantKind,
@@ -210,9 +210,7 @@ class EvidenceDocument(ClosedDocument):
     reference_source: NotRequired[
         Annotated[
             ReferenceSource,
-            Field(
-                description="music_service: the reference is a song's own audio"
-            ),
+            Field(description="music_service: the reference is a song's own audio"),
         ]
     ]
 

@@ -6,14 +6,14 @@ meanwhile. Below 2^20 it is an offset into the newest state. Not here: the sort 
 
 A sorted list shows what is known of its videos when pagination begins, which may be more than its
 newest capture knew: their details. Its cursors therefore hold a moment instead of a capture: its
-tick (16 ms) times 2^16, plus the offset, beyond all cursors that hold a capture. All pages are as of
-that moment. Until 2054 they stay below 2^53, the largest integer that a browser reads exactly.
+tick (16 ms) times 2^16, plus the offset, beyond all cursors that hold a capture. All pages are as
+of that moment. Until 2054 they stay below 2^53, the largest integer that a browser reads exactly.
 """
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from warehouse.queries.lists.union import SEQUENCES_AT_MOMENT, to_moment, to_ticks
+from warehouse.records.list_moments import SEQUENCES_AT_MOMENT, to_moment, to_ticks
 
 OFFSETS = 1 << 20
 """Maximum offset in a union; real unions are far smaller."""

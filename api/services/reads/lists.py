@@ -26,6 +26,7 @@ from warehouse.queries.videos import ListedVideo, read_listed_videos
 from warehouse.records.errors import InvalidParameterError, SubstitutionError
 from warehouse.records.videos import Video, VideoPage
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshFirstScreen:
     """A first screen that was just read. `is_fallback` marks demo data, which is not stored."""

@@ -158,9 +158,7 @@ async def _to_answer(
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = listing.to_answer(
         ListPage(
-            videos=await listing.to_video_documents(
-                ids, is_first=wanted.cursor == page.cursor_in
-            ),
+            videos=await listing.to_video_documents(ids, is_first=wanted.cursor == page.cursor_in),
             next_cursor=place.after_in_page(len(ids), sequence=page.sequence, at=page.at)
             if is_cut
             else following,

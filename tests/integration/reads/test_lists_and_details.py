@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
+from pipelines.platform.providers.mock import provider as mock
 from pipelines.platform.providers.mock.provider import MockProvider
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.videos import UnavailableVideo, Video, VideoPage
@@ -46,9 +47,8 @@ async def accounts(desk: Desk) -> list[str]:
 async def ch_id(desk: Desk) -> str:
     async with desk.sources.users() as captures:
         provider: Any = captures._provider
-        from pipelines.platform.providers.mock.provider import _search_index as words  # noqa: PLC0415  # not public
-
-        return max(provider.ch_ids(), key=lambda one: len(words(provider._world).rows_of_hashtag(one)))
+        words = mock._search_index(provider._world)
+        return max(provider.ch_ids(), key=lambda one: len(words.rows_of_hashtag(one)))
 
 
 def rewrite(
@@ -259,9 +259,7 @@ def test_rows_that_state_another_music_id_are_no_part_of_the_list(
 
 
 def _track(desk: Desk) -> str:
-    from pipelines.platform.providers.mock.provider import open_world  # noqa: PLC0415  # as above
-
-    world = open_world(desk.sources.settings.mock_seed, desk.sources.settings.mock_size)
+    world = mock.open_world(desk.sources.settings.mock_seed, desk.sources.settings.mock_size)
     return max(world.tracks, key=lambda sound: len(world.music_list(sound.index))).music_id
 
 

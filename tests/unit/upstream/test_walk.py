@@ -16,9 +16,7 @@ from warehouse.records.errors import (
 from warehouse.records.videos import Video, VideoPage
 
 
-def page(
-    *ids: str, cursor: int | None, has_more: bool, foreign: Sequence[str] = ()
-) -> VideoPage:
+def page(*ids: str, cursor: int | None, has_more: bool, foreign: Sequence[str] = ()) -> VideoPage:
     videos, others = (
         tuple(
             Video(aweme_id=name, surface="music_list", observed_at=datetime.now(UTC))

@@ -359,9 +359,7 @@ def test_a_walk_has_no_gap_and_no_repeat_whatever_is_captured_meanwhile(
         assert page is not None
         walked += page.aweme_ids
         assert page.union_count == len(whole)
-        place = parse_cursor(
-            place.after(len(page.aweme_ids), as_of=page.sequence, at=page.at)
-        )
+        place = parse_cursor(place.after(len(page.aweme_ids), as_of=page.sequence, at=page.at))
         if meanwhile is not None:
             keep(*meanwhile)
     assert walked == whole

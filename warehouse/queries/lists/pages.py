@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.committed_rows import inline_values
 from warehouse.queries.lists.union import (
-    SEQUENCES_AT_MOMENT,
     ListCapture,
     ListCaptures,
     ListOrder,
@@ -19,8 +18,6 @@ from warehouse.queries.lists.union import (
     history_at,
     history_until,
     sort_members,
-    to_moment,
-    to_ticks,
 )
 from warehouse.queries.videos import (
     ListedVideo,
@@ -28,6 +25,7 @@ from warehouse.queries.videos import (
     read_last_commit,
     read_ordering,
 )
+from warehouse.records.list_moments import SEQUENCES_AT_MOMENT, to_moment, to_ticks
 from warehouse.records.times import find_birth
 from warehouse.records.values import Row
 

@@ -1,24 +1,16 @@
 """The union of all captures of a list: as of which capture it is shown, and in which order.
 
 Public order: the latest first page, then older members by the capture that last showed them, newest
-first. The other orders use what was known of the videos when pagination began, unknown last: what is
-learned while a client pages must not move its pages.
+first. The other orders use what was known of the videos when pagination began, unknown last: what
+is learned while a client pages must not move its pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 ListOrder = Literal["public", "likes", "newest"]
-
-TICK = timedelta(milliseconds=16)
-"""Unit of the moments that a sorted union is as of: cursors hold them as whole numbers."""
-
-SEQUENCES_AT_MOMENT = 1 << 10
-"""A captured page at a moment is told by its sequence number modulo this, and the moment."""
-
-_TICKS_FROM = datetime(2020, 1, 1, tzinfo=UTC)
 
 GAP_TIMEOUT_S = 30.0
 """A sequence number missing for longer belongs to a capture that was never written."""
@@ -78,20 +70,6 @@ class VideoSortValues:
 
     likes: int | None = None
     created: int | None = None
-
-
-def to_ticks(at: datetime) -> int:
-    """Return the number of the tick that a time lies in."""
-    return -(-(at - _TICKS_FROM) // TICK)
-
-
-def to_moment(ticks: int) -> datetime:
-    """Return the end of a tick.
-
-    Raises:
-        OverflowError: No calendar has it.
-    """
-    return _TICKS_FROM + ticks * TICK
 
 
 def history_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:

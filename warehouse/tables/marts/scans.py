@@ -48,7 +48,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("comparison_id", TEXT, "pair"),
             required("job_id", TEXT, "job"),
             required("track_music_id", TEXT, "track the job is about"),
-            required("reference_aweme_id", TEXT, "reference video; the song if reference_source is music_service"),
+            required("reference_aweme_id", TEXT, "reference video, or song: see reference_source"),
             required("candidate_aweme_id", TEXT, "candidate video"),
             required("reference_music_id", TEXT, "music id of the reference"),
             required("candidate_music_id", TEXT, "music id of the candidate"),
