@@ -110,6 +110,30 @@ async def test_page_of_a_list_is_read_once_for_two_walks(
     assert (first.videos, second.cursor) == (second.videos, 2)
 
 
+async def test_a_page_of_mostly_foreign_rows_is_the_same_for_two_walks(
+    start: Begin, source: Any, stores: Any, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = source.fetch_music_page
+
+    async def mostly_foreign(music_id: str, cursor: int) -> Any:
+        reading = await real(music_id, cursor)
+        own, *foreign = reading.value.videos
+        foreign += [replace(video, aweme_id=f"9{video.aweme_id}") for video in (own, *foreign)]
+        page = replace(reading.value, videos=(own,), foreign=tuple(foreign), has_more=False)
+        return replace(reading, value=page)
+
+    monkeypatch.setattr(source, "fetch_music_page", mostly_foreign)
+    async with start() as one, start() as two:
+        first, second = await together(
+            source, clock, one.walk_music("12345", limit=9), two.walk_music("12345", limit=9)
+        )
+    assert first.coverage.stop_reason == second.coverage.stop_reason == "upstream_substitution"
+    assert len(first.videos) == len(second.videos) == 1
+    assert {video.aweme_id for video in first.foreign} == {v.aweme_id for v in second.foreign}
+    assert first.coverage.foreign_rows == second.coverage.foreign_rows == len(first.foreign)
+    assert stores.rows("select outcome from raw.captures") == [{"outcome": "upstream_substitution"}]
+
+
 async def test_walk_that_shares_its_first_page_goes_on_where_that_page_was_read(
     start: Begin, source: Any, clock: FakeClock
 ) -> None:

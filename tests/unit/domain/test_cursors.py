@@ -1,10 +1,13 @@
 """Cursors: what a number means, and that a walk moves on by it."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.reads.cursors import (
+    MOMENTS_FROM,
     OFFSETS,
     PLATFORM_CURSORS_FROM,
     PagePosition,
@@ -79,3 +82,38 @@ def test_a_cursor_of_posts_from_the_middle_of_1987_on_is_the_platforms(
     cursor: int, ours: bool
 ) -> None:
     assert (parse_page_cursor(cursor) is not None) is ours
+
+
+MOMENTS = st.floats(1_577_836_800, 1_767_225_600).map(lambda s: datetime.fromtimestamp(s, UTC))
+
+
+@given(MOMENTS, st.lists(st.integers(1, 20), min_size=1, max_size=30))
+def test_a_sorted_walk_stays_with_its_moment(at: datetime, pages: list[int]) -> None:
+    place = PagePosition(None, 0)
+    for count in pages:
+        cursor = place.after(count, as_of=7, at=place.at or at)
+        assert MOMENTS_FROM <= cursor < 2**53
+        place = parse_cursor(cursor)
+        assert place.sequence is None
+        assert place.at is not None
+        assert timedelta(0) <= place.at - at < timedelta(milliseconds=16)
+    assert place.offset == sum(pages)
+
+
+@given(MOMENTS, st.integers(1, 10**6), st.integers(1, 20))
+def test_a_sorted_page_is_told_by_its_moment_and_number(
+    at: datetime, sequence: int, count: int
+) -> None:
+    cursor = PagePosition(sequence, 0).after_in_page(count, sequence=sequence, at=at)
+    assert MOMENTS_FROM <= cursor < 2**53
+    place = parse_page_cursor(cursor)
+    assert place is not None
+    assert (place.sequence, place.offset) == (sequence % 1024, count)
+    assert place.at is not None
+    assert timedelta(0) <= place.at - at < timedelta(milliseconds=16)
+
+
+def test_no_walk_has_begun_in_the_future() -> None:
+    for parse in (parse_cursor, parse_page_cursor):
+        with pytest.raises(ValueError, match="so late"):
+            parse(2**53 - 1)

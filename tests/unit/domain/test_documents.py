@@ -1,6 +1,8 @@
 """Records as clients read them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from pipelines.documents.videos import (
     to_time,
     to_video_document,
 )
+from warehouse.queries.results import with_reference_kinds
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Statistics, Video
 
@@ -91,3 +94,32 @@ def test_a_link_that_disagrees_with_its_evidence_is_refused(
 def test_times_are_utc_to_the_second() -> None:
     assert to_time(datetime.fromisoformat("2026-01-31T14:00:00.9+02:00")) == "2026-01-31T12:00:00Z"
     assert to_time(None) is None
+
+
+def test_a_reference_that_is_a_song_is_no_video() -> None:
+    video = to_evidence_document(COMPARISON)
+    song = to_evidence_document(replace(COMPARISON, reference_source="music_service"))
+    names = ("reference_kind", "reference_aweme_id", "reference_service_track_id")
+    reference = COMPARISON.reference_aweme_id
+    assert [video[name] for name in names] == ["video", reference, None]  # type: ignore[literal-required]  # all exist
+    assert [song[name] for name in names] == ["service_track", None, reference]  # type: ignore[literal-required]  # as above
+
+
+def test_references_in_results_of_earlier_releases_are_told_apart() -> None:
+    def entry(source: str | None) -> dict[str, Any]:
+        return {
+            "reference_aweme_id": "1",
+            "evidence": {"reference_aweme_id": "1", "reference_source": source},
+        }
+
+    old = {"aweme_list": [entry("music_service")], "candidates": [entry(None), {"evidence": None}],
+           "variants": {"aweme_list": [entry("platform")]}}  # fmt: skip
+    read = with_reference_kinds(old)
+    song = read["aweme_list"][0]
+    assert (song["reference_aweme_id"], song["evidence"]["reference_aweme_id"]) == (None, None)
+    assert song["evidence"]["reference_kind"] == "service_track"
+    assert song["evidence"]["reference_service_track_id"] == "1"
+    for video in (read["candidates"][0], read["variants"]["aweme_list"][0]):
+        assert video["evidence"]["reference_kind"] == "video"
+        assert video["evidence"]["reference_aweme_id"] == video["reference_aweme_id"] == "1"
+    assert with_reference_kinds({"keyword": "a"}) == {"keyword": "a"}

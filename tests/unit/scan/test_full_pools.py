@@ -1,8 +1,9 @@
 """With a full pool, lists of confirmed music ids are read for the number of their videos alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +12,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import begin_pool, fill_pool
 from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
+from pipelines.scan.rules.coverage.genuine_rows import genuine_shares
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan_fakes import FakeScan
@@ -116,3 +118,22 @@ def test_a_long_list_of_the_own_id_leaves_places_for_what_other_sources_show(
     assert len(scan.state.pool) == LIMIT
     copies = [name for name in scan.state.pool if name.startswith("copy")]
     assert len(copies) == (2 if verifies_audio else 0)
+
+
+def test_foreign_rows_of_a_music_list_are_candidates_under_the_id_that_they_name() -> None:
+    scan = FullScan(["m1"])
+    foreign = Video(
+        aweme_id="stranger", surface="music_list", music=Music(music_id="other"),
+        observed_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+    walk = scan.walk_music
+
+    async def walk_music(music_id: str, **options: Any) -> ListWalk:
+        return replace(await walk(music_id, **options), foreign=(foreign,))
+
+    scan.walk_music = walk_music  # type: ignore[method-assign]  # of this scan alone
+    assert not expand(cast("ScanRun", scan))
+    rows = {row.aweme_id: (row.music_id, row.same_music) for row in scan.state.sightings}
+    assert rows == {"of m1": ("m1", True), "stranger": ("other", False)}
+    (share,) = genuine_shares(scan.state.sightings, music_of={})
+    assert (share.music_id, share.rows, share.own_rows) == ("m1", 2, 1)
