@@ -28,7 +28,12 @@ from tests.operations import (
     operation,
 )
 from tests.reads import Desk
-from warehouse.records.errors import ForbiddenError, ProviderUnsupportedError, SametrackError
+from warehouse.records.errors import (
+    ForbiddenError,
+    ProviderUnsupportedError,
+    SametrackError,
+    WarehouseUnavailableError,
+)
 
 KEYS = (
     "code", "request_id", "message", "message_zh", "time", "time_stamp", "time_zone", "docs",
@@ -114,6 +119,12 @@ class House:
         found: TestClient = service.client()
         return found
 
+    def _locked(self) -> TestClient:
+        """The control store cannot be read."""
+        store: Any = LockedStore()
+        found: TestClient = replace(self.service, control=store).client()
+        return found
+
     def _unable(self) -> TestClient:
         """The chosen source answers nothing of the kind."""
         found: TestClient = replace(self.service, provider="nobody").client()
@@ -129,6 +140,11 @@ def house(shared_service: Any, stored_reads: Desk) -> House:
 
 
 type Provoke = Callable[[House, Operation], Any]
+
+
+class LockedStore:
+    def job(self, _job_id: str) -> Any:
+        raise WarehouseUnavailableError("the control store is locked")
 
 
 @dataclass(frozen=True)
@@ -258,7 +274,11 @@ def own(one: Operation) -> Iterator[Row]:
     if one.kind == "door":
         yield Row(one, 501, "platform_verification_required", asked())
         return
-    yield Row(one, 503, "profile_not_chosen", asked_as("homeless"))
+    if one.number == "8":
+        yield Row(one, 404, "job_not_found", asked_as("homeless"))  # there are no jobs
+        yield Row(one, 503, "warehouse_unavailable", asked_as("locked"))
+    else:
+        yield Row(one, 503, "profile_not_chosen", asked_as("homeless"))
     if one.kind == "read":
         yield Row(one, 200, None, asked())
         yield Row(one, 501, "provider_unsupported", met(NO_SOURCE))
