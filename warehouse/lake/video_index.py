@@ -22,7 +22,7 @@ from warehouse.tables.column import TIME
 
 VIDEOS_TABLE = "raw.videos"
 FILE = "works.sqlite"
-OMITTED_COLUMNS = frozenset({"capture_id", "job_id", "data_provider"})
+OMITTED_COLUMNS = frozenset({"capture_id", "job_id"})
 """Provenance columns, which no reader of the index needs."""
 COLUMNS = tuple(
     column for column in BY_NAME[VIDEOS_TABLE].columns if column.name not in OMITTED_COLUMNS
