@@ -4,7 +4,7 @@ A field of a record is the column of its name; those of `Music` begin with `musi
 `committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 
@@ -46,6 +46,20 @@ _VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
 _STATISTICS = _names(Statistics)
+SHOWN_TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "sec_uid": _AUTHOR,
+    "music_id": tuple(_MUSIC),
+    "hashtag_ids": ("hashtag_ids", "hashtag_names"),
+    **{
+        name: (name,)
+        for name in (
+            "desc", "media_type", "is_top", "images_count", "duration_ms", "width", "height",
+            "cover_url",
+        )
+    },
+}  # fmt: skip
+"""What an observation shows of a video beside its counts and times: columns whose values belong
+together, by the one that is null if it does not show them."""
 
 
 def video_row(
