@@ -23,8 +23,8 @@ from api.cli.main import app
 from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
-from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
 from tests.stage import Stage, open_stage, wait_for
+from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
 from tests.town import SEED, SIZE
 from warehouse.lake.reading import open_lake_for_reading
 

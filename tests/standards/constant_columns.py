@@ -1,4 +1,4 @@
-"""Find columns of a store that have one value on a whole surface: a value that may stand for "unknown".
+"""Find columns of a store that have one value on a whole surface, where it may stand for unknown.
 
 `python -m tests.standards.constant_columns [HOME]` reads the rows of each observation table as they
 are stored. A column that never varies on a surface with enough rows, and is never null there, is
@@ -35,7 +35,7 @@ _PROVENANCE = frozenset({
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantColumn:
-    """A column with one value in all rows of a surface. `other_values`: values on other surfaces."""
+    """A column with one value in all rows of a surface. `other_values`: those of other surfaces."""
 
     table: str
     column: str
@@ -68,7 +68,9 @@ def read_declarations(path: Path = DECLARED) -> list[Declaration]:
     """Return the columns that are declared as constant."""
     entries = tomllib.loads(path.read_text(encoding="utf-8"))["constant"]
     return [
-        Declaration(**entry | {"surfaces": tuple(entry["surfaces"]) if "surfaces" in entry else None})
+        Declaration(
+            **entry | {"surfaces": tuple(entry["surfaces"]) if "surfaces" in entry else None}
+        )
         for entry in entries
     ]
 
@@ -98,12 +100,14 @@ def _of_table(table: Table, stored: pa.Table) -> Iterable[ConstantColumn]:
                 select surface, count(*), count({name}),
                     list_sort(list(distinct {text}) filter ({name} is not null))
                 from stored group by surface order by surface
-                """  # noqa: S608  # names of the contract
+                """  # names of the contract
             ).fetchall()
             shown = {surface: values or [] for surface, _, _, values in found}
             for surface, row_count, known_count, values in found:
                 if row_count >= MIN_ROWS and known_count == row_count and len(values) == 1:
-                    others = {one for other, seen in shown.items() if other != surface for one in seen}
+                    others = {
+                        one for other, seen in shown.items() if other != surface for one in seen
+                    }
                     yield ConstantColumn(
                         table=table.name,
                         column=column.name,
@@ -161,7 +165,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print(reported, console)
     console.print(
         f"{len(reported)} columns have one value on a whole surface, in {lake.url}. If the surface "
-        f"does not show it, its parser must give null; if it is true, declare it in {DECLARED.name}."
+        f"does not show it, its parser must give null; if it is true, declare it in "
+        f"{DECLARED.name}."
     )
     return 1
 

@@ -187,8 +187,8 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
             for name, columns in SHOWN_TOGETHER.items():
                 quoted = ", ".join(map(sql_name, columns))
                 sql = _SHOWN_ROWS.format(name=sql_name(name), text=sql_text(name), columns=quoted)
-                with engine.reading(sql, span) as batches:
-                    for batch in batches:
+                with engine.reading(sql, span) as shown:
+                    for batch in shown:
                         database.executemany(_SHOW, _tuples(batch, _SHOWN))
             database.executescript("delete from about; delete from files")
             metadata = (about.format, about.table_id, about.version, to_micros(about.bound))

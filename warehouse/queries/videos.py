@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.engine.quoting import sql_name
 from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
 from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
@@ -45,17 +46,13 @@ _BEST = f"""
     group by aweme_id
 """  # noqa: S608  # words of this module
 """Provenance ids differ in every row: unpacking all of them would be an eighth of the cost."""
+_RANKED_BY = ("statistics_complete", "digg_count", "observed_at", "committed_at")
 _SHOWN = ", ".join(
-    f"""arg_max(struct_pack({
-        ", ".join(
-            f'"{column}" := "{column}"'
-            for column in ("statistics_complete", "digg_count", "observed_at", "committed_at")
-            + columns
-        )
-    }), {_RANK}) filter (is_current and not ({_IS_RECENT}) and "{name}" is not null)
-        as "shown_{name}" """
+    f"arg_max(struct_pack({', '.join(sql_name(one) for one in (*_RANKED_BY, *columns))}), {_RANK})"
+    f" filter (is_current and not ({_IS_RECENT}) and {sql_name(name)} is not null) as shown_{name}"
     for name, columns in SHOWN_TOGETHER.items()
 )
+"""By what an observation may show, the best one that does."""
 _RECENT_SQL = f"""
     select * from raw.videos where aweme_id in ({{ids}}) and {_IS_RECENT} and {IS_CURRENT}
 """  # noqa: S608  # as above
@@ -212,7 +209,10 @@ def _filled(best: Row, row: Row, others: Sequence[Row]) -> Row:
     filled = dict(best)
     for name, columns in SHOWN_TOGETHER.items():
         if best[name] is None:
-            rows = [row.get(f"shown_{name}"), *(other for other in others if other[name] is not None)]
+            rows = [
+                row.get(f"shown_{name}"),
+                *(other for other in others if other[name] is not None),
+            ]
             shown = max(filter(None, rows), key=_rank, default=None)
             filled |= {} if shown is None else {column: shown[column] for column in columns}
     return filled

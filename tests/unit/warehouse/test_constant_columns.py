@@ -1,4 +1,4 @@
-"""A column that has one value on a whole surface is reported, unless it is declared with a reason."""
+"""A column with one value on a whole surface is reported, unless a reason for it is declared."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -81,7 +81,9 @@ async def test_records_of_a_file_that_state_nothing_have_no_such_column(tmp_path
         VideoRecord.model_validate({"aweme_id": f"{10_000 + n}", "author": {"sec_uid": f"{n % 7}"}})
         for n in range(MIN_ROWS)
     ]
-    provider = FileProvider([], records, profile=load_profile("sandbox", sandbox_port=8790), name="file")
+    provider = FileProvider(
+        [], records, profile=load_profile("sandbox", sandbox_port=8790), name="file"
+    )
     videos = [(await provider.fetch_video(record.aweme_id)).value.video for record in records]  # type: ignore[union-attr]  # all are there
     assert reported(store(tmp_path, *videos, provider="file")) == {}
 
