@@ -189,7 +189,7 @@ def tied_world(workshop: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made.add_scan(TRACK, day=0, likes=4_000)
     add = made._adder(START + timedelta(days=1))
     ids = [f"751000000000000{number:04}" for number in range(4)]
-    tags = (["a", "b"], ["b", "a"], [], None)
+    tags: tuple[list[str] | None, ...] = (["a", "b"], ["b", "a"], [], None)
     for number, (aweme_id, names) in enumerate(zip(ids, tags, strict=True)):
         video = {
             "aweme_id": aweme_id, "surface": "video_page",

@@ -21,8 +21,9 @@ from rich.table import Table as PrintedTable
 from warehouse.analysis.address import find_address
 from warehouse.lake.reading import ReadOnlyLake, open_lake_for_reading
 from warehouse.lake.store import open_lake
-from warehouse.tables import RAW, Table
+from warehouse.tables import Table
 from warehouse.tables.column import TEXT_LIST
+from warehouse.tables.raw import RAW
 
 MIN_ROWS = 20
 """Fewer rows of a surface may agree by chance."""

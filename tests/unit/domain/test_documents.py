@@ -39,7 +39,7 @@ def test_what_a_trimmed_item_did_not_show_is_null() -> None:
     for name in (
         "author", "music", "hashtags", "media_type", "is_top", "images_count", "statistics_source",
     ):  # fmt: skip
-        assert document[name] is None, name  # type: ignore[literal-required]
+        assert document[name] is None, name
     assert document["statistics_complete"] is False
 
 

@@ -125,6 +125,7 @@ async def test_lists_show_as_little_as_those_of_the_platform(
     detail = (await mock.fetch_video(work.aweme_id)).value
     assert isinstance(detail, VideoDetail)
     assert detail.video.hashtags
+    assert detail.video.music is not None
     in_music = (await mock.fetch_music_page(detail.video.music.music_id, 0)).value.videos
     in_posts = (await mock.fetch_author_page(world.sec_uid(work.account), 0)).value.videos
     in_hashtag = (await mock.fetch_hashtag_page(detail.video.hashtags[0].ch_id, 0)).value.videos
@@ -143,6 +144,7 @@ async def test_a_hashtag_of_a_work_lists_that_work(mock: MockProvider, world: Sa
     aweme_id = next(work.aweme_id for work in works if world.is_public(work) and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
     assert isinstance(detail, VideoDetail)
+    assert detail.video.hashtags
     tag = detail.video.hashtags[0]
     info = (await mock.fetch_hashtag(tag.ch_id)).value
     listed, cursor, has_more = list[str](), 0, True

@@ -15,6 +15,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import schema_evolution
 from warehouse.lake.reading import open_lake_for_reading
 from warehouse.lake.record_rows import video_row
+from warehouse.lake.row_migrations import row_migrations
 from warehouse.lake.schema_evolution import FIRST_VERSION, version_of
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.values import Row
@@ -145,11 +146,9 @@ def test_a_killed_migration_is_repeated(
     class KilledError(BaseException):
         """As if the process had ended."""
 
-    migrations = schema_evolution.row_migrations
-
     def killed(*asked: object, **more: object) -> None:
         if killed_after == "rows":
-            for migration in migrations(*asked, **more):  # type: ignore[arg-type]  # passed on
+            for migration in row_migrations(*asked, **more):  # type: ignore[arg-type]  # passed on
                 migration.apply(DeltaTable(f"{lake_before}/raw/videos"))
         raise KilledError
 
