@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -72,7 +72,7 @@ check: env static forget-coverage test ## everything that CI runs: format, lint,
 	@$(BIN)/python -m tests.coverage_floor
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package fmt lint arch
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package validate-store fmt lint arch
 
 forget-coverage:
 	@rm -rf build/coverage
@@ -108,6 +108,11 @@ validate-package: env .venv-standards/.ready ## check a data package with the to
 	  && .venv-standards/bin/python tests/standards/crate_context.py "$$folder/cache" \
 	  && .venv-standards/bin/rocrate-validator validate --no-paging --offline --cache-path "$$folder/cache" \
 	    --profile-identifier ro-crate-1.3 "$$folder/package"
+
+validate-store: env ## check that no column of a store has one value for what its surface does not show (PROFILE=, DATA_HOME=; default: a stored scan)
+	@if [ -n "$(PROFILE)$(DATA_HOME)" ]; then $(BIN)/python -m tests.standards.constant_columns; else \
+	  folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && tar -xf tests/data/first_release/store.tar.xz -C "$$folder" \
+	  && $(BIN)/python -m tests.standards.constant_columns --migrate "$$folder/home"; fi
 
 wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \

@@ -128,16 +128,25 @@ class VideoDocument(ClosedDocument):
         ]
     ]
     share_url: str | None
-    media_type: MediaType | None
-    is_top: bool | None
+    media_type: Annotated[MediaType | None, Field(description="null: not shown")]
+    is_top: Annotated[bool | None, Field(description="pinned by its author; null: not shown")]
     author: AuthorDocument | None
     music: MusicDocument | None
     video: VideoMedia
     images_count: int | None
-    hashtags: list[HashtagDocument]
+    hashtags: Annotated[
+        list[HashtagDocument] | None,
+        Field(description="null: not shown where it was read; empty: it has none"),
+    ]
     statistics: StatisticsDocument
     statistics_complete: bool
-    statistics_source: str | None
+    statistics_source: Annotated[
+        str | None,
+        Field(
+            description="where the counts come from: public_video_detail_page, list, search, app, "
+            "file or mock; null if none is known. Results of earlier versions name the surface"
+        ),
+    ]
     observed_at: Timestamp
     first_observed_at: Timestamp
 

@@ -32,8 +32,6 @@ SOURCE_CHANNEL_ZH: dict[LinkType, str] = {
     "audio_fingerprint_match": "关联音乐链（作品音频核验通过）",
     "verified_music_id_graph": "关联音乐链（音乐 ID 已核验）",
 }
-DETAIL_STATISTICS = "public_video_detail_page"
-"""`statistics_source` of counts that come from the video's own public page."""
 
 
 @overload
@@ -66,10 +64,12 @@ def to_video_document(video: Video, *, first_observed_at: datetime | None = None
         "music": _music_document(video),
         "video": _picture_document(video),
         "images_count": video.images_count,
-        "hashtags": [{"ch_id": tag.ch_id, "name": tag.name} for tag in video.hashtags],
+        "hashtags": None
+        if video.hashtags is None
+        else [{"ch_id": tag.ch_id, "name": tag.name} for tag in video.hashtags],
         "statistics": _statistics_document(video.statistics),
         "statistics_complete": video.statistics_complete,
-        "statistics_source": _statistics_source(video),
+        "statistics_source": video.statistics_source,
         "observed_at": to_time(video.observed_at),
         "first_observed_at": to_time(first_observed_at or video.observed_at),
     }
@@ -259,12 +259,6 @@ def _picture_document(video: Video) -> VideoMedia:
 def _addresses(url: str | None) -> ImageUrls:
     """Wrap an address in a list as the platform does; clients read the first element."""
     return {"url_list": [url] if url else []}
-
-
-def _statistics_source(video: Video) -> str | None:
-    if not video.statistics.known:
-        return None
-    return DETAIL_STATISTICS if video.is_from_detail_page else video.surface
 
 
 def _statistics_document(statistics: Statistics) -> StatisticsDocument:

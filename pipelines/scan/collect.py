@@ -310,7 +310,7 @@ def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) ->
         same_music=is_row_of(sound, surface=surface, entity_id=entity_id, known=known),
         music_id=sound,
         desc=video.desc,
-        hashtag_names=tuple(tag.name for tag in video.hashtags),
+        hashtag_names=tuple(tag.name for tag in video.hashtags or ()),
         digg_count=video.statistics.digg_count,
     )
 

@@ -38,9 +38,9 @@ from tests.bench.large_lake import (
 )
 from tests.bench.running import Figure, Told, Workspace, run_alone
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.schema_evolution import SORTED_ROWS
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import LakeMaintenance, maintain_lake
-from warehouse.maintenance.sorting import SORTED_ROWS
 from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.lists.pages import read_union_page
 from warehouse.queries.videos import read_listed_videos

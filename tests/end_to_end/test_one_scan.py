@@ -24,7 +24,9 @@ from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
 from tests.stage import Stage, open_stage, wait_for
+from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
 from tests.town import SEED, SIZE
+from warehouse.lake.reading import open_lake_for_reading
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
@@ -111,6 +113,11 @@ def test_the_ranking_holds_works_that_carry_the_recording_and_nothing_else(
     scores = [video["hot_score"] for video in ranked if "hot_score" in video]
     assert scores == sorted(scores, reverse=True)
     assert {video["statistics_source"] for video in ranked} == {"public_video_detail_page"}
+
+
+def test_no_column_has_one_value_for_what_its_surface_does_not_show(scanned: Scanned) -> None:
+    stored = open_lake_for_reading(scanned.stage.home.lake_url)
+    assert undeclared(constant_columns(stored), read_declarations()) == []
 
 
 def test_a_link_by_sound_has_its_evidence_and_one_by_id_needs_none(scanned: Scanned) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nbclient import NotebookClient
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
+from tests.notebooks.conftest import ACCOUNT, START
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
@@ -164,6 +166,77 @@ def test_the_newest_track_is_no_search_by_name_and_an_account_is_one_under_any_n
     text = printed(kernel.run(name, searched_world))
     assert says in text
     assert "No confirmed video" not in text
+
+
+TIED = {
+    "chart_and_platform": "Song 1: best position 1, on 2026-09-01, 2026-09-07,",
+    "compare_tracks": "Most videos: Song 1, Song 2 (4)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(TIED))
+def test_an_answer_names_all_that_are_equal(name: str, workshop: Any, kernel: Kernel) -> None:
+    cells = kernel.run(name, workshop.settings.data_home, *TYPED.get(name, ()))
+    assert TIED[name] in printed(cells)
+
+
+@pytest.fixture(scope="module")
+def tied_world(workshop: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scanned track whose videos are all alike; of one, no surface shows the hashtags."""
+    root = tmp_path_factory.mktemp("tied")
+    home = open_home(root, "sandbox")
+    made = type(workshop)(home, open_lake(home.lake_url, world="sandbox"), workshop.settings, root)
+    made.add_scan(TRACK, day=0, likes=4_000)
+    add = made._adder(START + timedelta(days=1))
+    ids = [f"751000000000000{number:04}" for number in range(4)]
+    tags: tuple[list[str] | None, ...] = (["a", "b"], ["b", "a"], [], None)
+    for number, (aweme_id, names) in enumerate(zip(ids, tags, strict=True)):
+        video = {
+            "aweme_id": aweme_id, "surface": "video_page",
+            "created_at": datetime(2025, 1 + number % 2, 1, tzinfo=UTC),
+            "sec_uid": f"{ACCOUNT[:-1]}{1 + number // 2}", "nickname": f"Name {number // 2}",
+            "digg_count": 5_000, "comment_count": 5, "collect_count": 3, "share_count": 2,
+            "statistics_complete": True, "capture_id": None, "music_id": TRACK,
+            "hashtag_ids": names, "hashtag_names": names,
+        }  # fmt: skip
+        later = {"surface": "music_list", "digg_count": 5_000, "hashtag_ids": None}
+        add("raw.videos", video, video | later | {"hashtag_names": None})
+        rank = {"job_id": "j", "music_id": TRACK, "aweme_id": aweme_id, "rank": number + 1}
+        add("marts.rankings", rank | {"digg_count": 5_000, "link_type": "exact_music_id"})
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "says"),
+    [
+        (
+            "first_steps",
+            (),
+            ["most liked of the confirmed videos are, with equal likes, 7510000000000000000,"],
+        ),
+        (
+            "first_steps",
+            ("-p", "top", "3"),
+            ["confirmed videos are, with equal likes, among others, 7510000000000000000,"],
+        ),
+        (
+            "spread_over_accounts_and_hashtags",
+            (),
+            [
+                "Name 0, Name 1 have each 50% of the known likes;",
+                "#a, #b are each on 2 videos, the most of all hashtags.",
+                "Which hashtags 1 of the videos have is unknown.",
+            ],
+        ),
+        ("life_of_a_music_id", ("-p", "music_id", TRACK), ["by Name 0, Name 1, of 2025-01-01;"]),
+        ("growth_of_a_track", (), ["Most of its videos in a month: 2, in 2025-01, 2025-02."]),
+    ],
+)
+def test_equal_videos_accounts_and_hashtags_are_all_named(
+    name: str, parameters: tuple[str, ...], says: list[str], tied_world: Path, kernel: Kernel
+) -> None:
+    text = printed(kernel.run(name, tied_world, *parameters))
+    assert [one for one in says if one not in text] == [], text
 
 
 @pytest.mark.soak

@@ -34,6 +34,7 @@ from warehouse.engine.seen_views import (
     seen_view,
 )
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
+from warehouse.lake.row_migrations import row_migrations
 from warehouse.lake.store import Lake, TableListing
 from warehouse.lake.video_index import VideoIndex
 from warehouse.models import read_model, read_scan_model
@@ -332,7 +333,7 @@ class Engine:
             table, source = self._tables[name], _scan(listing)
             if self.lake.is_remote and source is not None:
                 source = f"from {_alias(name)}"
-            views[name] = _view(table, source, self.as_of)
+            views[name] = _view(table, source, self.as_of, since=listing.schema_version)
             if CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
                 if is_news or table.counted_name not in self._views:
@@ -399,10 +400,11 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
     return connection
 
 
-def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
+def _view(table: Table, source: str | None, as_of: datetime | None, *, since: int = 0) -> str:
     """Return the SQL of a view: `source` below a typed empty relation.
 
     That relation defines the columns of a table without files, and those that no file has yet.
+    `since` is the schema version of its rows: those of an earlier release are shown as corrected.
     """
     layer, noun = table.name.split(".")
     head = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as"
@@ -412,7 +414,11 @@ def _view(table: Table, source: str | None, as_of: datetime | None) -> str:
     if table.name in ALWAYS_CURRENT:
         as_of = None
     until = "" if as_of is None else f" where committed_at <= timestamptz '{as_of.isoformat()}'"
-    return f"{head} {nothing} union all by name ({source}{until})"
+    rows = f"{nothing} union all by name ({source}{until})"
+    for migration in row_migrations(table, since=since):
+        corrected = ", ".join(f"{sql} as {name}" for name, sql in migration.corrected.items())
+        rows = f"select * replace ({corrected}) from ({rows})"  # noqa: S608  # our text
+    return f"{head} {rows}"
 
 
 def _scan(listing: TableListing) -> str | None:

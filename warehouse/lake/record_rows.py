@@ -4,7 +4,7 @@ A field of a record is the column of its name; those of `Music` begin with `musi
 `committed_at`. Column types are in `tables`, SQL is in `queries`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 
@@ -32,6 +32,7 @@ from warehouse.records.videos import (
     UnavailableVideo,
     Video,
 )
+from warehouse.records.worlds import OWN_WORLDS
 
 
 @cache
@@ -40,11 +41,25 @@ def _names(record: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(record))
 
 
-_OF_VIDEO = ("author", "music", "hashtags", "statistics")  # records of their own
+_OF_VIDEO = ("author", "music", "hashtags", "statistics", "local_source")  # no column of the name
 _VIDEO = tuple(name for name in _names(Video) if name not in _OF_VIDEO)
 _AUTHOR = _names(Author)
 _MUSIC = {name if name == "music_id" else f"music_{name}": name for name in _names(Music)}
 _STATISTICS = _names(Statistics)
+SHOWN_TOGETHER: Mapping[str, tuple[str, ...]] = {
+    "sec_uid": _AUTHOR,
+    "music_id": tuple(_MUSIC),
+    "hashtag_ids": ("hashtag_ids", "hashtag_names"),
+    **{
+        name: (name,)
+        for name in (
+            "desc", "media_type", "is_top", "images_count", "duration_ms", "width", "height",
+            "cover_url",
+        )
+    },
+}  # fmt: skip
+"""What an observation shows of a video beside its counts and times: columns whose values belong
+together, by the one that is null if it does not show them."""
 
 
 def video_row(
@@ -56,8 +71,7 @@ def video_row(
         **_picked(video.author, _AUTHOR),
         **{column: getattr(video.music, name, None) for column, name in _MUSIC.items()},
         **_picked(video.statistics, _STATISTICS),
-        "hashtag_ids": [hashtag.ch_id for hashtag in video.hashtags],
-        "hashtag_names": [hashtag.name for hashtag in video.hashtags],
+        **_hashtag_columns(video.hashtags),
         "statistics_complete": video.statistics_complete,
         **_birth(video.birth),
         "music_created_at": video.music_birth.at if video.music_birth else None,
@@ -67,16 +81,34 @@ def video_row(
 
 def video_from_row(row: ReadOnlyRow) -> Video:
     """Build a video from a row of `raw.videos`."""
-    names = zip(row["hashtag_ids"] or (), row["hashtag_names"] or (), strict=True)
+    provider = row["data_provider"]
     return Video(
         **{name: row[name] for name in _VIDEO},
         author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
         music=None
         if row["music_id"] is None
         else Music(**{name: row[column] for column, name in _MUSIC.items()}),
-        hashtags=tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in names),
+        hashtags=_hashtags_from_row(row),
         statistics=Statistics(**{name: row[name] for name in _STATISTICS}),
+        local_source=provider if provider in OWN_WORLDS else None,
     )
+
+
+def _hashtag_columns(hashtags: tuple[Hashtag, ...] | None) -> Row:
+    """Return both columns of the hashtags: null if they are unknown, empty if there are none."""
+    if hashtags is None:
+        return {"hashtag_ids": None, "hashtag_names": None}
+    return {
+        "hashtag_ids": [hashtag.ch_id for hashtag in hashtags],
+        "hashtag_names": [hashtag.name for hashtag in hashtags],
+    }
+
+
+def _hashtags_from_row(row: ReadOnlyRow) -> tuple[Hashtag, ...] | None:
+    ids, names = row["hashtag_ids"], row["hashtag_names"]
+    if ids is None or names is None:
+        return None
+    return tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in zip(ids, names, strict=True))
 
 
 def observation_row(

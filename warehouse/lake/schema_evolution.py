@@ -1,4 +1,4 @@
-"""Opening of one Delta table: create it, add newer columns, refuse a newer schema version.
+"""Opening of one Delta table: create it, migrate it, refuse a newer schema version.
 
 World and schema version are table properties of the Delta table. The control store has its own
 numbered migrations (`control.migrations`).
@@ -13,6 +13,7 @@ from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
+from warehouse.lake.row_migrations import row_migrations
 from warehouse.lake.table_turns import writing
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError, WrongWorldError
 from warehouse.tables import Table
@@ -26,6 +27,8 @@ FIRST_VERSION = "sametrack.first_version"
 """Version of the table when it was created; if lower than today's, some files may lack a column."""
 COMPLETE_BEFORE = "sametrack.whole_before"
 """Every row committed before this time is known to have its capture (`maintenance.sorting`)."""
+SORTED_ROWS = "sametrack.arranged_rows"
+"""Number of rows when the table was last sorted (`maintenance.sorting`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
 _NOTHING_KEPT = "interval 0 seconds"
@@ -167,16 +170,26 @@ def _create(path: str, table: Table, world: str) -> DeltaTable:
 
 
 def _migrate(path: str, table: Table, world: str) -> DeltaTable:
-    """Add missing columns, then write the version: repeating it after a crash is harmless."""
+    """Add missing columns, correct rows, then write the version.
+
+    Each is a commit of its own; repeating it all after a crash is harmless.
+    """
     for attempt in retry_commits():
-        with attempt:
+        with attempt, writing(path):
             opened = DeltaTable(path)  # another process may be migrating it too
             check_marks(opened, table, world=world)
             _add_columns(opened, table)
+            marks = {VERSION: str(table.version)}
+            migrations = row_migrations(table, since=version_of(opened))
+            # Versions that only correct rows leave all files with the same columns.
+            if len(migrations) == table.version - version_of(opened) and not has_added_columns(
+                opened
+            ):
+                marks[FIRST_VERSION] = str(table.version)
+            if sum(migration.apply(opened) for migration in migrations):
+                marks[SORTED_ROWS] = "0"
             if version_of(opened) < table.version:
-                opened.alter.set_table_properties(
-                    {VERSION: str(table.version)}, raise_if_not_exists=False
-                )
+                opened.alter.set_table_properties(marks, raise_if_not_exists=False)
     return DeltaTable(path)
 
 

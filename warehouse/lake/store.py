@@ -32,6 +32,7 @@ from warehouse.lake.schema_evolution import (
     open_table,
     purge_versions,
     retry_commits,
+    version_of,
 )
 from warehouse.lake.table_turns import writing, writing_alone
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError
@@ -54,13 +55,15 @@ class TableListing:
     """Files of a table at one version.
 
     `has_mixed_schemas`: some files lack newer columns. Every row committed before
-    `complete_before` has its capture.
+    `complete_before` has its capture. Rows of a `schema_version` before that of the contract are
+    as an earlier release wrote them.
     """
 
     version: int
     files: tuple[str, ...]
     has_mixed_schemas: bool
     complete_before: datetime | None = None
+    schema_version: int = 0
 
 
 @dataclass(slots=True)
@@ -173,7 +176,11 @@ class Lake:
         if not self.is_remote:
             files = [unquote(file) for file in files]  # Delta returns URL-encoded paths
         return TableListing(
-            delta.version(), tuple(files), has_added_columns(delta), complete_before(delta)
+            delta.version(),
+            tuple(files),
+            has_added_columns(delta),
+            complete_before(delta),
+            version_of(delta),
         )
 
     def version(self, name: str) -> int:

@@ -1,5 +1,8 @@
 """The video index: the best observation of each video in a SQLite file next to the lake.
 
+What that observation does not show of the video, such as its hashtags, is kept of the best one that
+does.
+
 The videos of a list are spread over all of `raw.videos`, and each read from there costs some
 milliseconds. The index is built by `maintenance.video_index` and used by
 `warehouse.queries.videos`.
@@ -7,6 +10,7 @@ milliseconds. The index is built by `maintenance.video_index` and used by
 
 import sqlite3
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -15,6 +19,7 @@ from pathlib import Path
 
 import orjson
 
+from warehouse.lake.record_rows import SHOWN_TOGETHER
 from warehouse.lake.store import Lake
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.tables import BY_NAME
@@ -22,12 +27,12 @@ from warehouse.tables.column import TIME
 
 VIDEOS_TABLE = "raw.videos"
 FILE = "works.sqlite"
-OMITTED_COLUMNS = frozenset({"capture_id", "job_id", "data_provider"})
+OMITTED_COLUMNS = frozenset({"capture_id", "job_id"})
 """Provenance columns, which no reader of the index needs."""
 COLUMNS = tuple(
     column for column in BY_NAME[VIDEOS_TABLE].columns if column.name not in OMITTED_COLUMNS
 )
-FORMAT = "2 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
+FORMAT = "3 " + " ".join(f"{column.name}:{column.type}" for column in COLUMNS)
 _TIMES = tuple(place for place, column in enumerate(COLUMNS) if column.type == TIME)
 _NAMES = tuple(column.name for column in COLUMNS)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -37,6 +42,11 @@ _ADDING = frozenset(
 _VIDEOS_SQL = """
     select aweme_id, first_at, created, created_since, corrected_at, case when ? then document end
     from works
+    where aweme_id in (select value from json_each(?))
+"""
+_SHOWN_SQL = """
+    select aweme_id, name, is_complete, likes, observed_at, committed_at, document
+    from shown
     where aweme_id in (select value from json_each(?))
 """
 _LIKES_SQL = """
@@ -67,7 +77,8 @@ class IndexedVideo:
     `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`;
     `first_at`: time of
     its first observation; `created`: the latest publication time observed, and since when.
-    `corrected_at`: when a replay last read an observation of it again.
+    `corrected_at`: when a replay last read an observation of it again; `shown`: rows that show what
+    `best` may not, by the key of `SHOWN_TOGETHER`, with these columns and those of their rank.
     """
 
     best: Row | None
@@ -75,6 +86,7 @@ class IndexedVideo:
     created: int | None
     created_since: datetime | None
     corrected_at: datetime | None
+    shown: Mapping[str, Row] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,10 @@ class VideoIndex:
 
         def found(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
             rows = database.execute(_VIDEOS_SQL, (whole, wanted))
-            videos = {row[0]: _to_indexed_video(*row[1:]) for row in rows}
+            shown: dict[str, dict[str, Row]] = defaultdict(dict)
+            for row in database.execute(_SHOWN_SQL, (wanted,)) if whole else ():
+                shown[row[0]][row[1]] = _to_shown_row(*row[1:])
+            videos = {row[0]: _to_indexed_video(*row[1:], shown=shown[row[0]]) for row in rows}
             asked = (
                 () if until is None else database.execute(_LIKES_SQL, (to_micros(until), wanted))
             )
@@ -212,12 +227,32 @@ def _to_indexed_video(
     created_since: int | None,
     corrected_at: int | None,
     document: str | None,
+    *,
+    shown: Mapping[str, Row],
 ) -> IndexedVideo:
     since, corrected = (
         None if micros is None else to_moment(micros) for micros in (created_since, corrected_at)
     )
     best = None if document is None else _row(document)
-    return IndexedVideo(best, to_moment(first_at), created, since, corrected)
+    return IndexedVideo(best, to_moment(first_at), created, since, corrected, shown)
+
+
+def _to_shown_row(
+    name: str,
+    is_complete: int,
+    likes: int | None,
+    observed_at: int,
+    committed_at: int,
+    document: str,
+) -> Row:
+    values = zip(SHOWN_TOGETHER[name], orjson.loads(document), strict=True)
+    return {
+        "statistics_complete": bool(is_complete),
+        "digg_count": likes,
+        "observed_at": to_moment(observed_at),
+        "committed_at": to_moment(committed_at),
+        **dict(values),
+    }
 
 
 def _row(document: str) -> Row:

@@ -11,7 +11,7 @@ from deltalake import DeltaTable
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
-from warehouse.lake.schema_evolution import COMPLETE_BEFORE
+from warehouse.lake.schema_evolution import COMPLETE_BEFORE, SORTED_ROWS
 from warehouse.lake.store import Lake, storage_errors
 
 CAPTURES = "raw.captures"
@@ -21,7 +21,6 @@ SETTLED = timedelta(hours=1)
 """A batch is written within seconds; rows without a capture after this time never get one."""
 
 SPILL_BYTES = 1_000_000_000
-SORTED_ROWS = "sametrack.arranged_rows"
 _AT_ONCE = 1000
 
 

@@ -18,8 +18,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.engine.quoting import sql_name, sql_text
 from warehouse.engine.seen_views import REPLAYS
 from warehouse.lake.library_errors import translate_errors
+from warehouse.lake.record_rows import SHOWN_TOGETHER
 from warehouse.lake.store import Lake
 from warehouse.lake.video_index import (
     COLUMNS,
@@ -37,11 +39,13 @@ _RANK = ("is_complete", "has_likes", "observed_at", "committed_at")
 _BEST = (*_RANK, "document")
 _COLUMNS = ("aweme_id", "first_at", "created", "created_since", "corrected_at", *_BEST)
 _SEEN = ("aweme_id", "is_complete", "observed_at", "committed_at", "likes")
+_SHOWN = ("aweme_id", "name", "is_complete", "likes", "observed_at", "committed_at", "document")
 _SEE_PARAMETERS = (*_SEEN, "aweme_id", "is_complete", "committed_at")
 _TABLES = f"""
     create table about (format text, table_id text, version integer, bound integer);
     create table works ({", ".join(_COLUMNS)}, primary key (aweme_id)) without rowid;
     create table files (name text primary key) without rowid;
+    create table shown ({", ".join(_SHOWN)}, primary key (aweme_id, name)) without rowid;
     create table seen ({", ".join(_SEEN)}, primary key ({", ".join(_SEEN[:-1])})) without rowid;
 """
 _IS_BETTER = f"({', '.join(f'excluded.{name}' for name in _RANK)}) > ({', '.join(_RANK)})"
@@ -68,6 +72,13 @@ _SEE = f"""
     )
 """  # noqa: S608  # as above
 """Likes are only stored if no earlier row had all four counts: most list items are skipped."""
+_SHOW = f"""
+    insert into shown values ({", ".join("?" * len(_SHOWN))})
+    on conflict (aweme_id, name) do update set
+        {", ".join(f"{name} = excluded.{name}" for name in _SHOWN[2:])}
+    where (excluded.is_complete, excluded.likes is not null, excluded.observed_at,
+            excluded.committed_at) > (is_complete, likes is not null, observed_at, committed_at)
+"""  # noqa: S608  # names of this module
 _VALUES = ", ".join(
     f"epoch_us({column.name})" if column.type == TIME else f'"{column.name}"' for column in COLUMNS
 )
@@ -83,6 +94,23 @@ _ROWS = f"""
     from seen.videos
     where committed_at < $before and ($since::timestamptz is null or committed_at >= $since)
 """  # noqa: S608  # names of the contract
+_SHOWN_ROWS = """
+    select unnest(best, max_depth := 2) from (
+        select arg_max(
+            struct_pack(
+                aweme_id := aweme_id, name := {text},
+                is_complete := statistics_complete::integer, likes := digg_count,
+                observed_at := epoch_us(observed_at), committed_at := epoch_us(committed_at),
+                document := json_array({columns})::varchar
+            ),
+            (statistics_complete, digg_count is not null, observed_at, committed_at)
+        ) as best
+        from seen.videos
+        where {name} is not null and committed_at < $before
+            and ($since::timestamptz is null or committed_at >= $since)
+        group by aweme_id
+    )
+"""
 _NEWEST = """
     select parse_filename(filename) as name from read_parquet({files}, filename = true)
     group by filename having max(committed_at) < $bound
@@ -156,6 +184,12 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
                     )
                     database.executemany(_SEE, _tuples(likes, _SEE_PARAMETERS))
                 count += batch.num_rows
+            for name, columns in SHOWN_TOGETHER.items():
+                quoted = ", ".join(map(sql_name, columns))
+                sql = _SHOWN_ROWS.format(name=sql_name(name), text=sql_text(name), columns=quoted)
+                with engine.reading(sql, span) as shown:
+                    for batch in shown:
+                        database.executemany(_SHOW, _tuples(batch, _SHOWN))
             database.executescript("delete from about; delete from files")
             metadata = (about.format, about.table_id, about.version, to_micros(about.bound))
             database.execute("insert into about values (?, ?, ?, ?)", metadata)

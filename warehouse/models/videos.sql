@@ -1,6 +1,7 @@
 -- One row per observed video.
--- Counts and texts are of its best observation, as in the answers of the service: the newest with
--- all four counts exact, else the newest with likes, else the newest. Ids are the newest known.
+-- Counts are of its best observation, as in the answers of the service: the newest with all four
+-- counts exact, else the newest with likes, else the newest. Every other value is that of the best
+-- observation that shows it, since no surface shows all; ids are the newest known.
 with
 ordered as (
     -- `newest` orders by time of observation, then of writing; as one number it sorts fast
@@ -26,23 +27,24 @@ observed as (
         arg_max(music_id, newest) as music_id,
         arg_max(
             struct_pack(
-                "desc" := "desc",
-                share_url := share_url,
-                media_type := media_type,
-                hashtag_ids := hashtag_ids,
-                hashtag_names := hashtag_names,
                 is_exact := is_exact,
                 statistics_complete := statistics_complete,
                 digg_count := digg_count,
                 comment_count := comment_count,
                 collect_count := collect_count,
                 share_count := share_count,
-                images_count := images_count,
-                duration_ms := duration_ms,
                 observed_at := observed_at
             ),
             quality
         ) as best,
+        -- `arg_max` passes over rows in which the value is null, but not over an empty list
+        arg_max("desc", quality) as "desc",
+        arg_max(share_url, quality) as share_url,
+        arg_max(media_type, quality) as media_type,
+        arg_max(hashtag_ids, quality) as hashtag_ids,
+        arg_max(hashtag_names, quality) as hashtag_names,
+        arg_max(images_count, quality) as images_count,
+        arg_max(duration_ms, quality) as duration_ms,
         count(*) as observation_count,
         coalesce(
             -- a stated time stands, also in rows of the first release, which have no other; from
@@ -61,19 +63,19 @@ select
     aweme_id,
     sec_uid,
     music_id,
-    best."desc" as "desc",
-    best.share_url as share_url,
-    best.media_type as media_type,
-    best.hashtag_ids as hashtag_ids,
-    best.hashtag_names as hashtag_names,
+    "desc",
+    share_url,
+    media_type,
+    hashtag_ids,
+    hashtag_names,
     best.is_exact as is_exact,
     best.statistics_complete as statistics_complete,
     best.digg_count as digg_count,
     best.comment_count as comment_count,
     best.collect_count as collect_count,
     best.share_count as share_count,
-    best.images_count as images_count,
-    best.duration_ms as duration_ms,
+    images_count,
+    duration_ms,
     observation_count,
     created_at,
     best.observed_at as counts_observed_at,

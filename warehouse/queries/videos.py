@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 from warehouse.engine.duckdb_engine import Engine, in_files
+from warehouse.engine.quoting import sql_name
 from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
-from warehouse.lake.record_rows import video_from_row
+from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
 from warehouse.queries.lists.union import VideoSortValues
@@ -35,7 +36,8 @@ _BEST = f"""
         arg_max(work, {_RANK}) filter (is_current and not ({_IS_RECENT})) as best,
         min(observed_at) filter (is_current and not ({_IS_RECENT})) as first_at,
         max(create_time) filter (is_current and not ({_IS_RECENT})) as stated,
-        bool_or({_IS_RECENT}) as has_young{{more}}
+        bool_or({_IS_RECENT}) as has_young,
+        {{shown}}{{more}}
     from (
         select * exclude ({", ".join(sorted(OMITTED_COLUMNS))}), {IS_CURRENT} as is_current{{was}}
         from raw.videos
@@ -44,6 +46,13 @@ _BEST = f"""
     group by aweme_id
 """  # noqa: S608  # words of this module
 """Provenance ids differ in every row: unpacking all of them would be an eighth of the cost."""
+_RANKED_BY = ("statistics_complete", "digg_count", "observed_at", "committed_at")
+_SHOWN = ", ".join(
+    f"arg_max(struct_pack({', '.join(sql_name(one) for one in (*_RANKED_BY, *columns))}), {_RANK})"
+    f" filter (is_current and not ({_IS_RECENT}) and {sql_name(name)} is not null) as shown_{name}"
+    for name, columns in SHOWN_TOGETHER.items()
+)
+"""By what an observation may show, the best one that does."""
 _RECENT_SQL = f"""
     select * from raw.videos where aweme_id in ({{ids}}) and {_IS_RECENT} and {IS_CURRENT}
 """  # noqa: S608  # as above
@@ -85,7 +94,8 @@ def read_listed_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Li
     """Return the best observation of each video. Videos never observed are absent.
 
     The newest with all four counts exact, else the newest with likes, else the newest. Where it
-    does not show when the video was published, another one may.
+    does not show when the video was published, or its author, music, hashtags and the like, the
+    best one that does is asked.
     """
     indexed = _indexed(engine, aweme_ids)
     if indexed is not None:
@@ -139,6 +149,7 @@ def _rows_from_index(engine: Engine, indexed: IndexAnswer, aweme_ids: Sequence[s
             "first_at": video.first_at if video else None,
             "stated": video.created if video else None,
             "has_young": aweme_id in young,
+            **{f"shown_{name}": row for name, row in (video.shown if video else {}).items()},
         }
         for aweme_id in dict.fromkeys(aweme_ids)
         if (video := indexed.works.get(aweme_id)) or aweme_id in young
@@ -185,7 +196,8 @@ def _best(
     """
     if not aweme_ids:
         return []
-    sql, ids = inline_values(_BEST.replace("{more}", more).replace("{was}", was), aweme_ids)
+    sql = _BEST.replace("{shown}", _SHOWN).replace("{more}", more).replace("{was}", was)
+    sql, ids = inline_values(sql, aweme_ids)
     return engine.rows(sql, **ids, **params, bound=engine.complete_before(VIDEOS_TABLE))
 
 
@@ -202,12 +214,26 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
         moments = [row["first_at"], *(other["observed_at"] for other in others)]
         if best:
             first_at = min(moment for moment in moments if moment is not None)
-            video = video_from_row(max(best, key=_rank))
+            video = video_from_row(_filled(max(best, key=_rank), row, others))
             if video.create_time is None:
                 stated = [row["stated"], *(other["create_time"] for other in others)]
                 video = replace(video, create_time=max(filter(None, stated), default=None))
             found[row["aweme_id"]] = ListedVideo(video, first_at)
     return found
+
+
+def _filled(best: Row, row: Row, others: Sequence[Row]) -> Row:
+    """Fill in what the best observation does not show from the best one that does."""
+    filled = dict(best)
+    for name, columns in SHOWN_TOGETHER.items():
+        if best[name] is None:
+            rows = [
+                row.get(f"shown_{name}"),
+                *(other for other in others if other[name] is not None),
+            ]
+            shown = max(filter(None, rows), key=_rank, default=None)
+            filled |= {} if shown is None else {column: shown[column] for column in columns}
+    return filled
 
 
 def _videos_with_recent_rows(

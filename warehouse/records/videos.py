@@ -22,10 +22,14 @@ MediaType = Literal["video", "photo"]
 FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
 """The platform's own field, or its sum over sister platforms, which is all that guests may get."""
 
-LIST_SURFACES = frozenset({
+LocalSource = Literal["file", "mock"]
+StatisticsSource = Literal["public_video_detail_page", "list", "search", "app", "file", "mock"]
+
+SEARCH_SURFACES = frozenset({"search_stream", "search_single", "search_page"})
+LIST_SURFACES = SEARCH_SURFACES | {
     "music_list", "trends_list", "music_page", "music_app", "hashtag_list", "hashtag_page",
-    "user_posts", "user_page", "search_stream", "search_single", "search_page",
-})  # fmt: skip
+    "user_posts", "user_page",
+}  # fmt: skip
 """Surfaces that show videos in lists.
 
 Their items are trimmed, differently from day to day, so their counts never replace those of the
@@ -98,7 +102,9 @@ class Video:
     """One observation of one video or photo post.
 
     `is_exact` is False if a count was shown rounded ("1.2w"); such statistics never count as
-    complete. Fields that a trimmed list item does not show are None.
+    complete. Fields that a trimmed list item does not show are None: `hashtags` is empty only if
+    the surface shows that there are none. `local_source` is the provider of a record that does not
+    come from the platform.
     """
 
     aweme_id: str
@@ -116,20 +122,29 @@ class Video:
     height: int | None = None
     cover_url: str | None = None
     images_count: int | None = None
-    hashtags: tuple[Hashtag, ...] = ()
+    hashtags: tuple[Hashtag, ...] | None = None
     statistics: Statistics = field(default_factory=Statistics)
     is_exact: bool = True
-
-    @property
-    def is_from_detail_page(self) -> bool:
-        """True if it was read from its own public page, in any form that a source serves."""
-        return self.surface not in LIST_SURFACES | APP_SURFACES
+    local_source: LocalSource | None = None
 
     @property
     def statistics_complete(self) -> bool:
         """True if all four counts were read exactly and from the video's own page."""
         is_detail = self.surface not in LIST_SURFACES
         return is_detail and self.is_exact and self.statistics.known
+
+    @property
+    def statistics_source(self) -> StatisticsSource | None:
+        """Where its counts come from; None if no count is known."""
+        if all(count is None for count in self.statistics.counts()):
+            return None
+        if self.local_source is not None:
+            return self.local_source
+        if self.surface in APP_SURFACES:
+            return "app"
+        if self.surface in SEARCH_SURFACES:
+            return "search"
+        return "list" if self.surface in LIST_SURFACES else "public_video_detail_page"
 
     @property
     def birth(self) -> Birth | None:

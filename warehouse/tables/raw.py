@@ -96,8 +96,8 @@ RAW: tuple[Table, ...] = (
             nullable("desc", TEXT, "caption"),
             nullable("create_time", INTEGER, "publication, unix seconds"),
             nullable("share_url", TEXT, "public link"),
-            nullable("media_type", TEXT, "video or photo"),
-            nullable("is_top", BOOLEAN, "pinned by its author"),
+            nullable("media_type", TEXT, "video or photo; null: not shown"),
+            nullable("is_top", BOOLEAN, "pinned by its author; null: not shown"),
             nullable("sec_uid", TEXT, "author"),
             nullable("uid", TEXT, "author's numeric id"),
             nullable("unique_id", TEXT, "author's handle"),
@@ -115,7 +115,7 @@ RAW: tuple[Table, ...] = (
             nullable("height", INTEGER, "height in pixels"),
             nullable("cover_url", TEXT, "cover picture"),
             nullable("images_count", INTEGER, "number of images of a photo post"),
-            nullable("hashtag_ids", TEXT_LIST, "hashtag ids"),
+            nullable("hashtag_ids", TEXT_LIST, "hashtag ids; empty: it has none; null: not shown"),
             nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
             *COUNTS,
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
@@ -127,7 +127,7 @@ RAW: tuple[Table, ...] = (
             *READ_BY,
         ),
         references=refer(aweme_id="videos", sec_uid="accounts", music_id="music_ids"),
-        version=2,
+        version=3,  # rows: unknown hashtags, kinds and pins (`lake.row_migrations`)
     ),
     Table(
         "raw.accounts",

@@ -88,8 +88,10 @@ STAR: tuple[Table, ...] = (
             nullable("music_id", TEXT, "music id the video uses"),
             nullable("desc", TEXT, "caption"),
             nullable("share_url", TEXT, "public link"),
-            nullable("media_type", TEXT, "video or photo"),
-            nullable("hashtag_ids", TEXT_LIST, "hashtag ids"),
+            nullable("media_type", TEXT, "video or photo; null: never shown"),
+            nullable(
+                "hashtag_ids", TEXT_LIST, "hashtag ids; empty: it has none; null: never shown"
+            ),
             nullable("hashtag_names", TEXT_LIST, "hashtag names, same order"),
             required("is_exact", BOOLEAN, "false when a count was shown rounded"),
             required("statistics_complete", BOOLEAN, "true if all four counts were read exactly"),

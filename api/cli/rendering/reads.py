@@ -74,7 +74,7 @@ def print_metrics(console: Console, data: "answers.UserMetricsData") -> None:
     }
     print_fields(console, facts)
     if data["top_video"]:
-        console.print("[bold]Most liked post[/]")
+        console.print("[bold]Most liked post, the newest if several are[/]")
         print_videos(console, [data["top_video"]])
 
 

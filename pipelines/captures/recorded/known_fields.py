@@ -1,12 +1,15 @@
 """Completeness of what a parser read: how many of the records know each field. Pure.
 
-Unknown is None or empty; a 0 that a parser let through is a known 0.
+Unknown is None or empty; a 0 that a parser let through is a known 0, and no hashtags are known to
+be none.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 
-_OF_READING = frozenset({"surface", "observed_at", "is_exact", "share_url", "next_position"})
+_OF_READING = frozenset({
+    "surface", "observed_at", "is_exact", "share_url", "next_position", "local_source",
+})  # fmt: skip
 """Fields that we fill in ourselves."""
 _WRAPPED = "video"  # a detail is its video and where the sound is
 
@@ -59,4 +62,5 @@ def _knowledge(record: object, path: str) -> Iterator[tuple[str, bool]]:
         if is_dataclass(value):
             yield from _knowledge(value, path if one.name == _WRAPPED else f"{name}.")
         else:
-            yield name, value is not None and value not in ("", ())
+            is_empty = value in ("", ()) and one.name != "hashtags"
+            yield name, value is not None and not is_empty

@@ -85,7 +85,7 @@ class Canaries:
         if video.music is not None:
             self.offer("music_id", video.music.music_id)
             self.offer("song", video.music.service_track_id)
-        for hashtag in video.hashtags:
+        for hashtag in video.hashtags or ():
             self.offer("ch_id", hashtag.ch_id)
 
     def _learn_handle(self, unique_id: str | None) -> None:

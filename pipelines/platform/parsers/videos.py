@@ -119,7 +119,7 @@ def _video(
 ) -> Video:
     aweme_id = item.must_id("aweme_id")
     video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
-    images = len(item.items("images"))
+    images = item.items("images")
     media_type = _media_type(item, video)
     return Video(
         aweme_id=aweme_id,
@@ -136,7 +136,7 @@ def _video(
         width=video.whole("width") or None,
         height=video.whole("height") or None,
         cover_url=first_address(video.node("cover")),
-        images_count=images or (0 if item.has("images") and media_type == "video" else None),
+        images_count=len(images) or (0 if media_type == "video" and item.has("images") else None),
         hashtags=_hashtags(item),
         statistics=statistics,
         is_exact=is_exact,
@@ -160,15 +160,18 @@ def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
 
     A photo post has pictures and no length. A trimmed item may show neither; then its type number
     decides. The number alone is never trusted: the same video has different ones on two surfaces.
+    Pictures that are null alone prove nothing: lists leave them out of photo posts, too.
     """
-    kind = item.whole("aweme_type")
-    if item.items("images"):
+    kind, images = item.whole("aweme_type"), item.values.get("images")
+    if images:
         return "photo"
     if video.whole("duration"):
         return "video"
     if kind in _PHOTO_TYPES:
         return "photo"
-    return "video" if item.has("images") and kind in {*_VIDEO_TYPES, None} else None
+    if kind in _VIDEO_TYPES and item.has("images"):
+        return "video"
+    return "video" if images == [] and kind is None else None
 
 
 def _statistics(node: JsonNode, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
@@ -269,13 +272,20 @@ def read_extra(node: JsonNode) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _hashtags(item: JsonNode) -> tuple[Hashtag, ...]:
-    found: dict[str, Hashtag] = {}
-    for entry in item.nodes("text_extra"):
+def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
+    """Return the hashtags, or None if the item does not show which it has.
+
+    Without `text_extra` they are unknown, and if no hashtag in it has both an id and a name.
+    """
+    if item.values.get("text_extra") is None:
+        return None
+    entries = [entry for entry in item.nodes("text_extra") if entry.whole("type") == _HASHTAG]
+    hashtags: dict[str, Hashtag] = {}
+    for entry in entries:
         ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
-        if entry.whole("type") == _HASHTAG and ch_id and name:
-            found.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
-    return tuple(found.values())
+        if ch_id and name:
+            hashtags.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
+    return tuple(hashtags.values()) if hashtags or not entries else None
 
 
 def _play_urls(item: JsonNode) -> tuple[str, ...]:

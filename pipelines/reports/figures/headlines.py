@@ -84,14 +84,18 @@ def share_of(part: int, whole: int, **more: object) -> Headline | None:
 
 
 def leader(rows: Sequence[ReadOnlyRow], label: str, value: str) -> Headline | None:
-    """Name the first and the second by value; None on a tie or without a second."""
+    """Name the first and the second by value, or all that are second.
+
+    None on a tie for the first, or without a second.
+    """
     known = sorted((row for row in rows if row[value] is not None), key=lambda row: -row[value])
     if len(known) < _PAIR or known[0][value] == known[1][value]:
         return None
     first, second = known[:_PAIR]
+    names = [str(row[label]) for row in known if row[value] == second[value]]
     values = {
         "name": first[label], "value": first[value],
-        "second": second[label], "second_value": second[value],
+        "second": ", ".join(names), "second_value": second[value],
     }  # fmt: skip
     return Headline(form="one", values=values)
 

@@ -193,8 +193,10 @@ def hashtags_to_scan(
 
     A tag of a single video that does not name the song is skipped: it would bring unrelated videos.
     """
-    tags = {tag.ch_id: tag.name for video in videos for tag in video.hashtags}
-    counts = Counter(ch_id for video in videos for ch_id in {tag.ch_id for tag in video.hashtags})
+    tags = {tag.ch_id: tag.name for video in videos for tag in video.hashtags or ()}
+    counts = Counter(
+        ch_id for video in videos for ch_id in {tag.ch_id for tag in video.hashtags or ()}
+    )
     named = {ch_id for ch_id, name in tags.items() if mentions(title, (name,))}
     fresh = [
         ch_id

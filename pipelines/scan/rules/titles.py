@@ -77,4 +77,4 @@ def mentions(title: str | None, texts: Iterable[str | None]) -> bool:
 def video_mentions(video: Video, title: str | None) -> bool:
     """Whether the public text of a video contains a full name of the song."""
     sound = (video.music.title, video.music.mapped_title) if video.music else ()
-    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags)))
+    return mentions(title, (video.desc, *sound, *(tag.name for tag in video.hashtags or ())))

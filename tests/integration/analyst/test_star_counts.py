@@ -15,6 +15,7 @@ from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import (
     Account,
     FollowerCountSource,
+    Hashtag,
     Music,
     Statistics,
     Track,
@@ -98,6 +99,33 @@ def test_a_replayed_capture_and_what_it_shows_are_counted_once(small: Any) -> No
     assert counts_of(small) == before
     with open_warehouse(small.home.root) as wh:
         assert {row["desc"] for row in wh.marts.videos.rows()} == {"as r-2 reads it"}
+
+
+def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small: Any) -> None:
+    at = [MONDAY + timedelta(hours=hour) for hour in range(4)]
+    some = (Hashtag(ch_id="1", name="a"),)
+    seen = [
+        Video(aweme_id="1", surface="hashtag_list", observed_at=at[0], hashtags=some),
+        Video(aweme_id="1", surface="video_page", observed_at=at[1], hashtags=(), images_count=3),
+        Video(aweme_id="2", surface="hashtag_list", observed_at=at[0], hashtags=some),
+        Video(aweme_id="3", surface="user_posts", observed_at=at[0], media_type="photo"),
+        *(
+            Video(
+                aweme_id=aweme_id, surface="music_list", observed_at=at[2],
+                statistics=Statistics(digg_count=5),
+            )
+            for aweme_id in ("1", "2", "3")
+        ),
+    ]  # fmt: skip
+    origin: Any = {"capture_id": None, "job_id": None, "data_provider": "mock"}
+    small.lake.append("raw.videos", [video_row(video, **origin) for video in seen])
+    with open_warehouse(small.home.root) as wh:
+        videos = {row["aweme_id"]: row for row in wh.marts.videos.rows()}
+    assert [videos[name]["hashtag_names"] for name in "123"] == [[], ["a"], None]
+    assert [videos[name]["hashtag_ids"] for name in "123"] == [[], ["1"], None]
+    assert [videos[name]["media_type"] for name in "123"] == [None, None, "photo"]
+    assert [videos[name]["images_count"] for name in "123"] == [3, None, None]
+    assert {videos[name]["digg_count"] for name in "123"} == {5}
 
 
 def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: Any) -> None:

@@ -220,12 +220,13 @@ def test_a_folder_that_was_changed_is_refused(
 def test_the_known_fields_of_a_list_are_counted() -> None:
     at = datetime(2026, 11, 20, tzinfo=UTC)
     one = Video(aweme_id="1", surface="music_list", observed_at=at, desc="a")
-    other = replace(one, desc=None, statistics=Statistics(digg_count=0))
+    other = replace(one, desc=None, statistics=Statistics(digg_count=0), hashtags=())
     page = VideoPage(videos=(one, other), cursor=None, has_more=False)
     found = {entry.field: (entry.known, entry.total) for entry in known_fields(page)}
     assert (found["desc"], found["statistics.digg_count"]) == ((1, 2), (1, 2))
     assert (found["create_time"], found["aweme_id"]) == ((0, 2), (2, 2))
-    assert "surface" not in found
+    assert found["hashtags"] == (1, 2)
+    assert not {"surface", "local_source"} & found.keys()
 
 
 def test_completeness_is_the_share_of_known_values() -> None:

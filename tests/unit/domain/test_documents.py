@@ -12,6 +12,7 @@ from pipelines.documents.videos import (
     to_time,
     to_video_document,
 )
+from warehouse.lake.record_rows import video_from_row, video_row
 from warehouse.queries.results import with_reference_kinds
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Statistics, Video
@@ -37,9 +38,15 @@ def test_what_a_trimmed_item_did_not_show_is_null() -> None:
     assert document["statistics"] == dict.fromkeys(
         ("digg_count", "comment_count", "collect_count", "share_count")
     )
-    assert document["author"] is None
+    for name in (
+        "author", "music", "hashtags", "media_type", "is_top", "images_count", "statistics_source",
+    ):  # fmt: skip
+        assert document[name] is None, name
     assert document["statistics_complete"] is False
-    assert document["statistics_source"] is None
+
+
+def test_a_video_that_is_shown_without_hashtags_has_an_empty_list_of_them() -> None:
+    assert to_video_document(replace(VIDEO, hashtags=()))["hashtags"] == []
 
 
 def test_rounded_counts_are_kept_and_never_complete() -> None:
@@ -57,14 +64,37 @@ def test_rounded_counts_are_kept_and_never_complete() -> None:
     [
         ("video_page", "public_video_detail_page"),
         ("web_video_page", "public_video_detail_page"),
-        ("music_list", "music_list"),
-        ("app_work", "app_work"),
+        ("slides_info", "public_video_detail_page"),
+        ("music_list", "list"),
+        ("user_posts", "list"),
+        ("hashtag_page", "list"),
+        ("search_stream", "search"),
+        ("search_page", "search"),
+        ("app_work", "app"),
+        ("music_app", "app"),
     ],
 )
-def test_counts_of_a_videos_own_public_page_are_told_from_others(surface: str, source: str) -> None:
-    counts = Statistics(digg_count=1, comment_count=1, collect_count=1, share_count=1)
+def test_a_video_names_where_its_counts_come_from(surface: str, source: str) -> None:
+    counts = Statistics(digg_count=1)
     video = Video(aweme_id="12345", surface=surface, observed_at=NOW, statistics=counts)
     assert to_video_document(video)["statistics_source"] == source
+
+
+@pytest.mark.parametrize("provider", ["file", "mock"])
+def test_counts_that_are_not_of_the_platform_say_so_before_and_after_they_are_stored(
+    provider: str,
+) -> None:
+    counts = Statistics(digg_count=1, comment_count=1, collect_count=1, share_count=1)
+    video = Video(
+        aweme_id="12345",
+        surface="video_page",
+        observed_at=NOW,
+        statistics=counts,
+        local_source=provider,  # type: ignore[arg-type]  # one of both
+    )
+    row = video_row(video, capture_id=None, job_id=None, data_provider=provider)
+    for read in (video, video_from_row(row)):
+        assert to_video_document(read)["statistics_source"] == provider
 
 
 def test_an_audio_link_carries_its_evidence() -> None:

@@ -113,6 +113,9 @@ def test_the_leader_is_named_with_the_second_unless_they_are_equal() -> None:
     assert found is not None
     assert found.values == {"name": "c", "value": 5, "second": "a", "second_value": 2}
     assert headlines.leader([*rows, {"who": "d", "n": 5}], "who", "n") is None
+    also_second = headlines.leader([*rows, {"who": "d", "n": 2}], "who", "n")
+    assert also_second is not None
+    assert also_second.values["second"] == "a, d"
     assert headlines.leader(rows[:2], "who", "n") is None
 
 

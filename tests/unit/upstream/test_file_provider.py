@@ -73,6 +73,23 @@ async def test_a_count_that_is_not_in_the_file_is_unknown(source: Any) -> None:
     assert not video.statistics_complete
 
 
+async def test_a_record_of_id_and_author_alone_says_nothing_else(source: Any) -> None:
+    work = {"aweme_id": "12345", "author": {"sec_uid": "a"}}
+    video = (await source(None, json.dumps([work])).fetch_video("12345")).value.video
+    assert (video.media_type, video.is_top, video.hashtags) == (None, None, None)
+    assert (video.images_count, video.duration_ms, video.statistics_source) == (None, None, None)
+
+
+async def test_a_record_says_what_it_states(source: Any) -> None:
+    work = {
+        "aweme_id": "12345", "author": {"sec_uid": "a"}, "hashtags": [], "is_top": False,
+        "media_type": "photo", "statistics": {"digg_count": 0},
+    }  # fmt: skip
+    video = (await source(None, json.dumps([work])).fetch_video("12345")).value.video
+    assert (video.media_type, video.is_top, video.hashtags) == ("photo", False, ())
+    assert video.statistics_source == "file"
+
+
 async def test_posts_are_pinned_first_then_newest_in_pages(source: Any) -> None:
     works = [
         {

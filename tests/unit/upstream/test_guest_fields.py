@@ -103,7 +103,8 @@ def test_an_account_with_another_long_id_is_a_substitution() -> None:
         ({"images": None, "aweme_type": 68, "video": {"duration": 0}}, "photo", None),
         ({"images": None, "aweme_type": 4}, "video", 0),
         ({"images": None, "aweme_type": 0}, "video", 0),
-        ({"images": None}, "video", 0),
+        ({"images": None}, None, None),
+        ({"images": []}, "video", 0),
         ({"images": None, "aweme_type": 2, "video": {"duration": 9000}}, "video", 0),
         ({"images": [{}, {}], "aweme_type": 4}, "photo", 2),
         ({"images": None, "aweme_type": 101}, None, None),
@@ -116,6 +117,34 @@ def test_the_kind_of_a_post_is_known_without_pictures_and_length(
 ) -> None:
     found = item(**fields)
     assert (found.media_type, found.images_count) == (kind, images)
+
+
+_TAG = {"type": 1, "hashtag_id": "1600000000000001", "hashtag_name": "a"}
+_MENTION = {"type": 0, "user_id": "1"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({}, None),
+        ({"text_extra": None}, None),
+        ({"text_extra": []}, ()),
+        ({"text_extra": [_MENTION]}, ()),
+        ({"text_extra": [_MENTION, _TAG, _TAG]}, ("a",)),
+        ({"text_extra": [{**_TAG, "hashtag_id": "0"}]}, None),
+        ({"text_extra": [{**_TAG, "hashtag_id": "0"}, _TAG]}, ("a",)),
+    ],
+)
+def test_hashtags_that_are_not_shown_are_unknown(
+    fields: dict[str, object], names: tuple[str, ...] | None
+) -> None:
+    hashtags = item(**fields).hashtags
+    assert (None if hashtags is None else tuple(tag.name for tag in hashtags)) == names
+
+
+@pytest.mark.parametrize(("fields", "is_top"), [({}, None), ({"is_top": 0}, False)])
+def test_a_pin_that_is_not_shown_is_unknown(fields: dict[str, object], is_top: bool | None) -> None:
+    assert item(**fields).is_top is is_top
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,34 @@ async def test_a_search_goes_on_with_its_own_id_and_ends(
     ).value.nil_type == "empty"
 
 
+async def test_lists_show_as_little_as_those_of_the_platform(
+    mock: MockProvider, world: SandboxWorld
+) -> None:
+    works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
+    work = next(work for work in works if world.is_public(work) and work.is_listed)
+    detail = (await mock.fetch_video(work.aweme_id)).value
+    assert isinstance(detail, VideoDetail)
+    assert detail.video.hashtags
+    assert detail.video.music is not None
+    in_music = (await mock.fetch_music_page(detail.video.music.music_id, 0)).value.videos
+    in_posts = (await mock.fetch_author_page(world.sec_uid(work.account), 0)).value.videos
+    in_hashtag = (await mock.fetch_hashtag_page(detail.video.hashtags[0].ch_id, 0)).value.videos
+    assert {video.hashtags for video in (*in_music, *in_posts)} == {None}
+    assert all(video.hashtags for video in in_hashtag)
+    assert {video.is_top for video in (*in_music, *in_hashtag)} == {None}
+    assert None not in {video.is_top for video in in_posts}
+    pages = (*in_music, *in_posts, *in_hashtag, detail.video)
+    assert 0 not in {video.duration_ms for video in pages}
+    assert {video.images_count == 0 for video in pages if video.media_type == "video"} == {True}
+    assert {video.statistics_source for video in (*in_music, detail.video)} == {"mock"}
+
+
 async def test_a_hashtag_of_a_work_lists_that_work(mock: MockProvider, world: SandboxWorld) -> None:
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
     aweme_id = next(work.aweme_id for work in works if world.is_public(work) and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
     assert isinstance(detail, VideoDetail)
+    assert detail.video.hashtags
     tag = detail.video.hashtags[0]
     info = (await mock.fetch_hashtag(tag.ch_id)).value
     listed, cursor, has_more = list[str](), 0, True

@@ -1,7 +1,7 @@
 """What was observed comes back from its row as it went in."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import Any, TypedDict
 
@@ -81,7 +81,8 @@ videos = st.builds(
     height=counts,
     cover_url=maybe,
     images_count=counts,
-    hashtags=st.lists(st.builds(Hashtag, ch_id=texts, name=texts), max_size=4).map(tuple),
+    hashtags=st.none()
+    | st.lists(st.builds(Hashtag, ch_id=texts, name=texts), max_size=4).map(tuple),
     statistics=st.builds(
         Statistics,
         digg_count=counts,
@@ -90,6 +91,7 @@ videos = st.builds(
         share_count=counts,
     ),
     is_exact=st.booleans(),
+    local_source=st.just("mock"),  # the provider of `ORIGIN`
 )
 tracks = st.builds(
     Track,
@@ -152,13 +154,14 @@ def test_unknown_stays_unknown() -> None:
     row = video_row(Video(aweme_id="1", surface="s", observed_at=NOW), **ORIGIN)
     unknown = {name for name, value in row.items() if value is None}
     assert {"digg_count", "sec_uid", "music_id", "create_time", "images_count"} <= unknown
+    assert {"hashtag_ids", "hashtag_names", "is_top", "media_type", "duration_ms"} <= unknown
     assert video_from_row(row).statistics == Statistics()
 
 
 VIDEO = Video(
     aweme_id="v", surface="video_page", observed_at=NOW, desc="words", create_time=1,
     share_url="https://s", media_type="photo", is_top=True, duration_ms=2, width=3, height=4,
-    cover_url="https://c", images_count=5, is_exact=False,
+    cover_url="https://c", images_count=5, is_exact=False, local_source="mock",
     author=Author(sec_uid="a1", uid="a2", unique_id="a3", nickname="a4", avatar_url="a5"),
     music=Music(
         music_id="m1", title="m2", author="m3", duration_s=6, is_original_sound=False,
@@ -223,8 +226,14 @@ def test_a_full_record_of_each_kind_comes_back_from_its_row() -> None:
     assert word == {**asdict(hashtag), **ORIGIN}
 
 
-def test_a_row_from_before_hashtags_were_kept_has_none() -> None:
+def test_hashtags_of_a_row_without_them_are_unknown() -> None:
     row = {**video_row(VIDEO, **ORIGIN), "hashtag_ids": None, "hashtag_names": None}
+    assert video_from_row(row).hashtags is None
+
+
+def test_a_video_known_to_have_no_hashtags_stays_so() -> None:
+    row = through_arrow("raw.videos", video_row(replace(VIDEO, hashtags=()), **ORIGIN))
+    assert (row["hashtag_ids"], row["hashtag_names"]) == ([], [])
     assert video_from_row(row).hashtags == ()
 
 

@@ -278,9 +278,11 @@ def _row(
 ) -> dict[str, Any]:
     moment = BEGIN + timedelta(hours=hours)
     counts = Statistics(digg_count=likes, comment_count=rest, collect_count=rest, share_count=rest)
+    shown = (None, (), (Hashtag(ch_id=str(hours), name="n"),))[hours % 3]
+    author = Author(sec_uid="s", nickname=str(hours)) if hours % 2 else None
     video = Video(
         aweme_id=aweme_id, surface="video_page", observed_at=moment, create_time=created,
-        statistics=counts,
+        statistics=counts, hashtags=shown, author=author, is_top=bool(likes) if hours % 5 else None,
     )  # fmt: skip
     row = video_row(video, capture_id="c", job_id=None, data_provider="test")
     return {**row, "committed_at": moment}

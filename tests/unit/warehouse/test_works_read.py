@@ -15,7 +15,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.queries.videos import MAX_FULL_READS, read_listed_videos, read_ordering
-from warehouse.records.videos import Statistics, Video
+from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 OTHERS = [f"other{number}" for number in range(MAX_FULL_READS + 1)]
@@ -97,6 +97,33 @@ def test_the_best_observation_is_of_a_finished_capture(
         best = max(counted, key=_worth)
         assert found["4"].video.observed_at == best["observed_at"]
         assert found["4"].first_observed_at == min(row["observed_at"] for row in counted)
+
+
+@pytest.mark.parametrize("capture", [None, "written again"], ids=["alone", "captured"])
+def test_what_one_observation_shows_outlasts_a_better_one_that_does_not(
+    lake: Lake, engine: Engine, capture: str | None
+) -> None:
+    lake.delete("raw.videos", "aweme_id", ["7"])
+    author, music = Author(sec_uid="s", nickname="n"), Music(music_id="7", title="t")
+    shown: list[dict[str, Any]] = [
+        {"surface": "hashtag_list", "hashtags": (), "author": author},
+        {"surface": "search_stream", "hashtags": (Hashtag(ch_id="1", name="a"),), "music": music},
+        {"surface": "hashtag_list", "hashtags": ()},
+        {"surface": "user_posts", "is_top": False},
+        {"surface": "music_list", "media_type": "video", "statistics": Statistics(digg_count=5)},
+    ]
+    videos = [
+        Video(aweme_id="7", observed_at=BEGIN + timedelta(hours=hours), **fields)
+        for hours, fields in enumerate(shown)
+    ]
+    rows = [video_row(one, capture_id=capture, job_id=None, data_provider="test") for one in videos]
+    lake.append("raw.videos", rows)
+    lake.append("raw.captures", [] if capture is None else [_capture(capture)])
+    engine.refresh()
+    video = read_listed_videos(engine, ["7"])["7"].video
+    assert (video.surface, video.statistics.digg_count) == ("music_list", 5)
+    assert (video.author, video.music) == (author, music)
+    assert (video.hashtags, video.is_top, video.media_type) == ((), False, "video")
 
 
 @pytest.mark.parametrize("capture", [None, "written again"], ids=["alone", "captured"])

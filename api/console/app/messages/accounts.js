@@ -18,7 +18,7 @@ addMessages({
   ],
   "metrics.partial": ["Some counts are unknown or rounded; the metrics use the known ones.", "部分计数未知或为约数，指标仅基于已知数值。"],
   "metrics.read": ["Calculate metrics", "计算指标"],
-  "metrics.top": ["Most liked post", "最高赞作品"],
+  "metrics.top": ["Most liked post, the newest if several are", "最高赞作品（并列时取最新）"],
   "metrics.window": ["in {days|day|days}", "{days} 天内"],
   "metrics.works": ["Posts", "作品数"],
   "posts.deeper": [

@@ -75,7 +75,7 @@ class FileProvider(LocalProvider):
         name: Name of this source in rows.
     """
 
-    parser_version = "file-1"
+    parser_version = "file-2"
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class FileProvider(LocalProvider):
     def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag, as its videos name it; its counts are not in the files."""
         ch_id = request.entity_id
-        tags = (tag for video in self._videos.values() for tag in video.hashtags)
+        tags = (tag for video in self._videos.values() for tag in video.hashtags or ())
         tag = next((tag for tag in tags if tag.ch_id == ch_id), None)
         if tag is None:
             raise UnresolvedIdError(f"no video in VIDEOS_FILE carries the hashtag {ch_id}")
@@ -173,7 +173,7 @@ class FileProvider(LocalProvider):
 
     def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
         def has_hashtag(video: VideoRecord) -> bool:
-            return any(tag.ch_id == request.entity_id for tag in video.hashtags)
+            return any(tag.ch_id == request.entity_id for tag in video.hashtags or ())
 
         return self._page("hashtag_list", request, has_hashtag)
 
@@ -235,8 +235,11 @@ class FileProvider(LocalProvider):
             height=video.height,
             cover_url=video.cover_url,
             images_count=video.images_count,
-            hashtags=tuple(Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags),
+            hashtags=None if video.hashtags is None else tuple(
+                Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags
+            ),
             statistics=Statistics(**video.statistics.model_dump()),
+            local_source="file",
         )  # fmt: skip
 
 

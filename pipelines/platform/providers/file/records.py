@@ -99,15 +99,15 @@ class VideoRecord(_Record):
     desc: Text | None = None
     create_time: FileTime | None = None
     share_url: Text | None = None
-    media_type: MediaType = "video"
-    is_top: bool = False
+    media_type: MediaType | None = None
+    is_top: bool | None = None
     music: MusicRecord | None = None
     duration_ms: FileCount | None = None
     width: FileCount | None = None
     height: FileCount | None = None
     cover_url: Text | None = None
     images_count: FileCount | None = None
-    hashtags: list[HashtagRecord] = []
+    hashtags: list[HashtagRecord] | None = None
     statistics: CountsRecord = CountsRecord()
 
 

@@ -41,7 +41,7 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
-PARSER_VERSION = "mock-1"
+PARSER_VERSION = "mock-2"
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 

@@ -96,8 +96,8 @@ def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
 
 
 def to_music_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
-    """A video in the list of its music id: no bookmarks, no author, no time, no music."""
-    return _trimmed(_video(view, work, surface="music_list"))
+    """A video in the list of its music id: no bookmarks, author, time, music or hashtags."""
+    return replace(_trimmed(_video(view, work, surface="music_list")), is_top=None)
 
 
 def to_post(view: WorldSnapshot, work: SandboxVideo) -> Video:
@@ -108,9 +108,10 @@ def to_post(view: WorldSnapshot, work: SandboxVideo) -> Video:
 
 
 def to_hashtag_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
-    """A video in the list of a hashtag: its author, and no counts."""
+    """A video in the list of a hashtag: its author and its hashtags, and no counts."""
     full = _video(view, work, surface="hashtag_list")
-    return replace(_trimmed(full), author=full.author, statistics=Statistics())
+    trimmed = replace(_trimmed(full), is_top=None, statistics=Statistics())
+    return replace(trimmed, author=full.author, hashtags=full.hashtags)
 
 
 def to_search_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
@@ -137,7 +138,7 @@ def _trimmed(video: Video) -> Video:
         author=None,
         music=None,
         create_time=None,
-        hashtags=(),
+        hashtags=None,
         statistics=replace(video.statistics, collect_count=None),
     )
 
@@ -157,10 +158,10 @@ def _video(view: WorldSnapshot, work: SandboxVideo, *, surface: str) -> Video:
         is_top=work.is_pinned,
         author=_author(world, work.account),
         music=_music(world, sound),
-        duration_ms=0 if work.is_photo else round(sound.duration_s * 1000),
+        duration_ms=None if work.is_photo else round(sound.duration_s * 1000),
         width=720,
         height=1280,
-        images_count=1 + int(work.aweme_id) % 5 if work.is_photo else None,
+        images_count=1 + int(work.aweme_id) % 5 if work.is_photo else 0,
         hashtags=to_hashtags(caption),
         statistics=Statistics(
             digg_count=work.digg_count,
@@ -168,6 +169,7 @@ def _video(view: WorldSnapshot, work: SandboxVideo, *, surface: str) -> Video:
             collect_count=work.collect_count,
             share_count=work.share_count,
         ),
+        local_source="mock",
     )
 
 
