@@ -18,7 +18,7 @@ from warehouse.records.videos import (
     VideoPage,
 )
 
-PARSER_VERSION = "vidplat-4"
+PARSER_VERSION = "vidplat-5"
 """Increase it whenever a parser reads the same payload differently."""
 
 type CapturedValue = (

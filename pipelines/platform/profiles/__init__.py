@@ -180,7 +180,9 @@ class CircuitTimes(ProfilePart):
 class ProfileMarkers(ProfilePart):
     """Markers in pages and redirects without data that show the reason.
 
-    `chart_denied` and `chart_unknown` are texts that the chart sends instead of a document.
+    `signature_text` is in the text of the gateway that blocks unsigned requests. `shell_body` is in
+    pages whose own script loads the data. `chart_denied` and `chart_unknown` are texts that the
+    chart sends instead of a document.
     """
 
     verification_title: tuple[str, ...]
@@ -188,6 +190,8 @@ class ProfileMarkers(ProfilePart):
     verification_path: str
     forbidden_title: tuple[str, ...]
     gone_query: str
+    signature_text: tuple[str, ...] = ()
+    shell_body: tuple[str, ...] = ()
     chart_denied: tuple[str, ...]
     chart_unknown: tuple[str, ...]
 
