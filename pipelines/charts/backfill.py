@@ -164,7 +164,7 @@ class Backfill:
     async def _date(
         self, captures: ChartCaptures, span: Span, known: KnownIssues, state: _BackfillState
     ) -> KnownIssues:
-        """Read issues that the list gives no date for: songs give one, too. Return all of the range.
+        """Read issues without a date, since songs give one, too; return all issues of the range.
 
         At most a batch is read in one run; a refused one is reported as any other.
         """
@@ -177,7 +177,7 @@ class Backfill:
             ChartIssue(volid=volid, surface="chart_issues", observed_at=observed_at)
             for volid in undated
         ]
-        await self._read_batch(captures, issues, state)
+        await self._read_all(captures, issues, state)
         state.known_count = 0  # those of the range are counted with it
         self.engine.refresh()
         look_again = partial(read_known_issues, self.engine, first=span.start, last=span.end)
@@ -322,4 +322,6 @@ def _is_released(issue: ChartIssue, *, now: datetime) -> bool:
 
 
 def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
-    return issue.volid in kept and kept[issue.volid] in {None, issue.chart_date}
+    return issue.volid in kept and (
+        issue.chart_date is None or kept[issue.volid] in {None, issue.chart_date}
+    )

@@ -7,6 +7,7 @@ page without data is searched for the reason (`refusals.py`).
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 
 import orjson
@@ -36,6 +37,7 @@ _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"
 _MAX_DEPTH = 6
+_ANY_PAGE = ParseContext(surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str)
 _MAX_ESCAPES = 400_000  # each is an object while they are replaced
 
 
@@ -133,6 +135,15 @@ def _result(body: bytes, aweme_id: str, seen: ParseContext) -> JsonNode:
     if not containers:
         raise _no_container(seen.surface)
     return _found(containers[0], _VIDEO_KEYS)[1]
+
+
+def shows_video(body: bytes) -> bool:
+    """Return True if a page, or JSON in its place, shows a video or says why it does not."""
+    try:
+        result = _result(body, "", _ANY_PAGE)
+        return says_why(result) or next(_shown(result), None) is not None
+    except UpstreamError:
+        return False
 
 
 def _shown(result: JsonNode) -> Iterator[JsonNode]:

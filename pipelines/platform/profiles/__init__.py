@@ -98,6 +98,7 @@ class SurfacePaths(ProfilePart):
     note_page: UrlPath
     slides_page: UrlPath
     slides_info: UrlPath
+    item_info: UrlPath = "/web/api/v2/aweme/iteminfo/"
     user_info: UrlPath
     user_posts: UrlPath
     user_page: UrlPath

@@ -21,6 +21,7 @@ from pipelines.sandbox.server.addresses import (
     CHART_WEB,
     SandboxUrls,
 )
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import Document, to_json
 from pipelines.sandbox.server.faults import WRONG_ID_TEXT
 from pipelines.sandbox.server.platform import SandboxPlatform
@@ -106,16 +107,21 @@ async def _html_old(platform: SandboxPlatform, request: Request) -> Response:
 
 
 SURFACES = (
-    Surface("chart_issues", _issues, "/api/v3/rank/vol", hosts=(CHART,)),
-    Surface("chart_songs", _songs, "/api/v3/rank/song", hosts=(CHART,)),
-    Surface("chart_latest", _mobile, "/rank/info/", hosts=(CHART_MOBILE,)),
-    Surface("chart_list", _charts, "/rank/list", hosts=(CHART_MOBILE,)),
+    Surface("chart_issues", _issues, "/api/v3/rank/vol", hosts=(CHART,), source=forms.CHART),
+    Surface("chart_songs", _songs, "/api/v3/rank/song", hosts=(CHART,), source=forms.CHART),
     Surface(
-        "chart_html", _html, "/yy/rank/home/{page:int}-{rank_id:int}.html", hosts=(CHART_WEB,)
+        "chart_latest", _mobile, "/rank/info/", hosts=(CHART_MOBILE,),
+        source=forms.CHART_PAGES,
+    ),
+    Surface("chart_list", _charts, "/rank/list", hosts=(CHART_MOBILE,), source=forms.CHART_PAGES),
+    Surface(
+        "chart_html", _html, "/yy/rank/home/{page:int}-{rank_id:int}.html", hosts=(CHART_WEB,),
+        source=forms.CHART_PAGES,
     ),
     Surface(
         "chart_html_old", _html_old,
         "/yueku/v8/rank/home/{page:int}-{rank_id:int}-{volid:int}.html", hosts=(CHART_OLD,),
+        source=forms.CHART_PAGES,
     ),
 )  # fmt: skip
 
