@@ -106,7 +106,7 @@ def _stream(detail: Document) -> str:
         rows += f"a:T{len(text.encode()):x},{text}"
         detail = {**detail, "desc": "$a"}
     props: Document = {"awemeId": detail["awemeId"], "aweme": {"statusCode": 0, "detail": detail}}
-    rows += f'7:{to_json(["$", "$L9", None, props])}\n'
+    rows += f"7:{to_json(['$', '$L9', None, props])}\n"
     half = len(rows) // 2
     chunks = [[0], [1, rows[:half]], [1, rows[half:]]]
     return "".join(f"<script>self.__pace_f.push({to_script(chunk)})</script>" for chunk in chunks)

@@ -144,7 +144,10 @@ SURFACES = (
     Surface("control", _truth, "/_world/truth/{music_id}", source=forms.OWN),
     Surface("control", _hardness, "/_world/hardness", source=forms.OWN),
     Surface(
-        "control", _log_summary, "/_world/access-log/summary", methods=("GET", "DELETE"),
+        "control",
+        _log_summary,
+        "/_world/access-log/summary",
+        methods=("GET", "DELETE"),
         source=forms.OWN,
     ),
     Surface("control", _log_rates, "/_world/access-log/rates", source=forms.OWN),

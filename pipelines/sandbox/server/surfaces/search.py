@@ -64,7 +64,11 @@ SURFACES = (
     Surface("search_stream", _stream, f"{_JSON}/stream/", hosts=(WEB,), source=forms.SEARCH),
     Surface("search_single", _single, f"{_JSON}/single/", hosts=(WEB,), source=forms.SEARCH),
     Surface(
-        "search_page", _html_page, "/search/{term}", "/jingxuan/search/{term}", hosts=(WEB,),
+        "search_page",
+        _html_page,
+        "/search/{term}",
+        "/jingxuan/search/{term}",
+        hosts=(WEB,),
         source=forms.SEARCH,
     ),
 )

@@ -76,11 +76,17 @@ SURFACES = (
     Surface("user_info", _info, _ACCOUNT.info, source=forms.WEB_LISTS),
     Surface("user_posts", _posts, _ACCOUNT.listed, source=forms.WEB_LISTS),
     Surface(
-        "user_page", _page, "/share/user/{account}/", "/share/user/{account}",
+        "user_page",
+        _page,
+        "/share/user/{account}/",
+        "/share/user/{account}",
         source=forms.SHARE_PAGE,
     ),
     Surface(
-        "web_user_page", _ACCOUNT.desktop_page, "/user/{sec_uid}", hosts=(WEB,),
+        "web_user_page",
+        _ACCOUNT.desktop_page,
+        "/user/{sec_uid}",
+        hosts=(WEB,),
         source=forms.WEB_LISTS,
     ),
 )
