@@ -14,15 +14,15 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from pipelines.platform.page_scripts import TextElement
-from pipelines.platform.parsers.fields import JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, refuse_too_many_values
 from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import StructureChangedError
 
 ROWS = "rows"
 """Key of a streamed container: its rows by their ids, texts and JSON values."""
 _PUSH = re.compile(r"__pace_f(?:\s*\|\|\s*\[\]\s*\))?\s*\.push\(\s*(?=\[)")
-_ROW = re.compile(rb"\s*(?P<id>[0-9a-f]{1,8}):(?:T(?P<length>[0-9a-f]{1,8}),)?")
-_JSON_STARTS = frozenset({b"{", b"[", b'"'})
+_ROW = re.compile(r"\s*(?P<id>[0-9a-f]{1,8}):(?:T(?P<length>[0-9a-f]{1,8}),)?", re.ASCII)
+_JSON_STARTS = frozenset({"{", "[", '"'})
 _DECODER = json.JSONDecoder()
 _TEXT_CHUNK = 1  # the first element of a pushed chunk that holds text
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -44,9 +44,9 @@ def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNod
     texts = [text for script in scripts for text in _pushed_texts(script.text)]
     if not texts:
         return None
-    body = "".join(texts).encode("utf-8", "surrogatepass")
-    refuse_too_many_values(body, surface=surface)
-    return JsonNode({ROWS: dict(_split_rows(body))}, surface, "$")
+    stream = "".join(texts)
+    refuse_too_many_values(stream.encode("utf-8", "surrogatepass"), surface=surface)
+    return JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
 
 
 def find_desktop_result(container: JsonNode, aweme_id: str, seen: ParseContext) -> JsonNode | None:
@@ -87,29 +87,34 @@ def _pushed_texts(script: str) -> Iterator[str]:
             yield chunk[1]
 
 
-def _split_rows(body: bytes) -> Iterator[tuple[str, object]]:
+def _split_rows(stream: str) -> Iterator[tuple[str, object]]:
+    """Yield the rows of a stream; no part of it is read twice, whatever it holds."""
     at = 0
-    while at < len(body):
-        line_end = body.find(b"\n", at)
-        end = len(body) if line_end < 0 else line_end
-        row = _ROW.match(body, at, end)
-        at = end + 1
-        if row is None:
+    while at < len(stream):
+        row = _ROW.match(stream, at)
+        if row is not None and row["length"] is not None:
+            size = int(row["length"], 16)
+            text = _first_bytes(stream[row.end() : row.end() + size], size)
+            at = row.end() + len(text)  # the next row follows without a line end
+            yield row["id"], text
             continue
-        if row["length"] is not None:  # the next row follows without a line end
-            at = row.end() + int(row["length"], 16)
-            yield row["id"].decode(), body[row.end() : at].decode("utf-8", "replace")
-        elif body[row.end() : row.end() + 1] in _JSON_STARTS:
-            text = body[row.end() : end].decode("utf-8", "replace")
+        if row is not None and stream[row.end() : row.end() + 1] in _JSON_STARTS:
             with suppress(ValueError, RecursionError):
-                value, length = _DECODER.raw_decode(text)
-                yield row["id"].decode(), value
-                if text[length:].strip():  # the next row follows without a line end, too
-                    at = row.end() + len(text[:length].encode())
+                value, at = _DECODER.raw_decode(stream, row.end())
+                yield row["id"], value
+                continue
+        line_end = stream.find("\n", at)  # a row of another kind
+        at = len(stream) if line_end < 0 else line_end + 1
+
+
+def _first_bytes(text: str, size: int) -> str:
+    """Return the beginning of a text that takes so many bytes."""
+    return text.encode("utf-8", "surrogatepass")[:size].decode("utf-8", "ignore")
 
 
 @lru_cache(maxsize=4096)
-def _snake(key: str) -> str:
+def to_snake(key: str) -> str:
+    """Return a camel-case key in snake case."""
     return _CAMEL.sub("_", key).lower()
 
 
@@ -120,6 +125,7 @@ class _DesktopReader:
         self._rows = rows
         self._surface = surface
         self._scheme = scheme
+        self._values_left = MAX_VALUES
 
     def results(self, values: object) -> Iterator[JsonNode]:
         """Yield the result under each `videoDetail` and each `aweme` with a `detail`."""
@@ -141,11 +147,9 @@ class _DesktopReader:
 
     def _result(self, holder: dict[str, object], path: str) -> JsonNode:
         detail = self._snaked(self._target(holder["detail"]))
-        values = {
-            _snake(key): self._snaked(value) for key, value in holder.items() if key != "detail"
-        }
-        is_video = isinstance(detail, dict) and bool(detail)
-        values["aweme_detail"] = self._item(detail) if is_video else None
+        rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
+        values = rest if isinstance(rest, dict) else {}
+        values["aweme_detail"] = self._item(detail) if isinstance(detail, dict) and detail else None
         return JsonNode(values, self._surface, path)
 
     def _target(self, value: object) -> object:
@@ -156,12 +160,15 @@ class _DesktopReader:
 
     def _snaked(self, value: object, depth: int = 0) -> object:
         """Return a value with snake-case keys and resolved references; `_MISSING` for none."""
-        if depth > _MAX_DEPTH:
+        self._values_left -= 1  # references may name the same row again and again
+        if depth > _MAX_DEPTH or self._values_left < 0:
             raise StructureChangedError(
-                "the data is nested too deeply", surface=self._surface, reason="too_deep"
+                "the data is nested too deeply or holds too many values",
+                surface=self._surface,
+                reason="too_many_values",
             )
         if isinstance(value, dict):
-            pairs = ((_snake(key), self._snaked(one, depth + 1)) for key, one in value.items())
+            pairs = ((to_snake(key), self._snaked(one, depth + 1)) for key, one in value.items())
             return {key: one for key, one in pairs if one is not _MISSING}
         if isinstance(value, list):
             items = (self._snaked(one, depth + 1) for one in value)

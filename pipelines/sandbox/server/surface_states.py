@@ -36,8 +36,7 @@ _EVERYWHERE = (
     (b'"music_info"', b'"sound"'), (b'"user_info"', b'"person"'),
     (b'"has_more"', b'"more"'), (b'"ch_info"', b'"tag"'), (b'"aweme_detail"', b'"work"'),
     (b'"postListData"', b'"posts"'), (b'"slidesInfoRes"', b'"slidesData"'),
-    (b'"videoDetail"', b'"videoData"'), (b'"detail"', b'"work"'),
-    (b'\\"detail\\"', b'\\"work\\"'),
+    (b'"awemeId"', b'"workId"'), (b'\\"awemeId\\"', b'\\"workId\\"'),
     (b'"vols"', b'"numbers"'), (b"global.features", b"global.songs"),
 )  # fmt: skip
 _ON_SURFACE = {

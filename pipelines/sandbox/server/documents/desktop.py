@@ -35,11 +35,8 @@ def desktop_data(platform: SandboxPlatform, work: SandboxVideo) -> str:
 def desktop_detail(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video as desktop pages show it: camel case, addresses without a scheme."""
     item = detail_video(platform, work)
-    author, music, video = _part(item, "author"), _part(item, "music"), _part(item, "video")
-    counts = _part(item, "statistics")
+    author, counts = _part(item, "author"), _part(item, "statistics")
     avatar = _urls(author, "avatar_thumb")
-    play = [_bare(url) for url in _urls(video, "play_addr")]
-    covers = _urls(video, "cover")
     return {
         "awemeId": work.aweme_id, "awemeType": 68 if work.is_photo else 0,
         "groupId": work.aweme_id,
@@ -49,39 +46,54 @@ def desktop_detail(platform: SandboxPlatform, work: SandboxVideo) -> Document:
             "avatarThumb": {"urlList": avatar},
         },
         "desc": item["desc"], "createTime": item["create_time"], "authorUserId": author["uid"],
-        "textExtra": [
-            {
-                "start": tag["start"], "end": tag["end"], "type": tag["type"],
-                "hashtagId": tag["hashtag_id"], "hashtagName": tag["hashtag_name"],
-            }
-            for tag in _list(item, "text_extra")
-        ],
-        "video": {
-            "width": video["width"], "height": video["height"], "duration": video["duration"],
-            "uri": _part(video, "play_addr").get("uri"), "playAddr": [{"src": url} for url in play],
-            "playApi": play[0] if play else "", "cover": _bare(covers[0]), "coverUrlList": covers,
-        },
+        "textExtra": [_tag(tag) for tag in _list(item, "text_extra")],
+        "video": _video(_part(item, "video")), "music": _music(_part(item, "music")),
         "stats": {
             "diggCount": counts["digg_count"], "commentCount": counts["comment_count"],
             "collectCount": counts["collect_count"], "shareCount": counts["share_count"],
             "playCount": 0, "downloadCount": 0, "forwardCount": 0,
         },
-        "music": {
-            # a script has rounded the number
-            "id": int(float(str(music["id"]))), "idStr": music["id_str"], "mid": music["mid"],
-            "author": music["author"], "title": music["title"], "isOriginal": False,
-            "ownerNickname": music["owner_nickname"], "duration": music["duration"],
-            "playUrl": {"urlList": _urls(music, "play_url")}, "extra": music["extra"],
-        },
-        "images": [
-            {
-                "uri": image["uri"], "width": image["width"], "height": image["height"],
-                "urlList": image["url_list"], "downloadUrlList": image["download_url_list"],
-            }
-            for image in _list(item, "images")
-        ],
+        "images": [_image(image) for image in _list(item, "images")],
         "tag": {"isTop": bool(item["is_top"])},
         "status": {"isDelete": False, "allowShare": True},
+    }  # fmt: skip
+
+
+@form(DESKTOP_DETAIL)
+def _video(video: Document) -> Document:
+    play = [_bare(url) for url in _urls(video, "play_addr")]
+    covers = _urls(video, "cover")
+    return {
+        "width": video["width"], "height": video["height"], "duration": video["duration"],
+        "uri": _part(video, "play_addr").get("uri"), "playAddr": [{"src": url} for url in play],
+        "playApi": play[0] if play else "", "cover": _bare(covers[0]), "coverUrlList": covers,
+    }  # fmt: skip
+
+
+@form(DESKTOP_DETAIL)
+def _music(music: Document) -> Document:
+    return {
+        # a script has rounded the number
+        "id": int(float(str(music["id"]))), "idStr": music["id_str"], "mid": music["mid"],
+        "author": music["author"], "title": music["title"], "isOriginal": False,
+        "ownerNickname": music["owner_nickname"], "duration": music["duration"],
+        "playUrl": {"urlList": _urls(music, "play_url")}, "extra": music["extra"],
+    }  # fmt: skip
+
+
+@form(DESKTOP_DETAIL)
+def _tag(tag: Document) -> Document:
+    return {
+        "start": tag["start"], "end": tag["end"], "type": tag["type"],
+        "hashtagId": tag["hashtag_id"], "hashtagName": tag["hashtag_name"],
+    }  # fmt: skip
+
+
+@form(DESKTOP_DETAIL)
+def _image(image: Document) -> Document:
+    return {
+        "uri": image["uri"], "width": image["width"], "height": image["height"],
+        "urlList": image["url_list"], "downloadUrlList": image["download_url_list"],
     }  # fmt: skip
 
 
