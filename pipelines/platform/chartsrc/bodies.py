@@ -22,7 +22,7 @@ _TRAILING_COMMENT = re.compile(rb"<!--[^<>]*-->\s*\Z")
 _MAX_COMMENTS = 20  # it sends one or two
 _MAX_COMMENT_BYTES = 2_000
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
-_TIME_OF_DAY = re.compile(r"[0-9]{1,2}:[0-9]{2}:[0-9]{2}", re.ASCII)
+_TIME_OF_DAY = re.compile(r"[0-9]{1,2}:[0-9]{2}(?P<seconds>:[0-9]{2})?", re.ASCII)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
 _SONGS = frozenset({"data", "songs"})  # where documents with issues or songs have them
@@ -170,7 +170,9 @@ def find_time(node: JsonNode, key: str, *, day: date | None = None) -> datetime 
     text = node.values.get(key)
     if not isinstance(text, str):
         return None
-    dated = f"{day} {text}" if day is not None and _TIME_OF_DAY.fullmatch(text) else text
+    dated = text.strip()
+    if day is not None and (of_day := _TIME_OF_DAY.fullmatch(dated)):
+        dated = f"{day} {dated}" if of_day["seconds"] else f"{day} {dated}:00"
     try:
         local = datetime.strptime(dated, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
         local.astimezone(UTC)

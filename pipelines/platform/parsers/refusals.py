@@ -18,7 +18,8 @@ from warehouse.records.errors import StructureChangedError, UpstreamError
 LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
 """What JSON surfaces answer to a guest where they want an account, by the row of each."""
 UNKNOWN_CODE = 5  # a bad or unknown id
-GONE_CODES = frozenset({2053, -404})
+_GONE_PAGE = -404
+GONE_CODES = frozenset({2053, _GONE_PAGE})
 """What surfaces of one video answer if it is not available; desktop pages have the negative one."""
 SIGNATURE_CODES = frozenset({11110, 412, 444})
 """What surfaces answer to requests without a signature, as `status_code` or as HTTP status."""
@@ -27,6 +28,7 @@ _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
+_CODE_DIGITS = 9
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 _TEXT_KEPT = 4096  # and refusal texts shorter
 
@@ -147,7 +149,7 @@ def _too_frequent(body: JsonNode) -> UpstreamError | None:
 
 
 def _by_code(body: JsonNode) -> UpstreamError | None:
-    code = body.whole("status_code") or 0
+    code = _status_code(body) or 0
     if code == 0:
         return None
     if code in LOGIN_CODES:
@@ -202,13 +204,22 @@ def says_unknown(body: JsonNode) -> bool:
     demand = _verification(body)
     if demand is not None:
         raise demand
-    return body.whole("status_code") == UNKNOWN_CODE
+    return _status_code(body) == UNKNOWN_CODE
 
 
 def says_gone(body: JsonNode) -> bool:
     """Return True if the status of the body says that the one requested video is not available."""
     code = body.values.get("status_code")
-    return type(code) is int and code in GONE_CODES and _verification(body) is None
+    known = code if code == _GONE_PAGE else _status_code(body)
+    return known in GONE_CODES and _verification(body) is None
+
+
+def _status_code(body: JsonNode) -> int | None:
+    """Return the status of a body, also from a text of digits; None when absent."""
+    code = body.values.get("status_code")
+    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) <= _CODE_DIGITS:
+        return int(code)
+    return body.whole("status_code")
 
 
 def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
