@@ -152,7 +152,7 @@ OUTCOMES: tuple[SwitchOutcome, ...] = (
     # `slides_info` answers for all of these, so nobody asks the pages.
     *(
         SwitchOutcome(switch=name, at_most=_NO_PAGE)
-        for name in ("page_shells", "page_challenge", "page_403", "page_404", "page_no_container", "argus_page")
+        for name in ("page_shells", "page_challenge", "page_403", "page_404", "page_no_container", "argus_page", "page_client_side")
     ),
     SwitchOutcome(switch="argus_csp_token"),
     SwitchOutcome(switch="page_scripts_elsewhere"),
@@ -164,6 +164,8 @@ OUTCOMES: tuple[SwitchOutcome, ...] = (
     SwitchOutcome(switch="no_user_posts", stops=(("user_posts", "upstream_empty"),), possible_stops=(("user_posts", "upstream_refused_lately"),), at_most={"user_posts": 8, "user_page": 8}, is_same=False),
     SwitchOutcome(switch="status_code_8", stops=(("user_posts", "upstream_login_required"),), at_most={"user_posts": 1, "user_page": 0}, is_same=False),
     SwitchOutcome(switch="captcha_json", stops=(("hashtag_list", "upstream_verification"),), at_most={"hashtag_list": 1}, is_same=False),
+    SwitchOutcome(switch="verify_data", stops=(("hashtag_list", "upstream_verification"),), at_most={"hashtag_list": 1}, is_same=False),
+    SwitchOutcome(switch="signature_demanded", stops=(("hashtag_list", "upstream_signature_demanded"),), at_most={"hashtag_list": 1}, is_same=False),
     SwitchOutcome(switch="code_10001010A", stops=(("user_info", "upstream_rate_limited"),), at_most={"user_info": 1, "user_page": 0}),
     SwitchOutcome(switch="mplatform_followers_only"),
     SwitchOutcome(switch="sec_uid_missing"),

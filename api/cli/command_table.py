@@ -160,6 +160,13 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             "system.replay:replay",
             "Parse the archive with the current parsers and show the differences. Offline.",
         ),
+        "parse": (
+            "parse:parse",
+            (
+                "Print what the parsers make of one body: its records, or the refusal that it is. "
+                "Offline."
+            ),
+        ),
         "erase": (
             "system.erase:erase",
             "Erase an account from tables, payloads, results, reports and caches. Irreversible.",

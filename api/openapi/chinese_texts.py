@@ -39,6 +39,7 @@ HINTS_ZH: Mapping[str, str] = {
     "upstream_page_without_data": "请稍后重试",
     "upstream_verification": "本服务不绕过验证；请稍后重试或更换网络",
     "upstream_login_required": "该内容无法以访客身份读取",
+    "upstream_signature_demanded": "本服务不生成签名；如有其他来源会改用其他来源，请稍后重试",
     "upstream_forbidden": "请稍后重试",
     "upstream_rate_limited": "请按 Retry-After 等待后重试",
     "upstream_region_blocked": "请更换网络",

@@ -272,6 +272,12 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
     "upstream_login_required": ErrorSpec(
         502, "The platform requires a login", "平台要求登录", "Guests cannot read this"
     ),
+    "upstream_signature_demanded": ErrorSpec(
+        502,
+        "The platform answers signed requests only",
+        "平台只响应带签名的请求",
+        "Signatures are never made; another source is read where there is one, so try again later",
+    ),
     "upstream_forbidden": ErrorSpec(
         502, "The platform refused the request", "平台拒绝访问", "Try again later"
     ),

@@ -20,6 +20,7 @@ from warehouse.records.errors import (
     RefusedLatelyError,
     RegionBlockedError,
     SametrackError,
+    SignatureDemandedError,
     VerificationDemandedError,
 )
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
@@ -29,6 +30,7 @@ SOURCE = "search"
 ENDS_ALL_TERMS = (
     VerificationDemandedError,
     LoginRequiredError,
+    SignatureDemandedError,
     ForbiddenError,
     RateLimitedError,
     RegionBlockedError,

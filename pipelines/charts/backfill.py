@@ -31,6 +31,7 @@ from warehouse.queries.charts import (
     read_known_issues,
     read_stored_issues,
     read_undated_count,
+    read_unread_undated,
 )
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import (
@@ -59,6 +60,7 @@ class _BackfillState:
 
     missing_count: int = 0
     known_count: int = 0
+    read: set[str] = field(default_factory=set)
     new_count: int = 0
     refused: list[RefusedIssue] = field(default_factory=list)
     in_a_row: int = 0
@@ -100,10 +102,13 @@ class Backfill:
         """
         async with self.open_chart(self.cancelled) as captures:
             known, was_listed, unlisted = await self._list(captures, span)
+            state = _BackfillState()
+            known = await self._date(captures, span, known, state)
             issues = list(issues_by_day(known.issues).values())
             released = [one for one in issues if _is_released(one, now=self.clock.now())]
             missing = await asyncio.to_thread(self._missing, released)
-            state = _BackfillState(missing_count=len(missing))
+            dated_count = len(state.read & {one.volid for one in released})
+            state.missing_count, state.new_count = len(missing) + dated_count, dated_count
             try:
                 await self._read_all(captures, missing, state)
                 state.error = state.error or unlisted
@@ -120,7 +125,7 @@ class Backfill:
             asked_last=span.asked_end,
             latest=known.latest,
             issue_count=len(issues),
-            known_count=len(released) - len(missing) + state.known_count,
+            known_count=len(released) - len(missing) - dated_count + state.known_count,
             new_count=state.new_count,
             unreleased_count=len(issues) - len(released),
             refused=tuple(state.refused),
@@ -155,6 +160,28 @@ class Backfill:
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
         return found, True, None
+
+    async def _date(
+        self, captures: ChartCaptures, span: Span, known: KnownIssues, state: _BackfillState
+    ) -> KnownIssues:
+        """Read issues without a date, since songs give one, too; return all issues of the range.
+
+        At most a batch is read in one run; a refused one is reported as any other.
+        """
+        look = partial(read_unread_undated, self.engine, first=span.start, last=span.end)
+        undated = (await asyncio.to_thread(look))[:BATCH]
+        if not undated:
+            return known
+        observed_at = self.clock.now()
+        issues = [
+            ChartIssue(volid=volid, surface="chart_issues", observed_at=observed_at)
+            for volid in undated
+        ]
+        await self._read_all(captures, issues, state)
+        state.known_count = 0  # those of the range are counted with it
+        self.engine.refresh()
+        look_again = partial(read_known_issues, self.engine, first=span.start, last=span.end)
+        return await asyncio.to_thread(look_again) or known
 
     async def _read_all(
         self, captures: ChartCaptures, missing: Sequence[ChartIssue], state: _BackfillState
@@ -226,6 +253,7 @@ class Backfill:
         else:
             state.in_a_row = 0
             state.new_count += 1
+            state.read.add(issue.volid)
         self.on_progress(
             BackfillProgress(
                 done_count=state.done_count,
@@ -294,4 +322,6 @@ def _is_released(issue: ChartIssue, *, now: datetime) -> bool:
 
 
 def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
-    return issue.volid in kept and kept[issue.volid] in {None, issue.chart_date}
+    return issue.volid in kept and (
+        issue.chart_date is None or kept[issue.volid] in {None, issue.chart_date}
+    )

@@ -63,6 +63,10 @@ STOPS: Mapping[str, StopReason] = {
         "the platform required verification, which is never bypassed", "平台要求验证，本工具不绕过"
     ),
     "upstream_login_required": StopReason("the platform required a login", "平台要求登录"),
+    "upstream_signature_demanded": StopReason(
+        "the platform asked for a signed request, which is never made",
+        "平台要求带签名的请求，本工具不生成签名",
+    ),
     "upstream_forbidden": StopReason("the platform refused the request", "平台拒绝访问"),
     "upstream_rate_limited": StopReason("the platform limited the request rate", "平台限流"),
     "upstream_region_blocked": StopReason(

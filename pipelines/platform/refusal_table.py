@@ -23,6 +23,7 @@ from warehouse.records.errors import (
     RefusedLatelyError,
     RegionBlockedError,
     SametrackError,
+    SignatureDemandedError,
     StructureChangedError,
     SubstitutionError,
     UnreachableError,
@@ -55,6 +56,7 @@ _WITHHELD = (_P.ONCE_MORE, _P.OTHER_SOURCE, _P.BACK_OFF)
 _DEMANDED = (_P.STOP, _P.OPEN_CIRCUIT)
 _UNKNOWN = (_P.REPORT, _P.OTHER_SOURCE, _P.BACK_OFF)
 _FORBIDDEN = (_P.STOP, _P.OTHER_SOURCE, _P.OPEN_CIRCUIT)
+_UNSIGNED = (_P.OTHER_SOURCE, _P.OPEN_CIRCUIT)
 _PAUSED = (_P.WAIT, _P.OTHER_HOST)
 
 
@@ -87,14 +89,16 @@ class Refusal:
 REFUSALS: tuple[Refusal, ...] = (
     # Videos that the platform names but does not show. No error: an item with the platform's reason.
     Refusal("filtered_work", "works", "no video, and a filter list that names it", None, None, (_P.FILTER_LIST,)),
-    Refusal("filtered_detail", "works", "a null detail beside a filter detail with a reason", None, None, (_P.FILTER_LIST,)),
+    Refusal("filtered_detail", "works", "no detail, or a null one, beside a filter detail with a reason", None, None, (_P.FILTER_LIST,)),
+    Refusal("filtered_photo", "works", "a filter reason about pictures: this surface does not show photo posts, another one may", None, None, (_P.OTHER_SOURCE, _P.FILTER_LIST)),
+    Refusal("gone_code", "works", "`status_code` 2053, or the -404 of a desktop page: the video is not available", None, None, (_P.FILTER_LIST,)),
     Refusal("deleted_work", "works", "a video whose own status says that it is deleted", None, "status_deleted", (_P.FILTER_LIST,)),
     Refusal("gone_redirect", "works", "a redirect to the page for videos now gone, naming an unrelated one", None, None, (_P.FILTER_LIST,)),
     Refusal("empty_detail", "works", "a null detail, and nothing says why", EmptyAnswerError, "empty_detail", (_P.OTHER_SOURCE,)),
     # Empty responses.
     Refusal("empty_body", "pages", "200 with an empty body", EmptyAnswerError, "empty_body", _WITHHELD),
     Refusal("blocked", "pages", "200 with the bare word `blocked`", EmptyAnswerError, "blocked", _WITHHELD),
-    Refusal("page_without_data", "pages", "a container without the data (a shell)", PageWithoutDataError, None, _WITHHELD),
+    Refusal("page_without_data", "pages", "a container without the data, or a page whose own script loads it (a shell)", PageWithoutDataError, None, _WITHHELD),
     Refusal("withheld_posts", "lists", "no posts on the first page of an account that claims to have more", EmptyAnswerError, "empty_list", _WITHHELD),
     # Demands for verification or an account, regional blocks.
     Refusal("script_challenge", "pages", "a page that is a script challenge, or only sets its nonce", VerificationDemandedError, "script_challenge", _DEMANDED),
@@ -103,11 +107,13 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("verify_check", "search", "no result because of `verify_check`", VerificationDemandedError, "verify_check", _DEMANDED),
     Refusal("risk_control", "search", "no result because of `antispam_check` or `hit_shark`", VerificationDemandedError, "antispam_check", _DEMANDED),
     Refusal("verify_type", "search", "a body that names a `verify_type`", VerificationDemandedError, "verify_type", _DEMANDED),
+    Refusal("verify_data", "lists", "a body with `verify_data`, whatever its status", VerificationDemandedError, "verify_data", _DEMANDED),
     Refusal("captcha_json", "lists", "a body that is a captcha: a `code`, and the `type` verify", VerificationDemandedError, "captcha_json", _DEMANDED),
     Refusal("login_code_8", "lists", "status_code 8", LoginRequiredError, "status_code 8", _DEMANDED),
     Refusal("login_code", "search", "status_code 2483", LoginRequiredError, "status_code 2483", _DEMANDED),
     Refusal("login_status", "http", "401", LoginRequiredError, None, _DEMANDED),
     Refusal("forbidden", "http", "403", ForbiddenError, None, _FORBIDDEN),
+    Refusal("signature_demanded", "http", "`status_code` 11110, status 412 or 444, or the text of the gateway that blocks unsigned requests", SignatureDemandedError, None, _UNSIGNED),
     Refusal("restricted_page", "pages", "a page without data whose title says that access is restricted", ForbiddenError, "restricted_page", _FORBIDDEN),
     Refusal("region_redirect", "pages", "a redirect to where another region is served", RegionBlockedError, None, (_P.STOP,)),
     Refusal("is_oversea", "pages", "data that is marked as served elsewhere", RegionBlockedError, "is_oversea", (_P.STOP,)),
@@ -168,6 +174,7 @@ REFUSALS: tuple[Refusal, ...] = (
 SOURCE_ENDING_ERRORS: tuple[type[UpstreamError], ...] = (
     VerificationDemandedError,
     LoginRequiredError,
+    SignatureDemandedError,
     ForbiddenError,
     RateLimitedError,
     RegionBlockedError,

@@ -76,6 +76,7 @@ _BY_ID = {
     "video_page": parse_video_page,
     "note_page": parse_video_page,
     "slides_page": parse_video_page,
+    "item_info": parse_video_page,
     "web_video_page": parse_video_page,
     "detail": parse_detail_body,
     "slides_info": parse_slides_info,

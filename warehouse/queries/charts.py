@@ -21,19 +21,32 @@ from warehouse.records.charts import (
 )
 from warehouse.records.values import Row
 
-_KNOWN_ISSUES = """
-with listed as (
+_UNDATED = "select volid from seen.chart_issues group by volid having count(chart_date) = 0"
+# An issue that is listed without a date has that of its songs, once they are read.
+_DATED_BY_SONGS = f"""
+    select volid, max_by(chart_date, observed_at) as songs_date
+    from {released_songs()}
+    where chart_date is not null and volid in ({_UNDATED})
+    group by volid
+"""  # noqa: S608  # our text
+_KNOWN_ISSUES = f"""
+with issues as (
+    select listed.* replace (coalesce(chart_date, songs_date) as chart_date)
+    from seen.chart_issues as listed
+    left join ({_DATED_BY_SONGS}) using (volid)
+),
+listed as (
     select
         volid,
         max(observed_at) as observed_at,
         max_by(
-            {
+            {{
                 'name': name, 'chart_date': chart_date, 'surface': surface,
                 'scheduled_at': scheduled_at
-            },
+            }},
             observed_at
         ) as said
-    from seen.chart_issues
+    from issues
     where chart_date is not null
     group by volid
 ),
@@ -47,7 +60,7 @@ summary as (
 select latest, latest_scheduled_at, listed_at, volid, observed_at, unnest(said)
 from summary left join listed on said.chart_date between $first and $last
 order by said.chart_date desc, volid
-"""
+"""  # noqa: S608  # our text
 
 _OF_ISSUES = "volid in (select unnest($volids::varchar[]))"
 
@@ -137,15 +150,44 @@ def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, da
 
 
 def read_undated_count(engine: Engine) -> int:
-    """Return the number of listed issues without a known date."""
+    """Return the number of listed issues whose date neither the list nor their songs give."""
     found = engine.rows(
-        """
-        select count(*) as n from (
-            select volid from seen.chart_issues group by volid having count(chart_date) = 0
-        )
-        """,
+        f"""
+        select count(*) as n from ({_UNDATED})
+        where volid not in (select volid from ({_DATED_BY_SONGS}))
+        """,  # noqa: S608  # our text
     )
     return int(found[0]["n"])
+
+
+def read_unread_undated(engine: Engine, *, first: date, last: date) -> list[str]:
+    """Return the issues listed without a date that may be of these days, unless songs are stored.
+
+    Ids grow with time, so an issue lies between the dated ones with the next lower and higher ids.
+    """
+    found = engine.rows(
+        f"""
+        with numbered as (
+            select volid, max(chart_date) as chart_date from seen.chart_issues group by volid
+        ),
+        placed as (
+            select volid, chart_date,
+                max(chart_date) over (order by len(volid), volid) as after_date,
+                min(chart_date) over (
+                    order by len(volid), volid rows between current row and unbounded following
+                ) as before_date
+            from numbered
+        )
+        select volid from placed
+        where chart_date is null
+            and coalesce(after_date <= $last, true) and coalesce(before_date >= $first, true)
+            and volid not in (select volid from {released_songs()})
+        order by len(volid), volid
+        """,  # noqa: S608  # our text
+        first=first,
+        last=last,
+    )
+    return [row["volid"] for row in found]
 
 
 _KEPT_SONGS = f"""

@@ -10,6 +10,7 @@ SametrackError
 │   ├── LoginRequiredError         ForbiddenError           RateLimitedError
 │   ├── RegionBlockedError         SubstitutionError        StructureChangedError
 │   ├── UnreachableError           BudgetSpentError         RefusedLatelyError
+│   ├── SignatureDemandedError
 │   ├── DeviceUnavailableError     AppUnreadableError       of the operator's own device
 │   └── AudioUnavailableError      ChartUnavailableError
 ├── ProviderUnsupportedError       ProfileNotChosenError     RunCancelledError
@@ -152,6 +153,10 @@ class VerificationDemandedError(UpstreamError, wire_type="upstream_verification"
 
 class LoginRequiredError(UpstreamError, wire_type="upstream_login_required"):
     """The surface requires an account, and Sametrack has none."""
+
+
+class SignatureDemandedError(UpstreamError, wire_type="upstream_signature_demanded"):
+    """The surface answers signed requests only. Sametrack never signs one."""
 
 
 class ForbiddenError(UpstreamError, wire_type="upstream_forbidden"):

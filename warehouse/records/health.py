@@ -160,6 +160,7 @@ _ADVICE: Mapping[str, str] = {
     "upstream_page_without_data": "nothing to do: another source is read instead, if it works",
     "upstream_verification": "wait; verification is never solved, jobs continue without it",
     "upstream_login_required": "nothing to do: guests have no access, jobs continue without it",
+    "upstream_signature_demanded": "nothing to do: signatures are never made, others are read",
     "upstream_forbidden": "wait some hours, or use another network",
     "upstream_rate_limited": "wait as long as told; lower `per_second` in the platform profile",
     "upstream_region_blocked": "run this from a network in the platform's own region",

@@ -17,6 +17,7 @@ from urllib.parse import quote
 import orjson
 
 from pipelines.platform.page_scripts import find_title
+from pipelines.platform.parsers.desktop import ROWS
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.streams import read_stream
 from warehouse.records.errors import UpstreamError
@@ -58,20 +59,29 @@ def _decode_page(body: bytes) -> DecodedBody | None:
     is_judged = title is not None and not _has_key(payload, _CAPTIONED)
     text = html.escape(title) if title is not None and is_judged else ""
     is_rendered = b"_ROUTER_DATA" not in body and _RENDERED in body
+    is_stream = ROWS in payload
 
     def encode(changed: object) -> bytes:
-        data = encode_json(changed)
-        script = (
-            f'<script id="RENDER_DATA" type="application/json">{quote(data)}</script>'
-            if is_rendered
-            else f"<script>window._ROUTER_DATA = {_in_script(data)}</script>"
-        )
+        if is_stream:
+            script = f"<script>self.__pace_f.push([1,{_in_script(_to_rows(changed))}])</script>"
+        elif is_rendered:
+            data = quote(encode_json(changed))
+            script = f'<script id="RENDER_DATA" type="application/json">{data}</script>'
+        else:
+            script = f"<script>window._ROUTER_DATA = {_in_script(encode_json(changed))}</script>"
         page = (
             f"<!DOCTYPE html><html><head><title>{text}</title></head><body>{script}</body></html>"
         )
         return page.encode()
 
     return DecodedBody(payload, encode)
+
+
+def _to_rows(changed: object) -> bytes:
+    """Encode the rows of a streamed page as the text of one chunk."""
+    rows = changed.get(ROWS) if isinstance(changed, dict) else None
+    lines = rows.items() if isinstance(rows, dict) else ()
+    return encode_json("".join(f"{name}:{encode_json(row).decode()}\n" for name, row in lines))
 
 
 def _has_key(value: object, keys: frozenset[str]) -> bool:

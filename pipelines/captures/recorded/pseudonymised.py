@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from pipelines.captures.recorded.body_forms import decode_body
+from pipelines.platform.parsers.desktop import to_snake
 from warehouse.exports.pseudonyms import Pseudonyms
 
 _ACCOUNT_KEYS = frozenset({
@@ -21,14 +22,14 @@ _ACCOUNT_KEYS = frozenset({
 })  # fmt: skip
 _PUBLIC_PARTS = frozenset({
     "music", "music_info", "matched_pgc_sound", "cha_list", "ch_info", "challenge_info",
-    "text_extra", "extra", "log_pb", "diversion_music_detail_preload", "trackinfo", "tracklist",
-    "track", "playlistinfo", "albuminfo",
+    "text_extra", "extra", "log_pb", "diversion_music_detail_preload", "track_info", "track_list",
+    "track", "playlist_info", "album_info",
 })  # fmt: skip
 """Objects whose own ids are those of music, hashtags or log lines."""
 _PUBLIC_IDS = frozenset({"mid", "hashtag_id", "cid", "ch_id", "track_id"})
 _KEPT_TEXTS = frozenset({
-    "title", "hashtag_name", "cha_name", "filter_reason", "notice", "detail_msg", "trackname",
-    "artistname", "search_nil_type", "search_nil_item", "music_display_mapping_title", "type",
+    "title", "hashtag_name", "cha_name", "filter_reason", "notice", "detail_msg", "track_name",
+    "artist_name", "search_nil_type", "search_nil_item", "music_display_mapping_title", "type",
     "status_msg", "error", "message",
 })  # fmt: skip
 _NAMES = frozenset({"nickname", "owner_nickname", "remark_name", "unique_id", "sec_uid"})
@@ -89,7 +90,7 @@ class BodyPseudonymiser:
     def _changed(self, value: Any, key: str, part: str) -> Any:
         if isinstance(value, dict):
             return {
-                name: self._changed(below, name.lower(), key or part)
+                name: self._changed(below, to_snake(name), key or part)
                 for name, below in value.items()
             }
         if isinstance(value, list):
@@ -108,7 +109,7 @@ class BodyPseudonymiser:
             return "" if not value else "0"
         if key in _ACCOUNT_KEYS:
             return self._account(value)
-        if value.startswith(("http://", "https://")):
+        if value.startswith(("http://", "https://", "//")):
             return self._address(value)
         if value.isdigit():
             return self._number(value, key, part)
@@ -158,7 +159,8 @@ class BodyPseudonymiser:
         if _SILENT in value:
             return value.partition("?")[0]
         parts = urlsplit(value)
-        return f"{parts.scheme}://{parts.netloc}/{self._hash('address', value)}"
+        scheme = f"{parts.scheme}:" if parts.scheme else ""
+        return f"{scheme}//{parts.netloc}/{self._hash('address', value)}"
 
     def _hash(self, kind: str, value: str) -> str:
         return self._digest(kind, value)[:_HASHED]
@@ -171,7 +173,7 @@ def _names(value: Any) -> Iterator[str]:
     """Yield the names and ids of accounts in a payload."""
     if isinstance(value, dict):
         for key, below in value.items():
-            if key in _NAMES and isinstance(below, str) and below:
+            if to_snake(key) in _NAMES and isinstance(below, str) and below:
                 yield below
             yield from _names(below)
     elif isinstance(value, list):

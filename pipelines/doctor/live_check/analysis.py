@@ -19,7 +19,12 @@ from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
 from pipelines.platform.page_scripts import find_resources
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.parsers.refusals import LOGIN_CODES, UNKNOWN_CODE
+from pipelines.platform.parsers.refusals import (
+    GONE_CODES,
+    LOGIN_CODES,
+    SIGNATURE_CODES,
+    UNKNOWN_CODE,
+)
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.search import HARMLESS_NIL_TYPES
@@ -29,7 +34,9 @@ HostKind = Literal["media", "script", "redirect"]
 KNOWN_KEYS = Path(__file__).with_name("known_keys.txt")
 """Names of the keys in the shape files, written by `python -m tests.known_keys`."""
 _CHART_TOO_OFTEN = 1002
-KNOWN_STATUS_CODES = frozenset({0, UNKNOWN_CODE, _CHART_TOO_OFTEN, *LOGIN_CODES})
+KNOWN_STATUS_CODES = frozenset({
+    0, UNKNOWN_CODE, *GONE_CODES, _CHART_TOO_OFTEN, *LOGIN_CODES, *SIGNATURE_CODES,
+})  # fmt: skip
 KNOWN_NIL_TYPES = HARMLESS_NIL_TYPES | {
     "verify_check", "hit_shark", "antispam_check", "params_check", "invalid_app",
 }  # fmt: skip

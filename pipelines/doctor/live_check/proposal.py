@@ -20,6 +20,7 @@ from warehouse.records.errors import (
     InvalidParameterError,
     LoginRequiredError,
     RateLimitedError,
+    SignatureDemandedError,
     VerificationDemandedError,
 )
 
@@ -139,6 +140,11 @@ def _propose_surface(
         patch.additions["off"] |= dict.fromkeys(_TOGETHER.get(name, (name,)), why)
     elif kind == RateLimitedError.type and surface.health.http_status is not None:
         patch.per_second = profile.rate.per_second * _SLOWER
+    elif kind == SignatureDemandedError.type:
+        patch.notes.append(
+            f"{name} demands a signature ({surface.health.reason}), which is never made: scans "
+            "read other sources; switch it off if that stays so"
+        )
     elif kind == VerificationDemandedError.type:
         patch.notes.append(
             f"{name} demands verification ({surface.health.reason}): its circuit waits by itself; "

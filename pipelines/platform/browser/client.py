@@ -15,7 +15,7 @@ from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.link_gate import check_address
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.parsers.pages import parse_container
+from pipelines.platform.parsers.pages import parse_container, shows_video
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import (
@@ -53,7 +53,10 @@ FIRST_SCREENS: Mapping[str, FirstScreen] = {
 }
 """The page that loads each surface."""
 _HOSTS_HINT = "if one of these hosts serves the page's scripts, add it to [browser] of the profile"
-PAGES = frozenset({"user_page", "video_page", "note_page", "slides_page"})
+VIDEO_PAGES = frozenset({"video_page", "note_page", "slides_page"})
+VIDEO_ANSWERS = ("item_info", "slides_info", "web_detail")
+"""What the script of a page without data loads about its video, the usual one first."""
+PAGES = VIDEO_PAGES | {"user_page"}
 
 
 class BrowserClient(GuestClient):
@@ -94,9 +97,34 @@ class BrowserClient(GuestClient):
             return await self._screen(ask, screen)
         if ask.surface in PAGES:
             await self._permit(ask)
+            if ask.surface in VIDEO_PAGES:
+                return await self._video(ask)
             visit = Visit(surface=ask.surface, url=ask.address, wanted=ask.surface, paths={})
             return self._shown((await self._load(visit)).document)
         return await super().fetch(ask)
+
+    async def _video(self, ask: HttpRequest) -> HttpResponse:
+        """Return the document of a page, or what its script received if the document has no data.
+
+        The script may ask with a token of its own, which we never make.
+        """
+
+        def is_enough(document: HttpResponse) -> bool:
+            return self._surfaces.ends_at(document.url) or shows_video(document.body)
+
+        visit = Visit(
+            surface=ask.surface,
+            url=ask.address,
+            wanted=VIDEO_ANSWERS[0],
+            paths={name: getattr(self.profile.paths, name) for name in VIDEO_ANSWERS},
+            is_enough=is_enough,
+        )
+        loaded = await self._load(visit)
+        answers = [loaded.answers[name] for name in VIDEO_ANSWERS if name in loaded.answers]
+        if is_enough(loaded.document) or not answers:
+            return self._shown(loaded.document)
+        shown = (answer for answer in answers if shows_video(answer.body))
+        return replace(next(shown, answers[0]), surface=ask.surface)
 
     async def _screen(self, ask: HttpRequest, screen: FirstScreen) -> HttpResponse:
         entity = ask.params[screen.asked_by]

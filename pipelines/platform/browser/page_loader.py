@@ -164,7 +164,8 @@ class PageLoader:
         await page.wait_for_load_state("domcontentloaded", timeout=patience_ms)
         document = to_http_response(watch.visit.surface, response, await response.body())
         watch.answers[watch.visit.surface] = document
-        if watch.visit.wanted != watch.visit.surface:
+        visit = watch.visit
+        if visit.wanted != visit.surface and not visit.is_enough(document):
             await self._wait(page, watch)
         if watch.error is not None:
             raise watch.error

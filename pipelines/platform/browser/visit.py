@@ -4,6 +4,7 @@ Not here: opening pages (`page_loader.py`).
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -25,12 +26,14 @@ class Visit:
         url: Its address.
         wanted: Surface whose response ends the visit; the page's own for its document alone.
         paths: Path of each surface of interest, by its name.
+        is_enough: Returns True for a document with the data itself, which ends the visit, too.
     """
 
     surface: str
     url: str
     wanted: str
     paths: dict[str, str]
+    is_enough: Callable[[HttpResponse], bool] = lambda _document: False
 
 
 @dataclass(slots=True)

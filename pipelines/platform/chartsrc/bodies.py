@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.parsers.fields import MAX_INT, JsonNode, parse_json
+from pipelines.platform.parsers.refusals import SIGNATURE_CODES
 from pipelines.platform.profiles import ProfileMarkers
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
@@ -21,6 +22,7 @@ _TRAILING_COMMENT = re.compile(rb"<!--[^<>]*-->\s*\Z")
 _MAX_COMMENTS = 20  # it sends one or two
 _MAX_COMMENT_BYTES = 2_000
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
+_TIME_OF_DAY = re.compile(r"[0-9]{1,2}:[0-9]{2}(?P<seconds>:[0-9]{2})?", re.ASCII)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
 _SONGS = frozenset({"data", "songs"})  # where documents with issues or songs have them
@@ -42,9 +44,15 @@ def refuse_chart_answer(answer: HttpResponse) -> None:
 
     Raises:
         ForbiddenError: Status 403.
+        SignatureDemandedError: Status 412 or 444.
         ChartUnavailableError: Any other status than 200, or an empty body.
     """
     surface, status = answer.surface, answer.status
+    if status in SIGNATURE_CODES:
+        detail = "the chart answers signed requests only"
+        raise refusal_error(
+            "signature_demanded", detail, surface=surface, status=status, reason=f"status {status}"
+        )
     if status == HTTPStatus.FORBIDDEN:
         raise refusal_error("forbidden", "the chart forbids this", surface=surface, status=status)
     if status != HTTPStatus.OK or not answer.body.strip():
@@ -154,13 +162,23 @@ def find_date(node: JsonNode, *keys: str) -> date | None:
     return None
 
 
-def find_time(node: JsonNode, key: str) -> datetime | None:
-    """Return the time of a text such as `2026-08-29 09:40:00`, which is Shanghai's, in UTC."""
+def find_time(node: JsonNode, key: str, *, day: date | None = None) -> datetime | None:
+    """Return a time of Shanghai from a text such as `2026-08-29 09:40:00`.
+
+    A text such as `10:00:00` is a time of `day`, unknown without one.
+    """
+    text = node.values.get(key)
+    if not isinstance(text, str):
+        return None
+    dated = text.strip()
+    if day is not None and (of_day := _TIME_OF_DAY.fullmatch(dated)):
+        dated = f"{day} {dated}" if of_day["seconds"] else f"{day} {dated}:00"
     try:
-        local = datetime.strptime(node.text(key) or "", "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
-        return local.replace(tzinfo=_SHANGHAI).astimezone(UTC)
+        local = datetime.strptime(dated, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
+        local.astimezone(UTC)
     except (ValueError, OverflowError):  # such as 0000-00-00 00:00:00
         return None
+    return local.replace(tzinfo=_SHANGHAI)
 
 
 def _not_a_document(body: bytes, seen: ChartParseContext) -> UpstreamError:

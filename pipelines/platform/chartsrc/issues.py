@@ -13,6 +13,9 @@ from pipelines.platform.chartsrc.bodies import (
 from pipelines.platform.parsers.fields import JsonNode
 from warehouse.records.charts import ChartIndex, ChartIssue
 
+_RELEASE = "scheduled_release_time"
+_LATEST_DATE = "latest_rank_cid_publish_date"
+
 
 def parse_issues(body: bytes, *, seen: ChartParseContext) -> ChartIndex:
     """Parse all issues, newest first; those without a date come last.
@@ -29,7 +32,7 @@ def parse_issues(body: bytes, *, seen: ChartParseContext) -> ChartIndex:
         if year.values.get("vols") is None:
             raise year.missing("vols")
         for entry in year.nodes("vols"):
-            issue = _issue(entry, seen)
+            issue = _issue(entry, data, seen)
             found.setdefault(issue.volid, issue)
     if not found:
         raise empty_list_error(seen.surface)
@@ -37,12 +40,37 @@ def parse_issues(body: bytes, *, seen: ChartParseContext) -> ChartIndex:
     return ChartIndex(issues=tuple(newest_first), latest_volid=data.id("rank_cid"))
 
 
-def _issue(entry: JsonNode, seen: ChartParseContext) -> ChartIssue:
+def _issue(entry: JsonNode, data: JsonNode, seen: ChartParseContext) -> ChartIssue:
+    volid = entry.must_id("volid")
+    chart_date = find_date(entry, "voltime", "outer_text")
+    scheduled_at = find_time(entry, _RELEASE, day=chart_date)
+    for holder in (entry, data):
+        schedule = _schedule(holder)
+        if schedule is None or scheduled_at is not None:
+            continue
+        latest, latest_date = schedule.id("latest_rank_cid"), find_date(schedule, _LATEST_DATE)
+        if latest == volid:
+            chart_date = chart_date or latest_date
+        # An issue that is listed before its release is newer than the latest one of the schedule.
+        is_newer = bool(chart_date and latest_date and chart_date > latest_date)
+        if latest == volid or is_newer or (latest is None and holder is entry):
+            scheduled_at = find_time(schedule, _RELEASE, day=chart_date)
     return ChartIssue(
-        volid=entry.must_id("volid"),
+        volid=volid,
         surface=seen.surface,
         observed_at=seen.observed_at,
         name=entry.name("volname") or entry.name("voltitle"),
-        chart_date=find_date(entry, "voltime", "outer_text"),
-        scheduled_at=find_time(entry, "scheduled_release_time"),
+        chart_date=chart_date,
+        scheduled_at=scheduled_at,
     )
+
+
+def _schedule(holder: JsonNode) -> JsonNode | None:
+    """Return the release schedule of an issue or a list, which is its own or under `extra.resp`."""
+    for path in (("scheduled_release_conf",), ("extra", "resp", "scheduled_release_conf")):
+        value: object = holder.values
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, dict):
+            return JsonNode(value, holder.surface, f"{holder.path}.{'.'.join(path)}")
+    return None

@@ -25,6 +25,7 @@ from warehouse.records.errors import (
     PageWithoutDataError,
     RateLimitedError,
     SametrackError,
+    SignatureDemandedError,
     StructureChangedError,
     UnreachableError,
     UpstreamError,
@@ -37,6 +38,7 @@ WHOLE_HOST = "*"
 """Name of the circuit of a whole host, beside those of its surfaces."""
 _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
     (ForbiddenError, 1),
+    (SignatureDemandedError, 1),
     (VerificationDemandedError, 1),
     (LoginRequiredError, 1),
     (UnreachableError, 5),
@@ -48,7 +50,8 @@ _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
 )
 """How many errors in a row open the circuit.
 
-One demand for verification or an account is enough, since it concerns the visitor. A burst of
+One demand for verification, an account or a signature is enough, since the next request would meet
+it, too. A burst of
 empty responses is how an address gets blocked gradually. Responses that nobody can read, one after
 the other, are a refusal of an unknown form, or a surface that is gone. A host may refuse one sound
 six times: three addresses, and three more once its video is read again.

@@ -4,20 +4,15 @@ A missing or mistyped `has_more` is a structure error, never "the end". A cursor
 unchanged: if a surface repeats the current page's, the walk detects that it stalls.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from pipelines.platform.parsers.fields import JsonNode
-from pipelines.platform.parsers.pages import find_account_lists, find_requested_video
+from pipelines.platform.parsers.fields import JsonNode, parse_json
+from pipelines.platform.parsers.pages import find_account_lists, find_requested_video, says_why
 from pipelines.platform.parsers.refusals import open_answer, refuse_status
-from pipelines.platform.parsers.videos import (
-    ParseContext,
-    parse_detail,
-    parse_list_item,
-    parse_unavailable,
-)
+from pipelines.platform.parsers.videos import ParseContext, parse_list_item
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import SubstitutionError, UpstreamError
+from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 from warehouse.records.videos import (
     UnavailableVideo,
     Video,
@@ -120,38 +115,55 @@ def parse_slides_info(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    if not answer.has("aweme_details"):
-        raise answer.missing("aweme_details")
-    found = find_requested_video(
-        answer.nodes("aweme_details"), answer.nodes("filter_list"), aweme_id=aweme_id, seen=seen
-    )
-    if found is None:
-        raise _empty_detail(seen)
-    return found
+    answer = _open_detail(body, "aweme_details", seen)
+    return _requested_video(answer.nodes("aweme_details"), answer, aweme_id, seen)
 
 
 def parse_detail_body(
     body: bytes, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
-    """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
+    """Parse a detail body: `aweme_detail`, or none with the reason in `filter_detail`.
 
     Raises:
         EmptyAnswerError: It is null without a reason: blocked or deleted, unknown which.
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    if not answer.has("aweme_detail"):
-        raise answer.missing("aweme_detail")
-    detail, why = answer.node("aweme_detail"), answer.node("filter_detail")
-    if detail is None and why is not None and why.name("filter_reason"):
-        return parse_unavailable(why, aweme_id=aweme_id)
-    if detail is None:
-        raise _empty_detail(seen)
-    if detail.must_id("aweme_id") != aweme_id:
-        raise SubstitutionError(f"requested {aweme_id}, got another video", surface=seen.surface)
-    return parse_detail(detail, seen)
+    answer = _open_detail(body, "aweme_detail", seen)
+    detail = answer.node("aweme_detail")
+    shown = [] if detail is None or not detail.values else [detail]
+    return _requested_video(iter(shown), answer, aweme_id, seen)
+
+
+def _open_detail(body: bytes, key: str, seen: ParseContext) -> JsonNode:
+    """Return the answer of a detail surface, unless it neither has the key nor says why not.
+
+    Raises:
+        UpstreamError: The surface refuses, or keys or types are unknown.
+    """
+    answer = parse_json(body, surface=seen.surface)
+    try:
+        refuse_status(answer)
+        if not answer.has(key):
+            raise answer.missing(key)
+    except StructureChangedError:
+        # A status and a form that nobody knows say less than a reason of the platform's own.
+        if not says_why(answer):
+            raise
+    return answer
+
+
+def _requested_video(
+    shown: Iterator[JsonNode], answer: JsonNode, aweme_id: str, seen: ParseContext
+) -> VideoDetail | UnavailableVideo:
+    found = find_requested_video(shown, answer, aweme_id=aweme_id, seen=seen)
+    if found is None:
+        raise refusal_error(
+            "empty_detail",
+            "the response contains neither the video nor a reason",
+            surface=seen.surface,
+        )
+    return found
 
 
 def _page(
@@ -221,12 +233,4 @@ def foreign_rows_error(page: VideoPage, *, surface: str | None = None) -> Upstre
         f"{len(page.foreign)} of {count} rows state another account, hashtag or music id than "
         "the one that was asked for",
         surface=surface or page.foreign[0].surface,
-    )
-
-
-def _empty_detail(seen: ParseContext) -> UpstreamError:
-    return refusal_error(
-        "empty_detail",
-        "the response contains neither the video nor a reason",
-        surface=seen.surface,
     )

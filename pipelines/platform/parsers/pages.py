@@ -7,13 +7,20 @@ page without data is searched for the reason (`refusals.py`).
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 
 import orjson
 
 from pipelines.platform.page_scripts import find_scripts
-from pipelines.platform.parsers.fields import KEY_LENGTH_SHOWN, JsonNode, refuse_too_many_values
-from pipelines.platform.parsers.refusals import refuse_status
+from pipelines.platform.parsers.desktop import find_desktop_result, read_stream_rows
+from pipelines.platform.parsers.fields import (
+    KEY_LENGTH_SHOWN,
+    JsonNode,
+    parse_json,
+    refuse_too_many_values,
+)
+from pipelines.platform.parsers.refusals import refuse_status, says_gone
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
@@ -21,7 +28,7 @@ from pipelines.platform.parsers.videos import (
     refuse_region,
 )
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import StructureChangedError, SubstitutionError
+from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _ROUTER = "_ROUTER_DATA"
@@ -30,26 +37,43 @@ _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"
 _MAX_DEPTH = 6
+_ANY_PAGE = ParseContext(surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str)
 _MAX_ESCAPES = 400_000  # each is an object while they are replaced
 
 
 def parse_container(body: bytes, *, surface: str) -> JsonNode:
-    """Return the data object of a public page: `_ROUTER_DATA`, or the older `RENDER_DATA`.
+    """Return the data object of a public page.
 
-    Pages of the music service set `_ROUTER_DATA`, too, and go on with code in the same script.
+    It is `_ROUTER_DATA` of a share page, `RENDER_DATA` of a desktop page, or the rows that a
+    desktop page streams. Pages of the music service set `_ROUTER_DATA`, too, and go on with code in
+    the same script.
 
     Raises:
         StructureChangedError: The page has no container, or an unreadable one.
     """
+    found = next(_containers(body, surface=surface), None)
+    if found is None:
+        raise _no_container(surface)
+    return found
+
+
+def _no_container(surface: str) -> UpstreamError:
+    return refusal_error("no_container", "the page has no data container", surface=surface)
+
+
+def _containers(body: bytes, *, surface: str) -> Iterator[JsonNode]:
     refuse_too_many_values(body, surface=surface)
-    for script in find_scripts(body):
+    scripts = list(find_scripts(body))
+    for script in scripts:
         text = script.text.strip()
         if _RENDERED.search(script.attributes):
-            return _decoded(_unescaped(text, surface), surface)
+            yield _decoded(_unescaped(text, surface), surface)
         name, _, value = text.partition("=")
         if name.strip().removeprefix("window.") == _ROUTER:
-            return _leading_value(value.lstrip(), surface)
-    raise refusal_error("no_container", "the page has no data container", surface=surface)
+            yield _leading_value(value.lstrip(), surface)
+    rows = read_stream_rows(scripts, surface=surface)
+    if rows is not None:
+        yield rows
 
 
 def _unescaped(text: str, surface: str) -> bytes:
@@ -68,7 +92,9 @@ def _unescaped(text: str, surface: str) -> bytes:
 def parse_video_page(
     body: bytes, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo:
-    """Parse the video on a video, note or slides page.
+    """Parse the video on a video, note or slides page, or on its desktop page.
+
+    A JSON body is what the page's own script received instead of data in the page.
 
     Raises:
         PageWithoutDataError: The container lacks the video: the platform withholds it.
@@ -77,12 +103,9 @@ def parse_video_page(
         LoginRequiredError: The result asks for an account.
         StructureChangedError: Keys, types or the result's status are unknown.
     """
-    container = parse_container(body, surface=seen.surface)
-    _, result = _found(container, _VIDEO_KEYS)
+    result = _result(body, aweme_id, seen)
     refuse_region(result)
-    found = find_requested_video(
-        _shown(result), result.nodes("filter_list"), aweme_id=aweme_id, seen=seen
-    )
+    found = find_requested_video(_shown(result), result, aweme_id=aweme_id, seen=seen)
     if found is None:
         refuse_status(result)
         raise refusal_error(
@@ -94,22 +117,67 @@ def parse_video_page(
     return found
 
 
+def _result(body: bytes, aweme_id: str, seen: ParseContext) -> JsonNode:
+    """Return the object of a page, or of its script, that shows the video or says why it does not.
+
+    Raises:
+        PageWithoutDataError: No container of the page has one.
+        StructureChangedError: There is no container, or it cannot be read.
+    """
+    if body.lstrip()[:1] == b"{":
+        return parse_json(body, surface=seen.surface)
+    containers = list(_containers(body, surface=seen.surface))
+    # A desktop page may have its data in the stream, beside a container without it.
+    for container in containers:
+        result = find_desktop_result(container, aweme_id, seen)
+        if result is not None and (result.values["aweme_detail"] or says_why(result)):
+            return result
+    if not containers:
+        raise _no_container(seen.surface)
+    return _found(containers[0], _VIDEO_KEYS)[1]
+
+
+def shows_video(body: bytes) -> bool:
+    """Return True if a page, or JSON in its place, shows a video or says why it does not."""
+    try:
+        result = _result(body, "", _ANY_PAGE)
+        return says_why(result) or next(_shown(result), None) is not None
+    except UpstreamError:
+        return False
+
+
 def _shown(result: JsonNode) -> Iterator[JsonNode]:
-    """Yield the videos of a result: a list, or (on note pages) a single one."""
+    """Yield the videos of a result: a list, or (on note and desktop pages) a single one."""
     alone = result.node(_ALONE)
     if alone is not None:
         return iter((alone,))
     items = next((key for key in _ITEM_KEYS if result.has(key)), None)
-    if items is None and not result.has(_ALONE):
+    if items is None and not result.has(_ALONE) and not says_why(result):
         refuse_status(result)
         raise result.missing(_ITEM_KEYS[0])
     return iter(()) if items is None else result.nodes(items)
 
 
+def says_why(result: JsonNode) -> bool:
+    """Return True if a result says why it does not show a video."""
+    return says_gone(result) or next(_filtered(result), None) is not None
+
+
+def _filtered(result: JsonNode) -> Iterator[JsonNode]:
+    """Yield what a result says of videos that it does not show: each with an id or a reason."""
+    detail = result.node("filter_detail")
+    for entry in (*result.nodes("filter_list"), *([] if detail is None else [detail])):
+        has_reason = any(map(entry.name, ("filter_reason", "notice", "detail_msg")))
+        if has_reason or (entry is not detail and entry.id("aweme_id")):
+            yield entry
+
+
 def find_requested_video(
-    shown: Iterator[JsonNode], filtered: Iterator[JsonNode], *, aweme_id: str, seen: ParseContext
+    shown: Iterator[JsonNode], result: JsonNode, *, aweme_id: str, seen: ParseContext
 ) -> VideoDetail | UnavailableVideo | None:
-    """Return the requested video among those shown or filtered; None when there is neither.
+    """Return the requested video among those that a result shows or filters, else None.
+
+    A reason without an id is about the video that was asked for.
 
     Raises:
         SubstitutionError: Only other videos are shown.
@@ -120,14 +188,21 @@ def find_requested_video(
         if found == aweme_id:
             return parse_detail(item, seen)
         others.append(found)
-    for entry in filtered:
-        found = entry.must_id("aweme_id")
+    for entry in _filtered(result):
+        found = entry.id("aweme_id") or aweme_id
         if found == aweme_id:
             return parse_unavailable(entry, aweme_id=aweme_id)
         others.append(found)
     if others:
         raise SubstitutionError(
             f"requested {aweme_id}, got another video", surface=seen.surface, reason=others[0]
+        )
+    if says_gone(result):
+        return UnavailableVideo(
+            aweme_id=aweme_id,
+            reason="unavailable",
+            filter_reason=f"status_code {result.values['status_code']}",
+            notice=result.name("status_msg"),
         )
     return None
 

@@ -18,12 +18,19 @@ from warehouse.records.errors import StructureChangedError, UpstreamError
 LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
 """What JSON surfaces answer to a guest where they want an account, by the row of each."""
 UNKNOWN_CODE = 5  # a bad or unknown id
+_GONE_PAGE = -404
+GONE_CODES = frozenset({2053, _GONE_PAGE})
+"""What surfaces of one video answer if it is not available; desktop pages have the negative one."""
+SIGNATURE_CODES = frozenset({11110, 412, 444})
+"""What surfaces answer to requests without a signature, as `status_code` or as HTTP status."""
 _BLOCKED = b"blocked"
 _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
+_CODE_DIGITS = 9
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
+_TEXT_KEPT = 4096  # and refusal texts shorter
 
 
 _BY_STATUS = {
@@ -44,12 +51,23 @@ def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
         LoginRequiredError: Status 401.
         RegionBlockedError: Status 451, or a redirect to the site of another region.
         VerificationDemandedError: A redirect to a verification page.
+        SignatureDemandedError: Status 412 or 444, or the text of the gateway that demands it.
         EmptyAnswerError: The body is empty, or the bare word `blocked`.
-        StructureChangedError: Any other status than 200.
+        UpstreamError: Any other status than 200, whose JSON body is a known refusal.
+        StructureChangedError: Any other status.
     """
     surface, status = answer.surface, answer.status
     if answer.location is not None:
         raise _redirected(answer, words)
+    # A page or a document with status 200 may quote the gateway's words.
+    is_refusal = status != HTTPStatus.OK or _is_text(answer.body)
+    start = answer.body[:_TEXT_KEPT]
+    if is_refusal and any(word.encode() in start for word in words.signature_text):
+        raise _unsigned(surface, status=status, reason="gateway_text")
+    if status != HTTPStatus.OK and (named := _by_document(answer)) is not None:
+        raise named
+    if status in SIGNATURE_CODES:
+        raise _unsigned(surface, status=status, reason=f"status {status}")
     if status in _BY_STATUS:
         row, detail = _BY_STATUS[HTTPStatus(status)]
         raise refusal_error(row, detail, surface=surface, status=status)
@@ -64,6 +82,21 @@ def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
     if answer.body.strip().lower() in {b"", _BLOCKED}:
         row = "blocked" if answer.body.strip() else "empty_body"
         raise refusal_error(row, "the response is empty", surface=surface, status=status)
+
+
+def _is_text(body: bytes) -> bool:
+    """Return True for a body that begins neither like a page nor like JSON."""
+    return body.lstrip()[:1] not in {b"<", b"{", b"["}
+
+
+def _unsigned(surface: str, *, reason: str, status: int | None = None) -> UpstreamError:
+    return refusal_error(
+        "signature_demanded",
+        "the surface answers signed requests only",
+        surface=surface,
+        status=status,
+        reason=reason,
+    )
 
 
 def _redirected(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
@@ -82,6 +115,7 @@ def refuse_status(body: JsonNode) -> None:
         VerificationDemandedError: The platform demands verification.
         RateLimitedError: Requests come too often for the platform.
         LoginRequiredError: The surface requires an account.
+        SignatureDemandedError: The surface answers signed requests only.
         StructureChangedError: The status is unknown.
     """
     error = _verification(body) or _too_frequent(body) or _by_code(body)
@@ -92,6 +126,8 @@ def refuse_status(body: JsonNode) -> None:
 def _verification(body: JsonNode) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
+    if body.values.get("verify_data"):
+        row = "verify_data"
     if body.values.get("type") == _CAPTCHA and body.has("code"):
         row = "captcha_json"
     codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
@@ -113,13 +149,15 @@ def _too_frequent(body: JsonNode) -> UpstreamError | None:
 
 
 def _by_code(body: JsonNode) -> UpstreamError | None:
-    code = body.whole("status_code") or 0
+    code = _status_code(body) or 0
     if code == 0:
         return None
     if code in LOGIN_CODES:
         return refusal_error(
             LOGIN_CODES[code], "the surface requires an account", surface=body.surface
         )
+    if code in SIGNATURE_CODES:
+        return _unsigned(body.surface, reason=f"status_code {code}")
     return refusal_error(
         "unknown_code",
         "the surface answered with an unknown status",
@@ -158,8 +196,30 @@ def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
 
 
 def says_unknown(body: JsonNode) -> bool:
-    """Return True if the body says that the requested id does not exist."""
-    return body.whole("status_code") == UNKNOWN_CODE
+    """Return True if the body says that the requested id does not exist.
+
+    Raises:
+        VerificationDemandedError: It demands verification, which can come with any status.
+    """
+    demand = _verification(body)
+    if demand is not None:
+        raise demand
+    return _status_code(body) == UNKNOWN_CODE
+
+
+def says_gone(body: JsonNode) -> bool:
+    """Return True if the status of the body says that the one requested video is not available."""
+    code = body.values.get("status_code")
+    known = code if code == _GONE_PAGE else _status_code(body)
+    return known in GONE_CODES and _verification(body) is None
+
+
+def _status_code(body: JsonNode) -> int | None:
+    """Return the status of a body, also from a text of digits; None when absent."""
+    code = body.values.get("status_code")
+    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) <= _CODE_DIGITS:
+        return int(code)
+    return body.whole("status_code")
 
 
 def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
@@ -176,8 +236,21 @@ def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -
     has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
     named = _by_title(title, answer, words)
     if named is None and not has_container:
-        named = _by_script(page, answer, words)
+        named = _by_script(page, answer, words) or _by_shell(answer, words)
     return named or error
+
+
+def _by_shell(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
+    """Return the error for a page whose own script loads what it is about."""
+    if not any(word.encode() in answer.body for word in words.shell_body):
+        return None
+    return refusal_error(
+        "page_without_data",
+        "the page's own script loads its data",
+        surface=answer.surface,
+        reason="client_side_page",
+        status=answer.status,
+    )
 
 
 def _by_document(answer: HttpResponse) -> UpstreamError | None:

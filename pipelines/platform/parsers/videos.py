@@ -31,7 +31,11 @@ _CLOCK_SKEW_S = 86_400  # clocks may differ by hours; milliseconds lie thousands
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
 _VIDEO_TYPES = frozenset({0, 4})
 _SONG_ID = re.compile(r"[1-9][0-9]{4,29}", re.ASCII)
+_MATCHED_SONGS = ("matched_pgc_sound", "matched_song")
 _MAX_TITLE_CHARS = 1_000  # a longer text is no title, and the search is quadratic in its length
+_GLUED_SONG = re.compile(
+    r"(?P<title>.+)（(?P<bracketed>[^（）]+)）|(?P<song>.+) - (?P<artist>.+?)", re.DOTALL
+)
 _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
@@ -221,16 +225,30 @@ def _music(node: JsonNode | None) -> Music | None:
 def read_mapped_song(node: JsonNode) -> tuple[str | None, str | None]:
     """Return title and artist of the song that the platform names inside a user sound.
 
-    Either is None if it is not named.
+    Either is None if it is not named. Fields that name both apart come before a text with both.
     """
-    mapped = read_extra(node).get("music_display_mapping_title")
-    if isinstance(mapped, str) and mapped.strip():
-        return mapped.strip(), None
-    matched = node.node("matched_pgc_sound")
-    title = None if matched is None else matched.name("title")
-    if matched is not None and title is not None:
-        return title, matched.name("author")
-    return _named_song(node.text("title") or "")
+    glued = read_extra(node).get("music_display_mapping_title")
+    mapped = _split_song(glued.strip()) if isinstance(glued, str) else (None, None)
+    for key in _MATCHED_SONGS:
+        matched = node.node(key)
+        title = None if matched is None else matched.name("title")
+        if matched is not None and title is not None:
+            artist = matched.name("author")
+            return title, mapped[1] if artist is None and mapped[0] == title else artist
+    return mapped if mapped[0] else _named_song(node.text("title") or "")
+
+
+def _split_song(glued: str) -> tuple[str | None, str | None]:
+    """Return title and artist of a text such as "Title - Artist" or "Title（Artist）".
+
+    The artist is what follows the last " - ", or what stands in a full-width bracket at the end:
+    titles contain both, too.
+    """
+    found = _GLUED_SONG.fullmatch(glued) if len(glued) <= _MAX_TITLE_CHARS else None
+    if found is None:
+        return glued or None, None
+    title, artist = found["title"] or found["song"], found["bracketed"] or found["artist"]
+    return title.strip(), artist.strip() or None
 
 
 def read_service_track_id(node: JsonNode) -> str | None:

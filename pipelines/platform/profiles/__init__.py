@@ -98,6 +98,7 @@ class SurfacePaths(ProfilePart):
     note_page: UrlPath
     slides_page: UrlPath
     slides_info: UrlPath
+    item_info: UrlPath = "/web/api/v2/aweme/iteminfo/"
     user_info: UrlPath
     user_posts: UrlPath
     user_page: UrlPath
@@ -180,7 +181,9 @@ class CircuitTimes(ProfilePart):
 class ProfileMarkers(ProfilePart):
     """Markers in pages and redirects without data that show the reason.
 
-    `chart_denied` and `chart_unknown` are texts that the chart sends instead of a document.
+    `signature_text` is in the text of the gateway that blocks unsigned requests. `shell_body` is in
+    pages whose own script loads the data. `chart_denied` and `chart_unknown` are texts that the
+    chart sends instead of a document.
     """
 
     verification_title: tuple[str, ...]
@@ -188,6 +191,8 @@ class ProfileMarkers(ProfilePart):
     verification_path: str
     forbidden_title: tuple[str, ...]
     gone_query: str
+    signature_text: tuple[str, ...] = ()
+    shell_body: tuple[str, ...] = ()
     chart_denied: tuple[str, ...]
     chart_unknown: tuple[str, ...]
 

@@ -230,6 +230,7 @@ class Planner[R: HostReader]:
             return
         attempt.report(one, SourceVerdict.ANSWERED)
         attempt.refused.append((one, RefusalScope.ANY))
+        attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
         if attempt.found is None or len(missing) < len(attempt.missing):
             attempt.found, attempt.missing = reading, missing

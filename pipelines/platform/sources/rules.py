@@ -17,6 +17,7 @@ SICK_AFTER = 3  # refusals without any data between them: two items, of which on
 WITHHELD_KINDS = frozenset({
     "empty_body", "blocked", "page_without_data", "no_container", "not_json", "structure",
     "unknown_code", "unknown_status", "forbidden", "restricted_page", "withheld_posts",
+    "signature_demanded",
 })  # fmt: skip
 """Kinds of refusals that say something about the surface: not about one item, the host's network or
 the chart, whose issues may be missing one by one."""

@@ -5,7 +5,7 @@ which they are asked while nothing is known of them; answers then decide (`rules
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -137,7 +137,8 @@ class Question[R, T]:
     """A question and its sources in declared order; `R` is what its sources read with.
 
     `is_walk`: a cursor belongs to the source that gave it. `missing` returns the fields that an
-    answer leaves unknown and another source may give. `is_essential`: a job is nothing without an
+    answer leaves unknown and another source may give, `follow_up` what that source is then asked.
+    `is_essential`: a job is nothing without an
     answer, so each job asks the best source once, however often it refused others.
     """
 
@@ -147,6 +148,9 @@ class Question[R, T]:
     is_walk: bool = False
     is_essential: bool = False
     missing: Callable[[T], frozenset[str]] = field(default=lambda _: frozenset())
+    follow_up: Callable[[T, SourceRequest], SourceRequest] = field(
+        default=lambda _, request: request
+    )
 
     def completeness(self, source: Source[R, T]) -> float:
         """Share of the fields that a source gives."""
@@ -202,30 +206,32 @@ async def read_slides_info(
     The plain form shows videos, the other one photo posts. The likelier one is asked first.
     """
     aweme_id = request.entity_id
-    forms = [{}, _NOTE_SOURCE]
-    if request.is_photo:
-        forms.reverse()
-    first, second = (at.ask("slides_info", aweme_ids=f"[{aweme_id}]", **form) for form in forms)
+    plain = at.ask("slides_info", aweme_ids=f"[{aweme_id}]")
+    photos = at.ask("slides_info", aweme_ids=f"[{aweme_id}]", **_NOTE_SOURCE)
 
     def parse(answer: HttpResponse) -> DetailOrUnavailable:
         return parse_slides_info(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
 
-    told: Reading[DetailOrUnavailable] | EmptyAnswerError
-    try:
-        told = await at.read_twice(first, aweme_id, parse)
-        if isinstance(told.value, VideoDetail):
-            return told
-    except EmptyAnswerError as error:
-        if error.reason != "empty_detail":
-            raise
-        told = error
-    found = await at.read(second, aweme_id, parse)
-    if isinstance(found.value, VideoDetail):
-        return found
-    if isinstance(told, EmptyAnswerError):
-        raise told
-    # The form for photo posts also filters videos, so the plain form's reason is the true one.
-    return found if request.is_photo else told
+    answers: dict[str, Reading[DetailOrUnavailable] | EmptyAnswerError] = {}
+    for form in (photos, plain) if request.is_photo else (plain, photos):
+        read = at.read if answers else at.read_twice
+        try:
+            reading = await read(form, aweme_id, parse)
+        except EmptyAnswerError as error:
+            if error.reason != "empty_detail":
+                raise
+            answers[form.address] = error
+            continue
+        if isinstance(reading.value, VideoDetail):
+            return reading
+        answers[form.address] = reading
+    of_plain, of_photos = answers[plain.address], answers[photos.address]
+    # The form for photo posts also filters videos, so the reason of the plain form is the true one,
+    # unless it only says that it shows no photo posts.
+    if isinstance(of_plain, EmptyAnswerError):
+        raise of_plain
+    is_about_form = isinstance(of_plain.value, UnavailableVideo) and not of_plain.value.is_final
+    return of_photos if is_about_form and isinstance(of_photos, Reading) else of_plain
 
 
 async def read_video_page(
@@ -332,16 +338,24 @@ _OF_HASHTAG = _LISTED | {"author"}
 _WEB_COOKIES = "the cookies of a visitor of the web host"
 
 
-def _unknown_counts(detail: DetailOrUnavailable) -> frozenset[str]:
+def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
+    """Return the counts that are unknown; everything for a photo post that a source leaves out."""
     if isinstance(detail, UnavailableVideo):
-        return frozenset()
+        return frozenset() if detail.is_final else _DETAIL
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
+
+
+def _as_photo(detail: DetailOrUnavailable, request: SourceRequest) -> SourceRequest:
+    """Return the request for the next source, which is about a photo post if this one said so."""
+    is_left_out = isinstance(detail, UnavailableVideo) and not detail.is_final
+    return replace(request, is_photo=True) if is_left_out else request
 
 
 DETAIL: Question["SurfaceReader", DetailOrUnavailable] = Question(
     name="detail",
     fields=_DETAIL,
-    missing=_unknown_counts,
+    missing=_unknown_fields,
+    follow_up=_as_photo,
     sources=(
         Source("web_detail", _DETAIL, read_web_detail, is_web=True, needs=_WEB_COOKIES),
         Source("slides_info", _DETAIL, read_slides_info),

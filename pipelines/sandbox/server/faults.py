@@ -7,6 +7,8 @@ What belongs here: the list of active faults and the bodies of their responses. 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from pipelines.sandbox.server.documents import form_sources as forms
+
 FaultKind = Literal[
     "empty", "blocked", "shell", "challenge", "captcha", "argus", "no_container", "403", "404",
     "429", "500", "timeout", "reset",
@@ -16,12 +18,44 @@ FaultKind = Literal[
     "empty_but_more", "stalled_cursor", "no_new_items", "cold_edge", "timestamp_only",
     "chart_status", "chart_errcode", "chart_1002", "res_tag", "overseas", "empty_detail",
     "hit_shark", "antispam_check", "params_check", "invalid_app",
-    "status_code_8", "captcha_json", "code_10001010A",
+    "status_code_8", "captcha_json", "code_10001010A", "signature_demanded", "gateway_text",
+    "verify_data", "gone_code",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(FaultKind)
+FAULT_SOURCES: dict[FaultKind, str] = {
+    **dict.fromkeys(
+        ("empty", "blocked", "shell", "challenge", "captcha", "argus", "no_container", "403", "404",
+         "verify_redirect", "region", "gone", "overseas", "empty_detail"),
+        forms.REFUSALS,
+    ),
+    **dict.fromkeys(
+        ("login_2483", "nil", "empty_ambiguous", "verify_check", "verify_then_healthy",
+         "hit_shark", "antispam_check", "params_check", "invalid_app"),
+        forms.SEARCH,
+    ),
+    **dict.fromkeys(
+        ("status_code_8", "captcha_json", "code_10001010A", "signature_demanded", "gateway_text",
+         "verify_data", "gone_code"),
+        forms.JSON_REFUSALS,
+    ),
+    **dict.fromkeys(
+        ("text_body", "wrong_id", "cold_edge", "timestamp_only", "chart_status", "chart_errcode",
+         "chart_1002", "res_tag"),
+        forms.CHART,
+    ),
+    "stalled_cursor": forms.WEB_LISTS,
+    "robots_deny": forms.ROBOTS,
+    # Faults of any server, and changes that nobody has seen yet.
+    **dict.fromkeys(
+        ("429", "500", "timeout", "reset", "slow", "huge", "substitution", "structure",
+         "empty_but_more", "no_new_items"),
+        forms.OWN,
+    ),
+}  # fmt: skip
+"""Where each fault is publicly known from, see `form_sources.py`."""
 CHALLENGES = frozenset({
     "challenge", "captcha", "argus", "captcha_json", "403", "verify_redirect", "verify_check",
-    "hit_shark", "antispam_check", "login_2483", "status_code_8",
+    "hit_shark", "antispam_check", "login_2483", "status_code_8", "verify_data",
 })  # fmt: skip
 """Kinds that demand a verification or an account: a polite client asks no further."""
 
@@ -58,6 +92,7 @@ MISSING_PAGE = "<html><head><title>404</title></head><body>404</body></html>"
 FORBIDDEN_PAGE = "<html><head><title>访问受限</title></head><body>访问受限</body></html>"
 DENIED_TEXT = "Access Deny ! No Actions !"
 WRONG_ID_TEXT = "You need get the right classid!"
+GATEWAY_TEXT = "Blocked by ArgusSecurityPlugin Signature Not Found"
 ROBOTS_DENY = "User-agent: *\nDisallow: /\n"
 _ROUTE_NAMES = {
     "note_page": "note_(id)/page", "slides_page": "slides_(id)/page",

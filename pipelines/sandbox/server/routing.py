@@ -31,10 +31,11 @@ class Surface:
         paths: All its paths.
         hosts: The hosts that have it; every host if there is none.
         methods: Its methods.
+        source: Where the form of its documents is publicly known from, see `form_sources.py`.
     """
 
     def __init__(
-        self, name: str, answer: Endpoint, *paths: str, hosts: tuple[str, ...] = (),
+        self, name: str, answer: Endpoint, *paths: str, source: str, hosts: tuple[str, ...] = (),
         methods: tuple[str, ...] = ("GET",),
     ) -> None:  # fmt: skip
         self.name = name
@@ -42,6 +43,7 @@ class Surface:
         self.paths = paths
         self.hosts = hosts
         self.methods = methods
+        self.source = source
 
 
 def to_routes(surfaces: Iterable[Surface], platform: SandboxPlatform) -> list[BaseRoute]:

@@ -13,7 +13,13 @@ from urllib.parse import parse_qs, quote, unquote, urlencode
 from starlette.types import Scope
 
 from pipelines.sandbox.server.addresses import PAGE_SCRIPTS, PAGE_STYLES, SandboxUrls
-from pipelines.sandbox.server.documents.pages import Document, read_frames, to_frames, to_json
+from pipelines.sandbox.server.documents.pages import (
+    Document,
+    read_frames,
+    to_client_page,
+    to_frames,
+    to_json,
+)
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import CHART_PLACE
 from pipelines.sandbox.server.surfaces.search import nil_info
@@ -30,6 +36,7 @@ _EVERYWHERE = (
     (b'"music_info"', b'"sound"'), (b'"user_info"', b'"person"'),
     (b'"has_more"', b'"more"'), (b'"ch_info"', b'"tag"'), (b'"aweme_detail"', b'"work"'),
     (b'"postListData"', b'"posts"'), (b'"slidesInfoRes"', b'"slidesData"'),
+    (b'"awemeId"', b'"workId"'), (b'\\"awemeId\\"', b'\\"workId\\"'),
     (b'"vols"', b'"numbers"'), (b"global.features", b"global.songs"),
 )  # fmt: skip
 _ON_SURFACE = {
@@ -126,6 +133,7 @@ def _texts(body: bytes) -> list[bytes]:
 _END = b"0\r\n\r\n"
 _TOKEN = b'<head><meta name="argus-csp-token" content="dG9rZW4">'
 _FORMS: dict[str, Callable[[bytes, SandboxUrls], bytes]] = {
+    "page_client_side": lambda body, _: to_client_page(body),
     "argus_csp_token": lambda body, _: body.replace(b"<head>", _TOKEN, 1),
     "page_scripts_elsewhere": _with_scripts_elsewhere,
     "search_stream_unended": lambda body, _: body.removesuffix(_END),
@@ -163,6 +171,12 @@ _ON_BODIES: dict[str, Callable[[str, bytes], bytes]] = {
 _REPLACED: dict[str, Document] = {
     "login_2483": {"status_code": 2483, "status_msg": "请先登录", "data": None},
     "status_code_8": {"status_code": 8, "status_msg": "用户未登录"},
+    "signature_demanded": {"status_code": 11110, "status_msg": "encrypt_data_miss"},
+    "gone_code": {"status_code": 2053, "status_msg": "抱歉，作品不见了"},
+    "verify_data": {
+        "status_code": 10000, "status_msg": "",
+        "verify_data": {"type": "verify", "subtype": "slide", "detail": "verify_0"},
+    },
     "captcha_json": {
         "code": "10000", "from": "", "type": "verify", "version": "2", "subtype": "slide",
         "verify_event": "", "fp": "verify_0",

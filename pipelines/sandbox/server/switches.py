@@ -74,6 +74,7 @@ SWITCHES: tuple[Switch, ...] = (
     _state("page_404", "Share pages of videos answer 404.", "404", *VIDEO_PAGES),
     _state("page_no_container", "Share pages of videos have no data container.", "no_container", *VIDEO_PAGES),
     _state("argus_page", "Share pages of videos are the obfuscated script (`_$jsvmprt`) and nothing else.", "argus", *VIDEO_PAGES),
+    _form("page_client_side", "Share pages have no data: their own script loads it, that of a video with a token.", *VIDEO_PAGES, "user_page", "music_page", "hashtag_page"),
     _form("argus_csp_token", "Healthy pages carry the tag `argus-csp-token`, which proves nothing.", *_PAGES),
     _form("page_scripts_elsewhere", "Scripts and styles of pages are on other hosts; the profile lists that of the scripts only.", *_PAGES),
     _state("web_detail_403", "The detail JSON of the web host answers 403.", "403", "web_detail"),
@@ -85,6 +86,8 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(name="no_user_posts", effect="`user_posts` answers with an empty body, and pages of accounts have no list."),
     _state("status_code_8", "`status_code` 8 asks for a login, by default in `user_posts`.", "status_code_8", "user_posts"),
     _state("captcha_json", "JSON surfaces demand a captcha, by default `hashtag_list`.", "captcha_json", "hashtag_list"),
+    _state("verify_data", "JSON surfaces demand verification by `verify_data`, by default `hashtag_list`.", "verify_data", "hashtag_list"),
+    _state("signature_demanded", "JSON surfaces answer signed requests only (`status_code` 11110), by default `hashtag_list`.", "signature_demanded", "hashtag_list"),
     _state("code_10001010A", "JSON surfaces answer `10001010A` (too often), by default `user_info`.", "code_10001010A", "user_info"),
     # Accounts and sounds.
     Switch(name="mplatform_followers_only", effect="`user_info` has `mplatform_followers_count` in place of `follower_count`."),
@@ -114,6 +117,7 @@ MODES: dict[str, tuple[str, ...]] = {
     "generous": (),
     "autumn-2026": (
         "page_shells",
+        "page_client_side",
         "web_detail_403",
         "search_2483",
         "no_user_posts",

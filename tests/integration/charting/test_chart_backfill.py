@@ -27,6 +27,7 @@ from tests.children import child
 from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from tests.stage import PATIENCE_S, Stage, open_stage
+from warehouse.queries.charts import read_known_issues
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -129,6 +130,30 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
     with open_chart_service(settings) as desk:
         check_whole(desk, wider)
+
+
+def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
+    stage: Stage, settings: Settings
+) -> None:
+    url = f"http://127.0.0.1:{stage.port}/_world/chart/issues"
+    days = ("2022-02-01", "2022-06-30")
+    issues = [
+        issue
+        for issue in httpx2.get(url, verify=False).raise_for_status().json()["issues"]
+        if days[0] <= issue["date"] <= days[1]
+    ]
+    undated = {issue["volid"]: issue["date"] for issue in issues if not issue["is_dated"]}
+    assert undated
+    first = fill(settings, days)
+    assert first.issue_count == first.known_count + first.new_count == len(issues)
+    with open_chart_service(settings) as desk:
+        known = read_known_issues(desk.engine, first=first.first, last=first.last)
+        assert known is not None
+        dates = {issue.volid: str(issue.chart_date) for issue in known.issues}
+    assert {volid: dates[volid] for volid in undated} == undated
+    again = fill(settings, days)
+    assert (again.new_count, again.requests_used) == (0, 0)
+    assert again.undated_count == first.undated_count
 
 
 def test_a_range_beyond_the_latest_issue_is_cut_and_lists_once_in_a_while(

@@ -232,14 +232,6 @@ def _rendered(page: str) -> Json:
     return loaded
 
 
-def test_a_desktop_page_has_the_older_container(sandbox: Sandbox) -> None:
-    work = _desktop_work(sandbox)
-    for path in (f"/video/{work}", f"/discover?modal_id={work}"):
-        page = sandbox.get(path, host=WEB, cookie="ttwid=1").text
-        result = _rendered(page)["app"]["videoInfoRes"]
-        assert result["item_list"][0]["aweme_id"] == work
-
-
 def test_some_desktop_pages_stay_without_data(sandbox: Sandbox) -> None:
     work = next(
         work for work in sandbox.works(state=VideoState.PUBLIC)

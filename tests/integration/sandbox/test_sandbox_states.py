@@ -178,7 +178,7 @@ def test_cold_edges_are_in_every_form_of_the_chart(sandbox: Sandbox) -> None:
         ("search_stream", STREAM, WEB, '"data"'),
         ("user_page", "/share/user/{sec_uid}", SHARE, '"postListData"'),
         ("slides_page", "/share/slides/{aweme_id}/", SHARE, '"slidesInfoRes"'),
-        ("web_video_page", "/video/{aweme_id}", WEB, "%22videoInfoRes%22"),
+        ("web_video_page", "/video/{aweme_id}", WEB, "awemeId"),
         ("web_detail", DETAIL, WEB, '"aweme_detail"'),
         ("chart_issues", "/api/v3/rank/vol?rankid=8888", CHART, '"vols"'),
         ("chart_songs", SONGS, CHART, '"info"'),

@@ -266,7 +266,9 @@ def test_a_late_issue_appears_after_its_date(sandbox: Sandbox) -> None:
     released = sandbox.get(path, host=CHART).json()["data"]["info"][0]["vols"][0]
     assert released["volid"] == on_time["volid"] != late["volid"]
     assert released["voltime"][11:] == "08:30:00"
-    assert "08:30:00" < released["scheduled_release_time"][11:] <= "10:00:00"
+    schedule = released["extra"]["resp"]["scheduled_release_conf"]
+    assert schedule["latest_rank_cid"] == int(released["volid"])
+    assert "08:30:00" < schedule["scheduled_release_time"] <= "10:00:00"
 
 
 def test_the_log_tells_what_was_requested_after_a_challenge(sandbox: Sandbox) -> None:

@@ -403,6 +403,99 @@ async def test_the_stand_in_platform_is_read_through_the_browser(
     assert detail.surface in {"video_page", "slides_info"}
 
 
+ITEM_INFO = "/web/api/v2/aweme/iteminfo/"
+VIDEO = "7568123456789012345"
+VIDEO_PAGE = f"/share/video/{VIDEO}/"
+SHELL = '<div id="reflow_token" xsstoken="AAAA"></div>'
+
+
+def item_info(aweme_id: str) -> bytes:
+    work = {
+        "aweme_id": aweme_id, "desc": "d", "create_time": 1_761_900_000,
+        "author": {"sec_uid": SEC}, "music": {"mid": MUSIC, "title": "t"},
+        "statistics": {
+            "digg_count": 4, "comment_count": 3, "collect_count": 2, "share_count": 1,
+        },
+        "video": {"play_addr": {"url_list": ["http://play.vidplat.localhost/a"]}},
+    }  # fmt: skip
+    return answer(item_list=[work], filter_list=[])
+
+
+@browser
+async def test_the_video_that_the_script_of_a_page_without_data_loads_is_read(
+    wire: Any, provider: Any
+) -> None:
+    asked = f"{ITEM_INFO}?item_ids={VIDEO}&reflow_id=token"
+    wire.answers[VIDEO_PAGE] = [
+        reply(f"<html><body>{SHELL}<script>{loads(asked)}</script></body></html>")
+    ]
+    wire.answers[ITEM_INFO] = [item_info(VIDEO)]
+    wire.answers["/web/api/v2/aweme/slidesinfo/"] = [reply("", status="412 Precondition Failed")]
+    reading = await provider.fetch_video(VIDEO)
+    assert (reading.surface, reading.value.video.statistics.digg_count) == ("video_page", 4)
+    assert reading.source_path == ITEM_INFO
+    assert reading.payload.startswith(b'{"status_code"')
+
+
+@browser
+async def test_a_page_with_data_is_read_without_waiting_for_its_script(
+    wire: Any, provider: Any
+) -> None:
+    found = json.loads(item_info(VIDEO).partition(b"\r\n\r\n")[2])
+    container = json.dumps({"loaderData": {"video_(id)/page": {"videoInfoRes": found}}})
+    wire.answers[VIDEO_PAGE] = [page(loads(f"{ITEM_INFO}?item_ids={VIDEO}"), container=container)]
+    wire.answers[ITEM_INFO] = [never]
+    wire.answers["/web/api/v2/aweme/slidesinfo/"] = [reply("", status="412 Precondition Failed")]
+    reading = await provider.fetch_video(VIDEO)
+    assert (reading.surface, reading.source_path) == ("video_page", VIDEO_PAGE)
+
+
+@browser
+async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
+    sandbox: Any, tmp_path: Path
+) -> None:
+    """The script of a video page computes a token of its own; without it the JSON is refused."""
+    settings = Settings(
+        _env_file=None, profile="sandbox", sandbox_port=sandbox.port, data_provider="browser-public"
+    )
+    home = open_home(tmp_path, "sandbox")
+    host = {"Host": f"share.vidplat.localhost:{sandbox.port}"}
+    with (
+        httpx2.Client(base_url=f"http://127.0.0.1:{sandbox.port}", headers=host) as world,
+        closing(open_control(home.control_url, world="sandbox")) as control,
+    ):
+        track = sandbox_tracks(sandbox.port)[0]
+        world.post("/_world/switches", json={"switches": ["page_client_side"]}).raise_for_status()
+        fault = {"surface": "slides_info", "kind": "signature_demanded", "times": 0}
+        world.post("/_world/faults", json=fault).raise_for_status()
+        provider = build_data_provider(settings, sandbox.profile, control=control)
+        try:
+            listed = await provider.fetch_music_page(track["music_id"], 0)
+            aweme_id = listed.value.videos[0].aweme_id
+            unsigned = world.get(ITEM_INFO, params={"item_ids": aweme_id}).json()
+            shell = world.get(f"/share/video/{aweme_id}/").text
+            detail = await provider.fetch_video(aweme_id)
+            author = detail.value.video.author
+            assert author is not None
+            account = await provider.fetch_account(author.sec_uid)
+            works = await provider.fetch_author_page(author.sec_uid, 0)
+            tag = world.get("/_world/hashtags").json()["hashtags"][0]["ch_id"]
+            hashtag = await provider.fetch_hashtag_page(tag, 0)
+        finally:
+            world.delete("/_world/faults")
+            world.delete("/_world/switches")
+            await provider.aclose()
+    assert unsigned["status_code"] == 11110
+    assert "xsstoken" in shell
+    assert aweme_id not in shell
+    assert (detail.surface, detail.source_path) == ("video_page", ITEM_INFO)
+    assert detail.value.video.aweme_id == aweme_id
+    assert detail.value.video.statistics.known
+    assert [one.surface for one in (account, works, hashtag)] == [
+        "user_info", "user_posts", "hashtag_list",
+    ]  # fmt: skip
+
+
 def sandbox_tracks(port: int) -> Any:
     return httpx2.get(f"http://127.0.0.1:{port}/_world/tracks").json()["tracks"]
 

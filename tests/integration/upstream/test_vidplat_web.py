@@ -23,7 +23,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ForbiddenError, LoginRequiredError, VerificationDemandedError
-from warehouse.records.videos import VideoDetail
+from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 ID = "7568123456789012345"
 DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"
@@ -124,6 +124,39 @@ async def test_a_video_that_the_share_host_withholds_is_read_from_its_desktop_pa
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
     assert (reading.surface, reading.request_count) == ("web_video_page", 5)
+
+
+NO_PHOTOS = {"aweme_id": ID, "filter_reason": "images_base"}
+
+
+async def test_a_photo_post_that_the_desktop_detail_leaves_out_is_asked_of_the_next_source(
+    wire: Any, provider: Any
+) -> None:
+    filtered = json.dumps({"status_code": 0, "aweme_detail": None, "filter_detail": NO_PHOTOS})
+    wire.answers[DETAIL] = [reply(filtered.encode())]
+    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert isinstance(reading.value, VideoDetail)
+    assert reading.surface == "slides_info"
+    assert "request_source=200" in wire.seen[-1].target
+
+
+async def test_a_photo_post_that_no_source_shows_is_unavailable_with_that_reason(
+    wire: Any, provider: Any
+) -> None:
+    filtered = json.dumps({"status_code": 0, "aweme_detail": None, "filter_detail": NO_PHOTOS})
+    slides = json.dumps({"status_code": 0, "aweme_details": None, "filter_list": [NO_PHOTOS]})
+    wire.answers[DETAIL], wire.answers[SLIDES] = (
+        [reply(filtered.encode())],
+        [reply(slides.encode())],
+    )
+    wire.answers[DESKTOP] = wire.answers[f"/share/video/{ID}/"] = [reply(b"")]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert isinstance(reading.value, UnavailableVideo)
+    assert reading.value.filter_reason == "images_base"
+    assert {DETAIL, SLIDES, DESKTOP, f"/share/video/{ID}/"} <= set(paths(wire))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from warehouse.records.errors import (
     RateLimitedError,
     RegionBlockedError,
     SametrackError,
+    SignatureDemandedError,
     SubstitutionError,
     UnreachableError,
     VerificationDemandedError,
@@ -110,6 +111,74 @@ async def test_gone_counts_only_when_both_forms_say_so(play: Any) -> None:
         notice="抱歉，作品不见了",
     )
     assert client.asked[1].params["request_source"] == "200"
+
+
+def _body(shape_named: Any, **document: object) -> Any:
+    """A response with this JSON body."""
+    return replace(shape_named(NULL).answer("any"), body=json.dumps(document).encode())
+
+
+async def test_reason_of_one_form_is_not_lost_if_the_other_form_gives_none(play: Any) -> None:
+    provider, _ = play("slides_info/filtered.json", NULL)
+    reading = await provider.fetch_video(ID)
+    assert isinstance(reading.value, UnavailableVideo)
+    assert reading.value.filter_reason == "item_non_existent"
+
+
+async def test_reason_of_the_form_for_photo_posts_counts_if_the_other_only_leaves_them_out(
+    play: Any, shape_named: Any
+) -> None:
+    left_out = {"aweme_id": ID, "filter_reason": "images_base"}
+    deleted = {"aweme_id": ID, "filter_reason": "status_deleted"}
+    answers = [
+        _body(shape_named, status_code=0, aweme_details=None, filter_list=[entry])
+        for entry in (left_out, deleted)
+    ]
+    provider, _ = play(*answers)
+    assert (await provider.fetch_video(ID)).value.filter_reason == "status_deleted"
+
+
+@pytest.mark.parametrize(
+    "no",
+    [
+        {"status_code": 2053, "status_msg": "gone"},
+        {"status_code": 0, "filter_list": [{"aweme_id": ID, "filter_reason": "status_deleted"}]},
+        {"status_code": 0, "filter_detail": {"aweme_id": ID, "filter_reason": "copyright"}},
+        {"status_code": 0, "aweme_details": [], "filter_list": [{"notice": "gone"}]},
+    ],
+    ids=["code", "no key beside a list", "no key beside a detail", "a reason without an id"],
+)
+async def test_videos_that_are_gone_never_hold_the_next_one_back(
+    no: dict[str, object], play: Any, shape_named: Any
+) -> None:
+    provider, client = play(*[_body(shape_named, **no)] * 40, VIDEO)
+    for _ in range(20):
+        assert isinstance((await provider.fetch_video(ID)).value, UnavailableVideo)
+    assert isinstance((await provider.fetch_video(ID)).value, VideoDetail)
+    assert set(_surfaces(client)) == {"slides_info"}
+
+
+@pytest.mark.parametrize("status", [200, 412, 444])
+async def test_surface_that_demands_a_signature_is_asked_once_and_then_another_source(
+    status: int, play: Any, shape_named: Any
+) -> None:
+    body = {"status_code": 11110, "status_msg": "encrypt_data_miss"} if status == 200 else {}
+    refused = replace(_body(shape_named, **body), status=status)
+    provider, client = play(refused, "video_page/video.html")
+    reading = await provider.fetch_video(ID)
+    assert isinstance(reading.value, VideoDetail)
+    assert _surfaces(client) == ["slides_info", "video_page"]
+
+
+async def test_signature_that_every_source_demands_is_the_named_error(
+    play: Any, shape_named: Any
+) -> None:
+    text = b"Blocked by ArgusSecurityPlugin Uifid Not Found"
+    blocked = replace(shape_named(NULL).answer("any"), body=text, status=403)
+    provider, _ = play(blocked, blocked)
+    with pytest.raises(SignatureDemandedError) as caught:
+        await provider.fetch_video(ID)
+    assert (caught.value.type, caught.value.status) == ("upstream_signature_demanded", 403)
 
 
 async def test_video_that_one_form_alone_calls_gone_is_read_from_its_page(play: Any) -> None:

@@ -5,7 +5,11 @@ What belongs here: how data is embedded in a page or a body. Which data it has i
 by 0.
 """
 
+import base64
+import hashlib
 import json
+import re
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -13,9 +17,20 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from pipelines.sandbox.server.documents.form_sources import (
+    CLIENT_PAGE,
+    DESKTOP_DETAIL,
+    MUSIC_SERVICE,
+    OWN,
+    SEARCH,
+    SHARE_PAGE,
+    form,
+)
+
 Document = dict[str, object]
 
 GUEST_COOKIE = "ttwid"
+_ROUTER_SCRIPT = re.compile(rb"<script>window\._ROUTER_DATA = .*?</script>", re.DOTALL)
 MAX_PAGE_SIZE = 20
 """Items of a page of a list."""
 _HEAD = (
@@ -60,8 +75,27 @@ LOADER = """(function () {
 })();
 """
 """Script of every page: it loads the first screen, and the next one when scrolled."""
+ITEM_INFO = "/web/api/v2/aweme/iteminfo/"
+TOKEN_LOADER = """(function () {
+  var item = /\\/share\\/(?:video|note|slides|item|story)\\/([0-9]+)/.exec(location.pathname);
+  var token = document.querySelector('[xsstoken]'), id = document.querySelector('[webId]');
+  if (!item || !token || !id) { return; }
+  var webId = id.getAttribute('webId');
+  var reflowId = btoa(webId + ':' + token.getAttribute('xsstoken'));
+  fetch('ITEM_INFO?reflow_source=reflow_page&aid=1128&web_id=' + webId + '&device_id=' + webId +
+    '&item_ids=' + item[1] + '&reflow_id=' + encodeURIComponent(reflowId))
+    .then(function (answer) { return answer.json(); })
+    .then(function (found) {
+      var work = (found.item_list || [])[0] || {};
+      document.getElementById('root').textContent = work.desc || '';
+    }).catch(function () { return 0; });
+})();
+""".replace("ITEM_INFO", ITEM_INFO)
+"""Script of a client-side share page: it loads the video with a token that it computes.
+The platform's script encrypts the token; this one encodes it, so that no client needs a cipher."""
 
 
+@form(SHARE_PAGE)
 def share_page(
     request: Request, loader: Document, *, calls: Sequence[Document] = (), entity: str
 ) -> Response:
@@ -78,12 +112,14 @@ def share_page(
     return set_guest_cookie(request, _page(carried, calls=calls), entity=entity)
 
 
+@form(MUSIC_SERVICE)
 def service_page(name: str, data: Document) -> Response:
     """Return a page of the music service, whose container is followed by code in one line."""
     document = to_script({"loaderData": {name: data}, "errors": None})
     return _page(f"<script>_ROUTER_DATA = {document};(function(){{}})();</script>", title="音乐")
 
 
+@form(DESKTOP_DETAIL)
 def web_page(
     request: Request, app: Document, *, calls: Sequence[Document] = (), entity: str,
     title: str = "分享",
@@ -91,6 +127,14 @@ def web_page(
     """Return a desktop page, as `share_page`: its data is in the older, encoded `RENDER_DATA`."""
     text = quote(to_json({"app": app}), safe="")
     carried = f'<script id="RENDER_DATA" type="application/json">{text}</script>'
+    return carrying_page(request, carried, calls=calls, entity=entity, title=title)
+
+
+def carrying_page(
+    request: Request, carried: str, *, calls: Sequence[Document] = (), entity: str,
+    title: str = "分享",
+) -> Response:  # fmt: skip
+    """Return a page with the scripts that carry its data."""
     return set_guest_cookie(request, _page(carried, calls=calls, title=title), entity=entity)
 
 
@@ -109,6 +153,7 @@ def to_script(document: object) -> str:
     return to_json(document).replace("/", "\\u002F").replace("<", "\\u003C")
 
 
+@form(OWN)
 def to_call(url: str, *, cursor: str, more: str | None = None) -> Document:
     """Describe a request of a page's script.
 
@@ -153,6 +198,28 @@ class PagedEntity:
         return desktop_page(request, self.calls(value), entity=value)
 
 
+def page_token(web_id: str) -> str:
+    """Return the token that a client-side page carries for a visitor."""
+    return hashlib.blake2b(web_id.encode(), digest_size=16, person=b"page token").hexdigest()
+
+
+def is_page_token(web_id: str, reflow_id: str) -> bool:
+    """Return True if the script of a client-side page computed this from the page's token."""
+    return reflow_id == base64.b64encode(f"{web_id}:{page_token(web_id)}".encode()).decode()
+
+
+@form(CLIENT_PAGE)
+def to_client_page(body: bytes) -> bytes:
+    """Return a share page in its client-side form: no data, but a token for its own script."""
+    web_id = str(7_600_000_000_000_000_000 + zlib.crc32(body))
+    token = (
+        f'<div id="reflow_token" xsstoken="{page_token(web_id)}"></div>'
+        f'<div id="reflow_webId" webId="{web_id}" usercip="192.0.2.1"></div>'
+        '<script src="/static/reflow.js"></script></body>'
+    )
+    return _ROUTER_SCRIPT.sub(b"", body).replace(b"</body>", token.encode(), 1)
+
+
 def set_guest_cookie(request: Request, answer: Response, *, entity: str) -> Response:
     """Set the guest cookie on a response to a first visit."""
     if GUEST_COOKIE not in request.cookies:
@@ -172,6 +239,7 @@ def _page(carried: str, *, calls: Sequence[Document] = (), title: str = "分享"
 _LINE = b"\r\n"
 
 
+@form(SEARCH)
 def to_frames(documents: Iterable[Document]) -> bytes:
     """Encode documents as one body; lengths count bytes."""
     body = b""

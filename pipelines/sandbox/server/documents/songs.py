@@ -4,6 +4,7 @@ What belongs here: which tracks the service has, their ids, and which fields a p
 in `surfaces/music_service.py`.
 """
 
+from pipelines.sandbox.server.documents.form_sources import MUSIC_SERVICE, form
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.world.content import texts
 from pipelines.sandbox.world.content.tables import SandboxSound
@@ -51,6 +52,7 @@ def length_of(sound: SandboxSound) -> float:
     return PREVIEW_S if is_paid(sound) else BASE_S
 
 
+@form(MUSIC_SERVICE)
 def audio_option(world: SandboxWorld, sound: SandboxSound, *, url: str, cover: str) -> Document:
     """Return the track of a page: its names, its audio and its lyrics; lengths are in seconds."""
     track_id, artist = track_id_of(world, sound), texts.artist_name(world.seed, sound.score)
@@ -63,6 +65,7 @@ def audio_option(world: SandboxWorld, sound: SandboxSound, *, url: str, cover: s
     }  # fmt: skip
 
 
+@form(MUSIC_SERVICE)
 def track_info(world: SandboxWorld, sound: SandboxSound) -> Document:
     """Return a track as lists of the service name it; its length is in milliseconds."""
     artist, title = texts.artist_name(world.seed, sound.score), world.title_of(sound.score)

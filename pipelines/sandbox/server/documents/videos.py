@@ -7,6 +7,13 @@ envelopes are in `surfaces/`.
 import json
 
 from pipelines.sandbox.server.addresses import SHARE
+from pipelines.sandbox.server.documents.form_sources import (
+    DETAIL,
+    FILTERED,
+    SHARE_PAGE,
+    WEB_LISTS,
+    form,
+)
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.songs import track_id_of
 from pipelines.sandbox.server.media_tickets import media_address, silent_address, video_address
@@ -23,7 +30,7 @@ from pipelines.sandbox.world.random_streams import share_of
 from pipelines.sandbox.world.world import AccountFacts
 
 _NOTICE = "抱歉，作品不见了"
-_DETAIL = "因作品权限或已被删除，无法观看，去看看其他作品吧"
+_DETAIL_MSG = "因作品权限或已被删除，无法观看，去看看其他作品吧"
 _REASONS = {
     VideoState.DELETED: "status_deleted",
     VideoState.PRIVATE: "status_self_see",
@@ -34,11 +41,12 @@ _NAMED_SHARE = 0.6
 _VIDEO_PREFIX = "v0200fg10000"
 
 
+@form(FILTERED)
 def filtered_video(aweme_id: str, work: SandboxVideo | None) -> Document:
     """Return an entry of a `filter_list`: a video that is named but not shown."""
     reason = "item_non_existent" if work is None else _REASONS[work.state]
     return {
-        "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL,
+        "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL_MSG,
     }  # fmt: skip
 
 
@@ -56,6 +64,7 @@ def read_video_id(video_id: str) -> str | None:
         return None
 
 
+@form(SHARE_PAGE)
 def page_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video as its share page shows it: no music address, author counts zeroed."""
     author = platform.world.account(work.account)
@@ -74,6 +83,7 @@ def page_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     }  # fmt: skip
 
 
+@form(DETAIL)
 def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video as the detail JSON shows it."""
     sound = platform.world.sounds.row(work.sound)
@@ -96,6 +106,7 @@ def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     }  # fmt: skip
 
 
+@form(WEB_LISTS)
 def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
     is_on = platform.switches.is_on
@@ -123,6 +134,7 @@ def _as_listed(platform: SandboxPlatform, work: SandboxVideo, item: Document) ->
     return {**item, "images": None, "aweme_type": 2, "video": kept}
 
 
+@form(WEB_LISTS)
 def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of its author, mobile form: likes only, no time, no music."""
     author: Document = {"author": {"sec_uid": platform.world.sec_uid(work.account)}}
@@ -136,6 +148,7 @@ def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     })  # fmt: skip
 
 
+@form(WEB_LISTS)
 def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """A music id as `music/info` shows it: no address, no user count."""
     extra: Document = {"is_original_sound": sound.owner >= 0}
@@ -153,6 +166,7 @@ def music_info(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     }  # fmt: skip
 
 
+@form(WEB_LISTS)
 def hashtag_info(platform: SandboxPlatform, name: str, *, members: int) -> Document:
     """A hashtag as `challenge/info` shows it: its id is text here."""
     return {
@@ -162,6 +176,7 @@ def hashtag_info(platform: SandboxPlatform, name: str, *, members: int) -> Docum
     }  # fmt: skip
 
 
+@form(WEB_LISTS)
 def hashtag_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a hashtag: who posted it and what it says, no counts at all."""
     caption = platform.world.caption(work)
@@ -174,6 +189,7 @@ def hashtag_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Documen
     })  # fmt: skip
 
 
+@form(WEB_LISTS)
 def user_info(platform: SandboxPlatform, account: AccountFacts) -> Document:
     """An account as `user/info` shows it; the sum of likes comes as text."""
     is_on = platform.switches.is_on
@@ -203,6 +219,7 @@ def _core(platform: SandboxPlatform, work: SandboxVideo, *, is_page: bool) -> Do
     }  # fmt: skip
 
 
+@form(DETAIL)
 def counts_of(work: SandboxVideo) -> Document:
     return {
         "digg_count": work.digg_count, "comment_count": work.comment_count,
@@ -254,6 +271,7 @@ def _one_url(url: str, *, uri: str | None = None) -> Document:
     return {"uri": uri or url, "url_list": [url]}
 
 
+@form(DETAIL)
 def video_of(platform: SandboxPlatform, work: SandboxVideo, *, with_play: bool) -> Document:
     sound = platform.world.sounds.row(work.sound)
     video: Document = {
@@ -278,6 +296,7 @@ def _play_address(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxS
     )
 
 
+@form(DETAIL)
 def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] | None:
     if not work.is_photo:
         return None
@@ -292,6 +311,7 @@ def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] |
     ]  # fmt: skip
 
 
+@form(DETAIL)
 def tags_of(caption: str, *, as_text: bool) -> list[Document]:
     tags: list[Document] = []
     for name in hashtags_in(caption):
@@ -323,15 +343,18 @@ def _detail_author(platform: SandboxPlatform, account: AccountFacts) -> Document
     }  # fmt: skip
 
 
+@form(DETAIL)
 def avatars(platform: SandboxPlatform, account: AccountFacts) -> Document:
     sizes = ("avatar_thumb", "avatar_medium", "avatar_larger")
     return dict.fromkeys(sizes, picture(platform, f"avatar{account.index}"))
 
 
+@form(DETAIL)
 def picture(platform: SandboxPlatform, name: str) -> Document:
     return _one_url(platform.addresses.image(name), uri=f"tos/{name}")
 
 
+@form(DETAIL)
 def song_link(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     """Return where the extra of a music id names its track on the music service."""
     track_id = track_id_of(platform.world, sound)

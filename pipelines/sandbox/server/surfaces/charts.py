@@ -21,6 +21,7 @@ from pipelines.sandbox.server.addresses import (
     CHART_WEB,
     SandboxUrls,
 )
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import Document, to_json
 from pipelines.sandbox.server.faults import WRONG_ID_TEXT
 from pipelines.sandbox.server.platform import SandboxPlatform
@@ -106,16 +107,21 @@ async def _html_old(platform: SandboxPlatform, request: Request) -> Response:
 
 
 SURFACES = (
-    Surface("chart_issues", _issues, "/api/v3/rank/vol", hosts=(CHART,)),
-    Surface("chart_songs", _songs, "/api/v3/rank/song", hosts=(CHART,)),
-    Surface("chart_latest", _mobile, "/rank/info/", hosts=(CHART_MOBILE,)),
-    Surface("chart_list", _charts, "/rank/list", hosts=(CHART_MOBILE,)),
+    Surface("chart_issues", _issues, "/api/v3/rank/vol", hosts=(CHART,), source=forms.CHART),
+    Surface("chart_songs", _songs, "/api/v3/rank/song", hosts=(CHART,), source=forms.CHART),
     Surface(
-        "chart_html", _html, "/yy/rank/home/{page:int}-{rank_id:int}.html", hosts=(CHART_WEB,)
+        "chart_latest", _mobile, "/rank/info/", hosts=(CHART_MOBILE,),
+        source=forms.CHART_PAGES,
+    ),
+    Surface("chart_list", _charts, "/rank/list", hosts=(CHART_MOBILE,), source=forms.CHART_PAGES),
+    Surface(
+        "chart_html", _html, "/yy/rank/home/{page:int}-{rank_id:int}.html", hosts=(CHART_WEB,),
+        source=forms.CHART_PAGES,
     ),
     Surface(
         "chart_html_old", _html_old,
         "/yueku/v8/rank/home/{page:int}-{rank_id:int}-{volid:int}.html", hosts=(CHART_OLD,),
+        source=forms.CHART_PAGES,
     ),
 )  # fmt: skip
 
@@ -179,7 +185,7 @@ def _index(platform: SandboxPlatform, count: int) -> Document:
 def _issue_entry(issue: SandboxIssue, *, is_late: bool) -> Document:
     """Return one issue; some have no date, and some ids are text.
 
-    A late one appears after its `voltime`, at its `scheduled_release_time`.
+    A late one appears after its `voltime`, at the time of day that its schedule names.
     """
     volid: object = str(issue.volid) if issue.volid % 97 == 0 else issue.volid
     entry: Document = {"volid": volid, "volname": issue.name}
@@ -189,7 +195,11 @@ def _issue_entry(issue: SandboxIssue, *, is_late: bool) -> Document:
         entry["outer_text"] = f"{issue.day} 第{issue.name}"
     if is_late and issue.date_form != "none":
         released = datetime.fromtimestamp(issue_release_time(issue), _SHANGHAI)
-        entry["scheduled_release_time"] = f"{released:%Y-%m-%d %H:%M:%S}"
+        schedule = {
+            "scheduled_release_time": f"{released:%H:%M:%S}", "latest_rank_cid": issue.volid,
+            "latest_rank_cid_publish_date": f"{issue.day} 08:30:00",
+        }  # fmt: skip
+        entry["extra"] = {"resp": {"scheduled_release_conf": schedule}}
     return entry
 
 
@@ -197,13 +207,12 @@ def _song(charted: ChartedSong, issue: SandboxIssue, addresses: SandboxUrls) -> 
     """Return a song of an issue, in the form used at the issue's date."""
     if issue.day < NAMED_SINCE:
         return _old_song(charted)
-    is_dated = issue.date_form != "none"
     return {
         **_old_song(charted), "songname": charted.title, **_singers(charted),
         "album_audio_id": charted.number * 10 + 7, **_covers(charted, addresses),
         "sort": charted.rank + charted.rank // 60, "last_sort": charted.previous_rank,
         "rank_cid": issue.volid, "issue": issue.number, "rank_count": charted.issue_count,
-        "rank_id_publish_date": f"{issue.day} 08:30:00" if is_dated else "",
+        "rank_id_publish_date": f"{issue.day} 08:30:00",
         "isfirst": int(charted.issue_count == 1), "zone": ZONE,
         "trans_obj": {"rank_show_sort": charted.rank},
     }  # fmt: skip

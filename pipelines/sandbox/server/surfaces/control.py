@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from pipelines.sandbox.server.addresses import MUSIC_SHORT, SHARE, to_code
 from pipelines.sandbox.server.device.phone import SimulatedPhone
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import Document
 from pipelines.sandbox.server.documents.songs import is_paid, track_id_of
 from pipelines.sandbox.server.faults import Fault
@@ -139,17 +140,23 @@ def _refused(exc: Exception) -> Response:
 
 _READ_AND_SET = ("GET", "POST", "DELETE")
 SURFACES = (
-    Surface("control", _tracks, "/_world/tracks"),
-    Surface("control", _truth, "/_world/truth/{music_id}"),
-    Surface("control", _hardness, "/_world/hardness"),
-    Surface("control", _log_summary, "/_world/access-log/summary", methods=("GET", "DELETE")),
-    Surface("control", _log_rates, "/_world/access-log/rates"),
-    Surface("control", _log_requests, "/_world/access-log/requests"),
-    Surface("control", _log_challenges, "/_world/access-log/challenges"),
-    Surface("control", _cpu, "/_world/cpu"),
-    Surface("control", _faults, "/_world/faults", methods=("POST", "DELETE")),
-    Surface("control", _switches, "/_world/switches", methods=_READ_AND_SET),
-    Surface("control", _clock, "/_world/clock", methods=("GET", "POST")),
+    Surface("control", _tracks, "/_world/tracks", source=forms.OWN),
+    Surface("control", _truth, "/_world/truth/{music_id}", source=forms.OWN),
+    Surface("control", _hardness, "/_world/hardness", source=forms.OWN),
+    Surface(
+        "control",
+        _log_summary,
+        "/_world/access-log/summary",
+        methods=("GET", "DELETE"),
+        source=forms.OWN,
+    ),
+    Surface("control", _log_rates, "/_world/access-log/rates", source=forms.OWN),
+    Surface("control", _log_requests, "/_world/access-log/requests", source=forms.OWN),
+    Surface("control", _log_challenges, "/_world/access-log/challenges", source=forms.OWN),
+    Surface("control", _cpu, "/_world/cpu", source=forms.OWN),
+    Surface("control", _faults, "/_world/faults", methods=("POST", "DELETE"), source=forms.OWN),
+    Surface("control", _switches, "/_world/switches", methods=_READ_AND_SET, source=forms.OWN),
+    Surface("control", _clock, "/_world/clock", methods=("GET", "POST"), source=forms.OWN),
 )
 """The endpoints for tests and benches."""
 

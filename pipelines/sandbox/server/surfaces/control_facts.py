@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.sandbox.server.addresses import SHARE, WEB
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import MAX_PAGE_SIZE, Document
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import Surface, read_non_negative
@@ -273,15 +274,15 @@ def _unknown(what: str) -> Response:
 
 
 SURFACES = (
-    Surface("control", _hashtags, "/_world/hashtags"),
-    Surface("control", _hashtag, "/_world/hashtags/{ch_id}"),
-    Surface("control", _search, "/_world/search"),
-    Surface("control", _gains, "/_world/search/gains"),
-    Surface("control", _accounts, "/_world/accounts"),
-    Surface("control", _account, "/_world/accounts/{sec_uid}"),
-    Surface("control", _works, "/_world/works"),
-    Surface("control", _chart_issues, "/_world/chart/issues"),
-    Surface("control", _chart_issue, "/_world/chart/issue"),
-    Surface("control", _chart_songs, "/_world/chart/songs/{volid}"),
-    Surface("control", _chart_tracks, "/_world/chart/tracks"),
+    Surface("control", _hashtags, "/_world/hashtags", source=forms.OWN),
+    Surface("control", _hashtag, "/_world/hashtags/{ch_id}", source=forms.OWN),
+    Surface("control", _search, "/_world/search", source=forms.OWN),
+    Surface("control", _gains, "/_world/search/gains", source=forms.OWN),
+    Surface("control", _accounts, "/_world/accounts", source=forms.OWN),
+    Surface("control", _account, "/_world/accounts/{sec_uid}", source=forms.OWN),
+    Surface("control", _works, "/_world/works", source=forms.OWN),
+    Surface("control", _chart_issues, "/_world/chart/issues", source=forms.OWN),
+    Surface("control", _chart_issue, "/_world/chart/issue", source=forms.OWN),
+    Surface("control", _chart_songs, "/_world/chart/songs/{volid}", source=forms.OWN),
+    Surface("control", _chart_tracks, "/_world/chart/tracks", source=forms.OWN),
 )

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.sandbox.server.addresses import WEB
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import (
     MAX_PAGE_SIZE,
     Document,
@@ -114,25 +115,30 @@ async def _hashtag_page(platform: SandboxPlatform, request: Request) -> Response
 
 
 SURFACES = (
-    Surface("music_info", _music_info, _MUSIC.info),
-    Surface("music_list", _music_list, _MUSIC.listed),
-    Surface("trends_list", _trend_list, _TREND_LIST),
-    Surface("trends_page", _trend_page, "/share/trends/"),
+    Surface("music_info", _music_info, _MUSIC.info, source=forms.WEB_LISTS),
+    Surface("music_list", _music_list, _MUSIC.listed, source=forms.WEB_LISTS),
+    Surface("trends_list", _trend_list, _TREND_LIST, source=forms.TRENDS),
+    Surface("trends_page", _trend_page, "/share/trends/", source=forms.TRENDS),
     Surface(
         "music_page", _music_page,
         "/share/music/", "/share/music/{music_id}/", "/share/music/{music_id}",
+        source=forms.SHARE_PAGE,
     ),
-    Surface("web_music_page", _MUSIC.desktop_page, "/music/{music_id}", hosts=(WEB,)),
-    Surface("hashtag_info", _hashtag_info, _HASHTAG.info),
-    Surface("hashtag_list", _hashtag_list, _HASHTAG.listed),
+    Surface(
+        "web_music_page", _MUSIC.desktop_page, "/music/{music_id}", hosts=(WEB,),
+        source=forms.WEB_LISTS,
+    ),
+    Surface("hashtag_info", _hashtag_info, _HASHTAG.info, source=forms.WEB_LISTS),
+    Surface("hashtag_list", _hashtag_list, _HASHTAG.listed, source=forms.WEB_LISTS),
     Surface(
         "hashtag_page", _hashtag_page,
         "/share/challenge/detail/{ch_id}", "/share/challenge/detail/{ch_id}/",
-        "/share/challenge/{ch_id}/", "/share/challenge/{ch_id}",
+        "/share/challenge/{ch_id}/", "/share/challenge/{ch_id}", source=forms.SHARE_PAGE,
     ),
     Surface(
         "web_hashtag_page", _HASHTAG.desktop_page,
         "/challenge/detail/{ch_id}", "/challenge/{ch_id}", "/hashtag/{ch_id}", hosts=(WEB,),
+        source=forms.WEB_LISTS,
     ),
 )  # fmt: skip
 

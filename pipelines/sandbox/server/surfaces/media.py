@@ -16,7 +16,8 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 
 from pipelines.sandbox.server import addresses
 from pipelines.sandbox.server.addresses import PAGE_HOSTS
-from pipelines.sandbox.server.documents.pages import LOADER
+from pipelines.sandbox.server.documents import form_sources as forms
+from pipelines.sandbox.server.documents.pages import LOADER, TOKEN_LOADER
 from pipelines.sandbox.server.documents.songs import length_of, track_of
 from pipelines.sandbox.server.documents.videos import read_video_id
 from pipelines.sandbox.server.media_tickets import SILENT_FILE, is_valid, video_address
@@ -125,6 +126,7 @@ async def _robots(platform: SandboxPlatform, request: Request) -> Response:
 
 _PAGE_FILES = {
     "/static/first-screen.js": (LOADER, "application/javascript"),
+    "/static/reflow.js": (TOKEN_LOADER, "application/javascript"),
     "/captcha-sdk.js": ("/* on every page, proves nothing */", "application/javascript"),
     "/static/page.css": ("li { margin: 0 }", "text/css"),
 }
@@ -137,9 +139,9 @@ async def _static(_: SandboxPlatform, request: Request) -> Response:
 
 
 SURFACES = (
-    Surface("play", _play, "/aweme/v1/playwm/", "/aweme/v1/play/"),
-    Surface("media", _file, "/obj/{folder}/{name}"),
-    Surface("image", _image, "/img/{name}.png"),
-    Surface("robots", _robots, "/robots.txt"),
-    Surface("static", _static, *_PAGE_FILES),
+    Surface("play", _play, "/aweme/v1/playwm/", "/aweme/v1/play/", source=forms.DETAIL),
+    Surface("media", _file, "/obj/{folder}/{name}", source=forms.DETAIL),
+    Surface("image", _image, "/img/{name}.png", source=forms.DETAIL),
+    Surface("robots", _robots, "/robots.txt", source=forms.ROBOTS),
+    Surface("static", _static, *_PAGE_FILES, source=forms.SHARE_PAGE),
 )

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from pipelines.sandbox.server.addresses import MUSIC, MUSIC_SHORT, read_code
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import Document, service_page
 from pipelines.sandbox.server.documents.songs import (
     album_id,
@@ -106,10 +107,34 @@ def _songs(platform: SandboxPlatform) -> list[SandboxSound]:
 
 
 SURFACES = (
-    Surface("service_track", _track, TRACK_PATH, hosts=(MUSIC,)),
-    Surface("service_playlist", _playlist, "/songs/share/playlist", hosts=(MUSIC,)),
-    Surface("service_album", _album, "/songs/share/album", hosts=(MUSIC,)),
-    Surface("service_artist", _artist, "/songs/share/artist", hosts=(MUSIC,)),
-    Surface("service_video", _video, "/songs/share/ugc_video", hosts=(MUSIC,)),
-    Surface("service_short", _short, "/s/{code}/", hosts=(MUSIC_SHORT,)),
+    Surface("service_track", _track, TRACK_PATH, hosts=(MUSIC,), source=forms.MUSIC_SERVICE),
+    Surface(
+        "service_playlist",
+        _playlist,
+        "/songs/share/playlist",
+        hosts=(MUSIC,),
+        source=forms.MUSIC_SERVICE,
+    ),
+    Surface(
+        "service_album",
+        _album,
+        "/songs/share/album",
+        hosts=(MUSIC,),
+        source=forms.MUSIC_SERVICE,
+    ),
+    Surface(
+        "service_artist",
+        _artist,
+        "/songs/share/artist",
+        hosts=(MUSIC,),
+        source=forms.MUSIC_SERVICE,
+    ),
+    Surface(
+        "service_video",
+        _video,
+        "/songs/share/ugc_video",
+        hosts=(MUSIC,),
+        source=forms.MUSIC_SERVICE,
+    ),
+    Surface("service_short", _short, "/s/{code}/", hosts=(MUSIC_SHORT,), source=forms.SHORT_LINKS),
 )

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.sandbox.server.addresses import WEB
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import Document, to_call, to_frames, web_page
 from pipelines.sandbox.server.documents.videos import detail_video
 from pipelines.sandbox.server.platform import SandboxPlatform
@@ -60,9 +61,16 @@ async def _html_page(_: SandboxPlatform, request: Request) -> Response:
 
 
 SURFACES = (
-    Surface("search_stream", _stream, f"{_JSON}/stream/", hosts=(WEB,)),
-    Surface("search_single", _single, f"{_JSON}/single/", hosts=(WEB,)),
-    Surface("search_page", _html_page, "/search/{term}", "/jingxuan/search/{term}", hosts=(WEB,)),
+    Surface("search_stream", _stream, f"{_JSON}/stream/", hosts=(WEB,), source=forms.SEARCH),
+    Surface("search_single", _single, f"{_JSON}/single/", hosts=(WEB,), source=forms.SEARCH),
+    Surface(
+        "search_page",
+        _html_page,
+        "/search/{term}",
+        "/jingxuan/search/{term}",
+        hosts=(WEB,),
+        source=forms.SEARCH,
+    ),
 )
 
 

@@ -16,6 +16,7 @@ from pipelines.sandbox.server.addresses import (
     read_code,
     to_code,
 )
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.songs import track_of
 from pipelines.sandbox.server.platform import SandboxPlatform
 from pipelines.sandbox.server.routing import Surface
@@ -40,7 +41,7 @@ async def _short_link(platform: SandboxPlatform, request: Request) -> Response:
     return RedirectResponse(target, status_code=302)
 
 
-SURFACES = (Surface("short_link", _short_link, "/{code}/", "/{code}"),)
+SURFACES = (Surface("short_link", _short_link, "/{code}/", "/{code}", source=forms.SHORT_LINKS),)
 
 
 async def _target(platform: SandboxPlatform, code: str, kind: LinkKind, number: int) -> str | None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from pipelines.sandbox.server.addresses import WEB
+from pipelines.sandbox.server.documents import form_sources as forms
 from pipelines.sandbox.server.documents.pages import (
     MAX_PAGE_SIZE,
     Document,
@@ -72,10 +73,22 @@ async def _page(platform: SandboxPlatform, request: Request) -> Response:
 
 
 SURFACES = (
-    Surface("user_info", _info, _ACCOUNT.info),
-    Surface("user_posts", _posts, _ACCOUNT.listed),
-    Surface("user_page", _page, "/share/user/{account}/", "/share/user/{account}"),
-    Surface("web_user_page", _ACCOUNT.desktop_page, "/user/{sec_uid}", hosts=(WEB,)),
+    Surface("user_info", _info, _ACCOUNT.info, source=forms.WEB_LISTS),
+    Surface("user_posts", _posts, _ACCOUNT.listed, source=forms.WEB_LISTS),
+    Surface(
+        "user_page",
+        _page,
+        "/share/user/{account}/",
+        "/share/user/{account}",
+        source=forms.SHARE_PAGE,
+    ),
+    Surface(
+        "web_user_page",
+        _ACCOUNT.desktop_page,
+        "/user/{sec_uid}",
+        hosts=(WEB,),
+        source=forms.WEB_LISTS,
+    ),
 )
 
 

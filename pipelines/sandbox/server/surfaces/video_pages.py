@@ -1,9 +1,9 @@
 """Details of videos: share pages, desktop pages, and JSON by id from two sources.
 
-Surfaces: `video_page`, `note_page`, `slides_page`, `slides_info`, `web_video_page`, `web_detail`,
-`web_start_page` (which shows the video of its `modal_id`), `verify_page`, `other_page`. Some videos
-never show their data on their page, and some only to a visitor with the guest cookie. A hidden
-video redirects from its desktop page to the one for deleted videos.
+Surfaces: `video_page`, `note_page`, `slides_page`, `slides_info`, `item_info`, `web_video_page`,
+`web_detail`, `web_start_page` (which shows the video of its `modal_id`), `verify_page`,
+`other_page`. Some videos never show their data on their page, and some only to a visitor with the
+guest cookie. A hidden video redirects from its desktop page to the one for deleted videos.
 """
 
 import json
@@ -13,10 +13,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from pipelines.sandbox.server.addresses import FEATURED, GONE_MARK, SHARE, WEB
+from pipelines.sandbox.server.documents import form_sources as forms
+from pipelines.sandbox.server.documents.desktop import desktop_data
 from pipelines.sandbox.server.documents.pages import (
     GUEST_COOKIE,
+    ITEM_INFO,
     Document,
+    carrying_page,
     desktop_page,
+    is_page_token,
     set_guest_cookie,
     share_page,
     to_call,
@@ -33,6 +38,8 @@ DETAIL = "/aweme/v1/web/aweme/detail/"
 _SHELL_SHARE = 0.08
 _COOKIE_SHARE = 0.12
 _PHOTOS = "200"
+NO_PHOTOS = "images_base"
+"""Reason of a surface that shows no photo posts, which says nothing about the post itself."""
 
 
 async def _share_page(platform: SandboxPlatform, request: Request) -> Response:
@@ -63,6 +70,15 @@ async def _slides_info(platform: SandboxPlatform, request: Request) -> Response:
     wants_photos = request.query_params.get("request_source") == _PHOTOS
     details, hidden = _read_details(platform, ids, wants_photos=wants_photos)
     return JSONResponse(with_status(aweme_details=details or None, filter_list=hidden))
+
+
+async def _item_info(platform: SandboxPlatform, request: Request) -> Response:
+    """Return the video to the script of its page, and to nobody without that page's token."""
+    query = request.query_params
+    if not is_page_token(query.get("web_id", ""), query.get("reflow_id", "")):
+        return JSONResponse({"status_code": 11110, "status_msg": "encrypt_data_miss"})
+    aweme_id = query.get("item_ids", "")
+    return JSONResponse(_result(platform, aweme_id, platform.world.video_of_id(aweme_id)))
 
 
 async def _web_video(platform: SandboxPlatform, request: Request) -> Response:
@@ -97,31 +113,47 @@ async def _detail(platform: SandboxPlatform, request: Request) -> Response:
         return set_guest_cookie(request, answer, entity=aweme_id)
     work = platform.world.video_of_id(aweme_id)
     log: Document = {"impr_id": f"2025{aweme_id}"}
-    if work is not None and platform.world.is_public(work):
+    if work is not None and platform.world.is_public(work) and not work.is_photo:
         shown = with_status(log_pb=log, aweme_detail=detail_video(platform, work))
     else:
         reason = None if work is None else filtered_video(aweme_id, work)
+        if work is not None and platform.world.is_public(work):
+            reason = {**filtered_video(aweme_id, None), "filter_reason": NO_PHOTOS}
         shown = with_status(log_pb=log, aweme_detail=None, filter_detail=reason)
     return JSONResponse(shown)
 
 
 SURFACES = (
-    Surface("slides_info", _slides_info, "/web/api/v2/aweme/slidesinfo/"),
+    Surface("slides_info", _slides_info, "/web/api/v2/aweme/slidesinfo/", source=forms.SLIDES),
+    Surface("item_info", _item_info, ITEM_INFO, source=forms.CLIENT_PAGE),
     *(
-        Surface(name, _share_page, f"/share/{kind}/{{aweme_id}}/", f"/share/{kind}/{{aweme_id}}")
+        Surface(
+            name, _share_page, f"/share/{kind}/{{aweme_id}}/", f"/share/{kind}/{{aweme_id}}",
+            source=forms.SHARE_PAGE,
+        )
         for kind, name in (
             ("video", "video_page"), ("note", "note_page"), ("slides", "slides_page"),
             ("item", "video_page"), ("story", "video_page"),
         )
     ),
-    Surface("web_detail", _detail, DETAIL, hosts=(WEB, FEATURED)),
-    Surface("web_video_page", _web_video, "/video/{aweme_id}", "/note/{aweme_id}", hosts=(WEB,)),
-    Surface("web_video_page", _web_video, "/m/video/{aweme_id}", hosts=(FEATURED,)),
-    Surface("web_start_page", _start, "/jingxuan", "/discover", hosts=(WEB,)),
-    Surface("verify_page", _verify, "/verify_page", hosts=(WEB,)),
+    Surface("web_detail", _detail, DETAIL, hosts=(WEB, FEATURED), source=forms.DETAIL),
+    Surface(
+        "web_video_page", _web_video, "/video/{aweme_id}", "/note/{aweme_id}", hosts=(WEB,),
+        source=forms.DESKTOP_DETAIL,
+    ),
+    Surface(
+        "web_video_page", _web_video, "/m/video/{aweme_id}", hosts=(FEATURED,),
+        source=forms.DESKTOP_DETAIL,
+    ),
+    Surface(
+        "web_start_page", _start, "/jingxuan", "/discover", hosts=(WEB,),
+        source=forms.DESKTOP_DETAIL,
+    ),
+    Surface("verify_page", _verify, "/verify_page", hosts=(WEB,), source=forms.REFUSALS),
     Surface(
         "other_page", _other, "/collection/{id}", "/article/{id}",
         "/share/mix/detail/{id}", "/share/mix/detail/{id}/", hosts=(WEB, SHARE),
+        source=forms.SHORT_LINKS,
     ),
 )  # fmt: skip
 
@@ -173,8 +205,9 @@ def _read_details(
             hidden.append(filtered_video(aweme_id, work))
         elif work.is_photo == wants_photos:
             details.append(detail_video(platform, work))
-        elif wants_photos:  # the form for photo posts filters videos
-            hidden.append({**filtered_video(aweme_id, None), "filter_reason": "item_type"})
+        else:  # each form filters what the other one shows
+            reason = "item_type" if wants_photos else NO_PHOTOS
+            hidden.append({**filtered_video(aweme_id, None), "filter_reason": reason})
     return details, hidden
 
 
@@ -186,9 +219,8 @@ def _desktop_video(platform: SandboxPlatform, request: Request, aweme_id: str) -
         shell = HTMLResponse(shell_page("web_video_page"))
         return set_guest_cookie(request, shell, entity=aweme_id)
     url = f"{DETAIL}?aweme_id={aweme_id}&aid=6383&device_platform=webapp"
-    result = _result(platform, aweme_id, work)
     calls = [to_call(url, cursor="cursor")]
-    return web_page(request, {"videoInfoRes": result}, calls=calls, entity=aweme_id)
+    return carrying_page(request, desktop_data(platform, work), calls=calls, entity=aweme_id)
 
 
 def _gone(platform: SandboxPlatform, work: SandboxVideo | None) -> str:

@@ -1,0 +1,214 @@
+"""Desktop pages of videos: where their data sits, and their camel-case form as an item.
+
+A page names its video in one of three places: `app.videoDetail` or `<route>.aweme.detail` of the
+container `RENDER_DATA`, or `aweme.detail` in a row of the stream that its scripts push to
+`__pace_f`. Here each becomes a result with the names of the JSON surfaces (`aweme_detail`,
+`filter_detail`, `status_code`), so that one parser reads all of them.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from pipelines.platform.page_scripts import TextElement
+from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.videos import ParseContext
+from warehouse.records.errors import StructureChangedError
+
+ROWS = "rows"
+"""Key of a streamed container: its rows by their ids, texts and JSON values."""
+_PUSH = re.compile(r"__pace_f(?:\s*\|\|\s*\[\]\s*\))?\s*\.push\(\s*(?=\[)")
+_ROW = re.compile(r"\s*(?P<id>[0-9a-f]{1,8}):(?:T(?P<length>[0-9a-f]{1,8}),)?", re.ASCII)
+_JSON_STARTS = frozenset({"{", "[", '"'})
+_DECODER = json.JSONDecoder()
+_TEXT_CHUNK = 1  # the first element of a pushed chunk that holds text
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MAX_DEPTH = 64
+_EXACT = 2**53  # a script has rounded a larger number
+_RENAMED = {"author_info": "author", "stats": "statistics"}
+_MISSING = object()
+
+
+def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNode | None:
+    """Return the rows that the scripts of a page push to its stream; None if they push none.
+
+    A row is `id:JSON` up to a line end, or `id:Tlength,text` with the length in bytes. It may be
+    split over several chunks. Rows that are no JSON, such as those that name scripts, are left out.
+
+    Raises:
+        StructureChangedError: The rows may hold too many values.
+    """
+    texts = [text for script in scripts for text in _pushed_texts(script.text)]
+    if not texts:
+        return None
+    stream = "".join(texts)
+    refuse_too_many_values(stream.encode("utf-8", "surrogatepass"), surface=surface)
+    return JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
+
+
+def find_desktop_result(container: JsonNode, aweme_id: str, seen: ParseContext) -> JsonNode | None:
+    """Return the result of a desktop page with the names of the JSON surfaces; None if it has none.
+
+    Of several videos (a page recommends others) it is that of the requested one, else of the first.
+
+    Raises:
+        StructureChangedError: The data is nested too deeply.
+    """
+    if container.has("loaderData"):  # a share page
+        return None
+    rows = container.values.get(ROWS)
+    reader = _DesktopReader(
+        rows=rows if isinstance(rows, dict) else {},
+        surface=container.surface,
+        # An address without a scheme has that of its page.
+        scheme=urlsplit(seen.address or "").scheme or "https",
+    )
+    results = list(reader.results(container.values))
+    shown = [result for result in results if result.values.get("aweme_detail")]
+    requested = (one for one in shown if _id_of(one) == aweme_id)
+    return next(requested, None) or next(iter([*shown, *results]), None)
+
+
+def _id_of(result: JsonNode) -> str | None:
+    detail = result.node("aweme_detail")
+    return None if detail is None else detail.id("aweme_id")
+
+
+def _pushed_texts(script: str) -> Iterator[str]:
+    for push in _PUSH.finditer(script):
+        try:
+            chunk, _ = _DECODER.raw_decode(script, push.end())
+        except (ValueError, RecursionError):
+            continue
+        if len(chunk) > 1 and chunk[0] == _TEXT_CHUNK and isinstance(chunk[1], str):
+            yield chunk[1]
+
+
+def _split_rows(stream: str) -> Iterator[tuple[str, object]]:
+    """Yield the rows of a stream; no part of it is read twice, whatever it holds."""
+    at = 0
+    while at < len(stream):
+        row = _ROW.match(stream, at)
+        if row is not None and row["length"] is not None:
+            size = int(row["length"], 16)
+            text = _first_bytes(stream[row.end() : row.end() + size], size)
+            at = row.end() + len(text)  # the next row follows without a line end
+            yield row["id"], text
+            continue
+        if row is not None and stream[row.end() : row.end() + 1] in _JSON_STARTS:
+            with suppress(ValueError, RecursionError):
+                value, at = _DECODER.raw_decode(stream, row.end())
+                yield row["id"], value
+                continue
+        line_end = stream.find("\n", at)  # a row of another kind
+        at = len(stream) if line_end < 0 else line_end + 1
+
+
+def _first_bytes(text: str, size: int) -> str:
+    """Return the beginning of a text that takes so many bytes."""
+    return text.encode("utf-8", "surrogatepass")[:size].decode("utf-8", "ignore")
+
+
+@lru_cache(maxsize=4096)
+def to_snake(key: str) -> str:
+    """Return a camel-case key in snake case."""
+    return _CAMEL.sub("_", key).lower()
+
+
+class _DesktopReader:
+    """Converts the values of one page."""
+
+    def __init__(self, *, rows: Mapping[str, object], surface: str, scheme: str) -> None:
+        self._rows = rows
+        self._surface = surface
+        self._scheme = scheme
+        self._values_left = MAX_VALUES
+
+    def results(self, values: object) -> Iterator[JsonNode]:
+        """Yield the result under each `videoDetail` and each `aweme` with a `detail`."""
+        waiting: list[object] = [values]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, list):
+                waiting.extend(reversed(value))
+            elif isinstance(value, dict):
+                yield from self._results_of(value)
+                waiting.extend(reversed(value.values()))
+
+    def _results_of(self, values: dict[str, object]) -> Iterator[JsonNode]:
+        if "videoDetail" in values:
+            yield self._result({"detail": values["videoDetail"]}, "$.videoDetail")
+        holder = self._target(values.get("aweme"))
+        if isinstance(holder, dict) and "detail" in holder:
+            yield self._result(holder, "$.aweme.detail")
+
+    def _result(self, holder: dict[str, object], path: str) -> JsonNode:
+        detail = self._snaked(self._target(holder["detail"]))
+        rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
+        values = rest if isinstance(rest, dict) else {}
+        values["aweme_detail"] = self._item(detail) if isinstance(detail, dict) and detail else None
+        return JsonNode(values, self._surface, path)
+
+    def _target(self, value: object) -> object:
+        """Return what a reference of the stream names; any other value as it is."""
+        if isinstance(value, str) and value.startswith("$"):
+            return self._rows.get(value[1:])
+        return value
+
+    def _snaked(self, value: object, depth: int = 0) -> object:
+        """Return a value with snake-case keys and resolved references; `_MISSING` for none."""
+        self._values_left -= 1  # references may name the same row again and again
+        if depth > _MAX_DEPTH or self._values_left < 0:
+            raise StructureChangedError(
+                "the data is nested too deeply or holds too many values",
+                surface=self._surface,
+                reason="too_many_values",
+            )
+        if isinstance(value, dict):
+            pairs = ((to_snake(key), self._snaked(one, depth + 1)) for key, one in value.items())
+            return {key: one for key, one in pairs if one is not _MISSING}
+        if isinstance(value, list):
+            items = (self._snaked(one, depth + 1) for one in value)
+            return [item for item in items if item is not _MISSING]
+        # Only a stream has references; "$$" stands for a text that begins with a dollar sign.
+        if self._rows and isinstance(value, str) and value.startswith("$"):
+            if value.startswith("$$"):
+                return value[1:]
+            target = self._rows.get(value[1:], _MISSING)
+            return target if isinstance(target, str) else self._snaked(target, depth + 1)
+        return value
+
+    def _item(self, detail: dict[str, object]) -> dict[str, object]:
+        """Return a converted detail in the form of an item of the JSON surfaces."""
+        item = {_RENAMED.get(key, key): value for key, value in detail.items()}
+        if isinstance(tag := item.get("tag"), dict) and "is_top" in tag:
+            item.setdefault("is_top", tag["is_top"])
+        if isinstance(video := item.get("video"), dict):
+            item["video"] = self._video(video)
+        if isinstance(author := item.get("author"), dict) and not author.get("avatar_thumb"):
+            item["author"] = author | {"avatar_thumb": self._url_list([author.get("avatar_uri")])}
+        if isinstance(music := item.get("music"), dict):
+            number = music.get("id")
+            if isinstance(number, int) and number > _EXACT:
+                item["music"] = {key: value for key, value in music.items() if key != "id"}
+        return item
+
+    def _video(self, video: dict[str, object]) -> dict[str, object]:
+        streams = video.get("play_addr")
+        if isinstance(streams, list):
+            places = [stream.get("src") for stream in streams if isinstance(stream, dict)]
+            video = video | {"play_addr": self._url_list([*places, video.get("play_api")])}
+        if not isinstance(video.get("cover"), dict):
+            covers = video.get("cover_url_list")
+            listed = covers if isinstance(covers, list) else []
+            video = video | {"cover": self._url_list([*listed, video.get("cover")])}
+        return video
+
+    def _url_list(self, urls: Iterable[object]) -> dict[str, object]:
+        texts = [url for url in urls if isinstance(url, str) and url]
+        return {
+            "url_list": [f"{self._scheme}:{url}" if url.startswith("//") else url for url in texts]
+        }

@@ -1,0 +1,160 @@
+"""Desktop pages: streams in any split, references, several videos, bodies that would explode."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from pipelines.platform.parsers.fields import JsonNode
+from pipelines.platform.parsers.pages import parse_container, parse_video_page, shows_video
+from pipelines.platform.parsers.videos import ParseContext, read_mapped_song
+from warehouse.records.errors import PageWithoutDataError, StructureChangedError, SubstitutionError
+from warehouse.records.videos import UnavailableVideo, VideoDetail
+
+ID, OTHER = "7600000000000000011", "7600000000000000012"
+SEEN = ParseContext(
+    surface="web_video_page", observed_at=datetime(2026, 11, 20, tzinfo=UTC), link_of=str,
+    address="http://www.vidplat.localhost/video/1",
+)  # fmt: skip
+
+
+def detail(aweme_id: str = ID, **fields: object) -> dict[str, object]:
+    return {
+        "awemeId": aweme_id, "desc": "text", "createTime": 1_649_210_596,
+        "authorInfo": {"secUid": "MS4wLjABAAAAexample", "uid": "1"},
+        "stats": {"diggCount": 4, "commentCount": 3, "collectCount": 2, "shareCount": 1},
+        "music": {"id": 7_083_000_000_000_651_000, "title": "t"},
+        "video": {"playAddr": [{"src": "//play.vidplat.localhost/a"}], "duration": 1000},
+        **fields,
+    }  # fmt: skip
+
+
+def rendered(container: object) -> bytes:
+    text = quote(json.dumps(container))
+    return f'<html><script id="RENDER_DATA">{text}</script></html>'.encode()
+
+
+def streamed(*chunks: str) -> bytes:
+    scripts = (f"<script>self.__pace_f.push({json.dumps([1, chunk])})</script>" for chunk in chunks)
+    return f"<html>{''.join(scripts)}</html>".encode()
+
+
+def row(name: str, props: Mapping[str, object]) -> str:
+    return f"{name}:{json.dumps(['$', '$L9', None, props], ensure_ascii=False)}\n"
+
+
+def read(body: bytes) -> Any:
+    return parse_video_page(body, ID, SEEN)
+
+
+def test_an_address_without_a_scheme_has_that_of_its_page() -> None:
+    assert read(rendered({"app": {"videoDetail": detail()}})).play_urls == (
+        "http://play.vidplat.localhost/a",
+    )
+
+
+def test_an_id_that_a_script_has_rounded_is_no_id() -> None:
+    assert read(rendered({"app": {"videoDetail": detail()}})).video.music is None
+
+
+def test_a_stream_is_read_wherever_it_is_split() -> None:
+    text = "文字 $ 🤔"
+    size = len(text.encode())
+    stream = f"a:T{size:x},{text}" + row("7", {"aweme": {"detail": detail(desc="$a")}})
+    for cut in range(len(stream)):
+        found = read(streamed(stream[:cut], stream[cut:]))
+        assert isinstance(found, VideoDetail)
+        assert found.video.desc == text
+
+
+@pytest.mark.parametrize(
+    ("desc", "expected"),
+    [("$$5", "$5"), ("$undefined", None), ("$ff", None), ("$8", "in a row"), ("5 $a", "5 $a")],
+)
+def test_a_reference_of_a_stream_is_resolved_or_unknown(desc: str, expected: str | None) -> None:
+    stream = '8:"in a row"\n' + row("7", {"aweme": {"detail": detail(desc=desc)}})
+    assert read(streamed(stream)).video.desc == expected
+
+
+def test_a_dollar_sign_of_a_container_is_a_dollar_sign() -> None:
+    assert read(rendered({"app": {"videoDetail": detail(desc="$5")}})).video.desc == "$5"
+
+
+def test_an_object_in_a_row_of_its_own_is_found() -> None:
+    stream = f"8:{json.dumps(detail())}\n" + row("7", {"aweme": {"detail": "$8"}})
+    assert read(streamed(stream)).video.aweme_id == ID
+
+
+def test_of_several_videos_the_requested_one_is_read() -> None:
+    container = {
+        "C_12": {"aweme": {"detail": detail(OTHER)}},
+        "41": {"aweme": {"detail": detail()}},
+    }
+    assert read(rendered(container)).video.aweme_id == ID
+    with pytest.raises(SubstitutionError):
+        read(rendered({"C_12": container["C_12"]}))
+
+
+def test_data_in_the_stream_counts_beside_a_container_without_it() -> None:
+    page = rendered({"app": {}}) + streamed(row("7", {"aweme": {"detail": detail()}}))
+    assert read(page).video.aweme_id == ID
+
+
+def test_a_reason_in_camel_case_is_a_reason() -> None:
+    aweme = {"statusCode": 0, "detail": None, "filterDetail": {"filterReason": "status_deleted"}}
+    found = read(rendered({"41": {"aweme": aweme}}))
+    assert isinstance(found, UnavailableVideo)
+    assert found.filter_reason == "status_deleted"
+
+
+@pytest.mark.parametrize(
+    "container", [{"app": {}}, {"app": {"videoDetail": None}}, {"1": {"aweme": {"detail": None}}}]
+)
+def test_a_page_without_the_video_is_a_shell(container: dict[str, object]) -> None:
+    with pytest.raises(PageWithoutDataError):
+        read(rendered(container))
+    assert not shows_video(rendered(container))
+
+
+def test_keys_that_a_page_does_not_have_stay_unknown() -> None:
+    video = read(rendered({"app": {"videoDetail": detail()}})).video
+    assert (video.is_top, video.cover_url, video.images_count) == (None, None, None)
+
+
+def test_rows_that_name_each_other_again_and_again_are_refused() -> None:
+    doubled = "".join(f'{n:x}:["${n + 1:x}","${n + 1:x}"]\n' for n in range(60))
+    with pytest.raises(StructureChangedError):
+        read(streamed(doubled + row("ff", {"aweme": {"detail": {"a": "$0"}}})))
+    with pytest.raises(StructureChangedError):
+        read(streamed('2:{"a":"$2"}\n' + row("ff", {"aweme": {"detail": "$2"}})))
+
+
+def test_a_row_without_a_line_end_is_followed_by_the_next() -> None:
+    rows = parse_container(streamed('0:{"a":1}1:T1,x2:[2]'), surface="page").node("rows")
+    assert rows is not None
+    assert rows.values == {"0": {"a": 1}, "1": "x", "2": [2]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "song"),
+    [
+        ({"matched_pgc_sound": {"title": "A - B", "author": "C"}}, ("A - B", "C")),
+        ({"mapped": "A - B - C", "matched_pgc_sound": {"title": "A - B"}}, ("A - B", "C")),
+        ({"mapped": "A - B - C"}, ("A - B", "C")),
+        ({"mapped": "晚风（歌手）"}, ("晚风", "歌手")),
+        ({"mapped": "晚风（Live）（歌手）"}, ("晚风（Live）", "歌手")),
+        ({"mapped": "晚风"}, ("晚风", None)),
+        ({"mapped": "晚风-歌手"}, ("晚风-歌手", None)),
+        ({"mapped": " - "}, ("-", None)),
+        ({"mapped": "", "title": "原声（原声中的歌曲：A-B）"}, ("A", "B")),
+        ({"matched_song": {"title": "A", "author": "B"}}, ("A", "B")),
+    ],
+)
+def test_the_song_in_a_sound_is_named_apart(
+    fields: dict[str, Any], song: tuple[str | None, str | None]
+) -> None:
+    extra = json.dumps({"music_display_mapping_title": fields.pop("mapped", None)})
+    assert read_mapped_song(JsonNode({"extra": extra, **fields}, "music_info", "$")) == song
