@@ -266,12 +266,12 @@ read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), _i
 read_trends_list = SurfaceRead(
     "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), _id(parse_music_list)
 )
-# The first page of a trend by its own id; its items name the music ids.
+# A page of a trend by its own id; its items name the music ids.
 read_trend = SurfaceRead(
     "trends_list",
     lambda r: {
         "count": PAGE_SIZE,
-        "cursor": "0",
+        "cursor": str(r.cursor),
         **_TREND,
         "trends_id": r.entity_id,
         "music_id": "",
