@@ -183,6 +183,9 @@ OF_THE_SURFACE = frozenset(
 )
 """Rows that concern a surface rather than one item: the next item will hardly fare better."""
 
+OF_ONE_ITEM = frozenset({"empty_detail", "another_item", "chart_other_issue"})
+"""Rows that concern one item: they say nothing about how its surface answers for others."""
+
 _BY_NAME = {row.name: row for row in REFUSALS}
 # Rows with a reason are matched before the row that covers the rest of a class.
 _SPECIFIC_FIRST = sorted(REFUSALS, key=lambda row: row.reason is None)

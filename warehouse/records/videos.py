@@ -32,6 +32,9 @@ Their items are trimmed, differently from day to day, so their counts never repl
 detail page.
 """
 
+PHOTO_REASON = "images_"
+"""How a `filter_reason` begins if a surface shows no photo posts, such as `images_base`."""
+
 APP_SURFACES = frozenset({"music_app", "app_work"})
 """Screens of the official app on a device of the operator's."""
 
@@ -175,6 +178,11 @@ class UnavailableVideo:
     filter_reason: str | None = None
     notice: str | None = None
     detail_msg: str | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """False if another surface may show it: this one leaves out photo posts, and says so."""
+        return not (self.filter_reason or "").startswith(PHOTO_REASON)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
