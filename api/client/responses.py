@@ -91,8 +91,9 @@ def retry_delay(
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
-    No retry begins when the `left_s` of the request are over. A request with side effects is retried only if it was certainly not executed: the connection
-    failed, or the service rejected it with 429.
+    No retry begins when the `left_s` of the request are over. A request with side effects is
+    retried only if it was certainly not executed: the connection failed, or the service rejected it
+    with 429.
     """
     pause = _pause(ask, error, attempt) if attempt < limits.retries else None
     if pause is None or pause > limits.longest_pause_s or pause >= left_s:

@@ -47,9 +47,7 @@ class JobClaimRows(StoreRows):
         """
         following = (
             select(JOBS)
-            .where(
-                JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(self._database.now())
-            )
+            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(self._database.now()))
             .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
             .limit(1)
             .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time

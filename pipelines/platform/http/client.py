@@ -349,9 +349,9 @@ class GuestClient:
                     sink.take(chunk)
         except (TimeoutError, httpx2.TransportError) as exc:
             spent_s = time.monotonic() - begun
+            what = f"{type(exc).__name__} after {spent_s:.1f} s"
             raise UnreachableError(
-                f"{address.host} did not answer in full: {type(exc).__name__} after {spent_s:.1f} s",
-                surface=ask.surface,
+                f"{address.host} did not answer in full: {what}", surface=ask.surface
             ) from exc
         except httpx2.DecodingError as exc:
             raise StructureChangedError(

@@ -331,8 +331,8 @@ _MUSIC_LIST = _LISTED | _COUNTS | {"author", "create_time"}
 _POSTS = _LISTED | {"digg_count", "is_top"}
 _OF_HASHTAG = _LISTED | {"author"}
 _SHELL_PRIOR = 0.05
-"""Share of video pages with data: since 2026-08 most are shells without it (issue 98 of parse-video,
-581 of nonebot-plugin-parser, 245 of nonebot-plugin-parser-lite)."""
+"""Share of video pages with data: since 2026-08 most are shells without it (issues 98 of
+parse-video, 581 of nonebot-plugin-parser, 245 of nonebot-plugin-parser-lite)."""
 _PAGE_PRIOR = 0.5
 """Share of pages of accounts with data: no public record shows either."""
 _WEB_COOKIES = "the cookies of a visitor of the web host"

@@ -110,7 +110,9 @@ class _Exchange:
             await page(self.scope, self.receive, self.send)
         elif fault is not None and fault.kind in acts:
             await acts[fault.kind](fault)
-        elif fault is not None or self._empty_pages or self.platform.switches.forms_of(self.surface):
+        elif (
+            fault is not None or self._empty_pages or self.platform.switches.forms_of(self.surface)
+        ):
             await self._rewritten(fault)
         else:
             await self.surfaces(self.scope, self.receive, self.send)
