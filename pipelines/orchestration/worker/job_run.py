@@ -3,6 +3,7 @@
 Not here: starting runs (`runs/`), preparing a scan (`pipelines/scan/service/preparation.py`).
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,13 @@ from typing import Literal
 
 import structlog
 
-from pipelines.orchestration.outages import DISK_WAIT_S, ResourceWait, awaited_resource
+from pipelines.orchestration.outages import (
+    DISK_WAIT_S,
+    STORE_WAIT_S,
+    ResourceWait,
+    awaited_resource,
+    is_outage,
+)
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.job_endings import end_lost_run
 from pipelines.scan.service.preparation import prepare_scan
@@ -18,6 +25,7 @@ from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.jobs import Job, JobStatus
 
+OUTAGE_TRIES = 60
 RUN_BROKE = "The run of this scan broke between two stages"
 log = structlog.get_logger(__name__)
 
@@ -115,6 +123,24 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
         is_cancelled = found is not None and found.cancel_requested
         status, error = ("cancelled", None) if is_cancelled else ("failed", error)
     return status if finish_job(runtime, job, status, error) else "lost"
+
+
+def end_unsupervised_job(
+    runtime: Runtime, job: Job, outcome: ScanOutcome, *, sleep: Callable[[float], None] = time.sleep
+) -> JobStatus | Literal["lost"]:
+    """Write the end of a run that no worker supervises; while a store is away, again and again.
+
+    Otherwise the run would count as lost, although it only waits.
+    """
+    for _ in range(OUTAGE_TRIES):
+        try:
+            return end_job(runtime, job, outcome)
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            log.warning("a store is away; the end of the scan waits", error=repr(error))
+            sleep(STORE_WAIT_S)
+    return end_job(runtime, job, outcome)
 
 
 def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:

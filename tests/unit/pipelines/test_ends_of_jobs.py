@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import pytest
 from deltalake.exceptions import DeltaError
@@ -13,7 +13,13 @@ from sqlalchemy.exc import OperationalError
 
 from pipelines.orchestration.outages import awaited_resource
 from pipelines.orchestration.worker import job_run
-from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, end_job, execute_job
+from pipelines.orchestration.worker.job_run import (
+    ScanEnd,
+    ScanOutcome,
+    end_job,
+    end_unsupervised_job,
+    execute_job,
+)
 from pipelines.scan.runtime import Runtime
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, NewJob, open_control
@@ -210,6 +216,22 @@ def test_an_error_without_its_own_class_is_judged_by_its_cause() -> None:
     locked = OperationalError("insert", {}, Exception("database is locked"))
     found = [awaited_resource(error) for error in (full, locked, ValueError("no"), None)]
     assert [wait and wait.resource for wait in found] == ["disk", "worker", None, None]
+
+
+def test_a_run_without_a_worker_writes_its_end_once_the_store_is_back(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, pauses = stores.running(), list[float]()
+    finish, away = stores.control.finish, OperationalError("update", {}, Exception("gone"))
+
+    def finish_later(*given: Any, **more: Any) -> bool:
+        if len(pauses) < 3:
+            raise away
+        return finish(*given, **more)
+
+    monkeypatch.setattr(stores.control, "finish", finish_later)
+    ended = end_unsupervised_job(stores.runtime, job, ScanOutcome("completed"), sleep=pauses.append)
+    assert (ended, len(pauses), stores.now(job).attempt) == ("completed", 3, 1)
 
 
 def test_a_run_that_broke_on_a_full_disk_waits_for_space(
