@@ -118,16 +118,21 @@ def test_a_profile_shows_what_the_account_has(client: TestClient, account: dict[
     assert user["aweme_count"] == account["post_count"]
 
 
-@pytest.mark.parametrize("count", [20, 7])
-def test_posts_are_walked_to_their_end(
-    client: TestClient, account: dict[str, Any], count: int
-) -> None:
+def walk_posts(client: TestClient, account: dict[str, Any], count: int) -> list[str]:
     seen, given = list[str](), {"sec_user_id": account["sec_uid"], "count": count}
     data = read(client, POSTS, **given)
     seen += [video["aweme_id"] for video in data["aweme_list"]]
     while data["has_more"]:
         data = read(client, POSTS, **given, max_cursor=data["max_cursor"])
         seen += [video["aweme_id"] for video in data["aweme_list"]]
+    return seen
+
+
+@pytest.mark.parametrize("count", [20, 7])
+def test_posts_are_walked_to_their_end(
+    client: TestClient, account: dict[str, Any], count: int
+) -> None:
+    seen = walk_posts(client, account, count)
     assert len(seen) == len(set(seen)) == account["post_count"]
 
 
@@ -140,7 +145,8 @@ def test_posts_behind_empty_pages_are_reached(
     client: TestClient, platform: httpx2.Client, account: dict[str, Any], empty: int
 ) -> None:
     switched(platform, f"empty_pages={empty}")
-    test_posts_are_walked_to_their_end(client, account, 20)
+    seen = walk_posts(client, account, 20)
+    assert len(seen) == len(set(seen)) == account["post_count"]
 
 
 def test_posts_behind_a_fourth_empty_page_in_a_row_are_left(
