@@ -82,7 +82,8 @@ def test_a_scan_on_a_full_disk_waits_with_its_attempts_and_goes_on(
     ):
         stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
         stage.start_worker()
-        job_id = stage.ask(track_of(stage), **SCAN)
+        track = track_of(stage)
+        job_id = stage.ask(track, music_id=track, **SCAN)
         stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 2)
         with disk.filled(leaving_mb=30):
             stage.wait(lambda: stage.job(job_id).progress.waiting_for == "disk")
