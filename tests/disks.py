@@ -46,6 +46,18 @@ class Disk:
         _run("sync", "--file-system", str(self.folder))
         _run("mount", "-o", "remount,abort", str(self.folder))
 
+    @contextmanager
+    def filled(self, *, leaving_mb: int) -> Iterator[None]:
+        """Leave so much space while the block runs."""
+        filling = self.folder / "filling"
+        free = shutil.disk_usage(self.folder).free
+        with filling.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, free - leaving_mb * 1_000_000)
+        try:
+            yield
+        finally:
+            filling.unlink()
+
     def repair(self) -> None:
         """Check the file system and mount it again; no file of it may be open."""
         _run("umount", str(self.folder))

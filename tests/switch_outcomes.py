@@ -161,6 +161,7 @@ OUTCOMES: tuple[SwitchOutcome, ...] = (
     SwitchOutcome(switch="list_foreign_rows=1", stops=(("music_list", "upstream_substitution"),), is_same=False),
     SwitchOutcome(switch="list_photos_without_images"),
     SwitchOutcome(switch="posts_name_author"),
+    SwitchOutcome(switch="empty_pages"),
     SwitchOutcome(switch="no_user_posts", stops=(("user_posts", "upstream_empty"),), possible_stops=(("user_posts", "upstream_refused_lately"),), at_most={"user_posts": 8, "user_page": 8}, is_same=False),
     SwitchOutcome(switch="status_code_8", stops=(("user_posts", "upstream_login_required"),), at_most={"user_posts": 1, "user_page": 0}, is_same=False),
     SwitchOutcome(switch="captcha_json", stops=(("hashtag_list", "upstream_verification"),), at_most={"hashtag_list": 1}, is_same=False),
@@ -193,6 +194,8 @@ FURTHER_OUTCOMES: tuple[SwitchOutcome, ...] = (
     SwitchOutcome(switch="code_10001010A=slides_info", stops=(("video_detail", "upstream_rate_limited"),), at_most={"slides_info": 2, "video_page": 0}, is_same=False),
     SwitchOutcome(switch="status_code_8=music_list", stops=(("music_list", "upstream_login_required"),), at_most={"music_list": 1, "trends_list": 0}, is_same=False),
     SwitchOutcome(switch="captcha_json=hashtag_list+user_posts", stops=(("user_posts", "upstream_verification"), ("hashtag_list", "upstream_verification")), possible_stops=(("music_list", "upstream_verification"), ("video_detail", "upstream_verification"), ("user_info", "upstream_verification")), at_most={"user_posts": 1, "hashtag_list": 1, "user_page": 0, "user_info": 0}, is_same=False),
+    SwitchOutcome(switch="empty_pages=1"),
+    SwitchOutcome(switch="empty_pages=4", is_same=False),
     SwitchOutcome(mode="autumn-2026", stops=(("search", "upstream_login_required"), ("user_posts", "upstream_empty")), possible_stops=(("user_posts", "upstream_refused_lately"), ("music_list", "upstream_substitution")), at_most={"search_stream": 1, "user_posts": 8, "user_page": 8, "video_page": 0}, is_same=False),
 )
 # fmt: on

@@ -7,6 +7,7 @@ service run in this process over the same stores, so that the responses are the 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from api.settings import ApiSettings
 
 LOCALHOST_URL = "http://127.0.0.1"
+ALIVE_WITHIN_S = 1.0
+"""How long a service on this machine may take for an answer that needs no platform."""
 
 type ApiCall[Found] = Callable[[AsyncClient], Awaitable[Found]]
 type ResponsePrinter[Data] = Callable[[Console, Data], None]
@@ -98,25 +101,29 @@ async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator
     here = service_url(settings.api_host, settings.api_port)
     if api is not None or is_listening(settings.api_port, settings.api_host):
         try:
-            connection = Connection(base_url=api or here, token=token)
+            connection = Connection(
+                base_url=api or here, token=token, timeout_s=settings.sync_request_timeout
+            )
         except ValueError as error:
             exit_with_input_error(f"--api: {error}")
-        async with AsyncClient(connection) as client:
-            if api is not None or await _is_sametrack(client):
+        if api is not None or await _is_sametrack(connection):
+            async with AsyncClient(connection) as client:
                 yield client
-                return
+            return
     async with _open_in_process_client(settings, token) as client:
         yield client
 
 
-async def _is_sametrack(client: AsyncClient) -> bool:
-    """Return False if another program listens on the port of the service."""
-    try:
-        await client.job("none")
-    except ServiceError:
-        return True
-    except ConnectionFailedError:
-        return False
+async def _is_sametrack(connection: Connection) -> bool:
+    """Return False if another program listens on the port of the service, or it hangs."""
+    hasty = replace(connection, timeout_s=ALIVE_WITHIN_S, retries=0)
+    async with AsyncClient(hasty) as client:
+        try:
+            await client.job("none")
+        except ServiceError:
+            return True
+        except ConnectionFailedError:
+            return False
     return True
 
 
@@ -135,7 +142,10 @@ async def _open_in_process_client(
     with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with AsyncClient(
-            Connection(base_url=LOCALHOST_URL, token=token), transport=transport
+            Connection(
+                base_url=LOCALHOST_URL, token=token, timeout_s=settings.sync_request_timeout
+            ),
+            transport=transport,
         ) as client:
             yield client
 

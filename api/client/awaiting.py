@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from .connection import EVENTS_PAUSE_S, EVENTS_SILENCE_S, Connection
+from .connection import ANSWER_S, EVENTS_PAUSE_S, EVENTS_SILENCE_S, Connection
 from .errors import ConnectionFailedError, ServiceError, WaitTimeoutError
 from .operations import JOB_EVENTS, Operations
 from .request import ApiRequest
@@ -45,9 +45,11 @@ class AsyncClient(Operations):
         *,
         transport: httpx2.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.connection = connection or Connection()
         self._sleep = sleep
+        self._clock = clock
         self._http = httpx2.AsyncClient(
             base_url=self.connection.base_url,
             headers=dict(self.connection.headers()),
@@ -68,26 +70,31 @@ class AsyncClient(Operations):
         await self._http.aclose()
 
     async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
-        """Send a request; retry it where that is safe and useful.
+        """Send a request; retry it where that is safe and useful, within its time limit.
 
         Raises:
             ServiceError: The service returned an error response.
             ConnectionFailedError: The service is unreachable, or not a Sametrack service.
         """
-        attempt = 0
+        limits, attempt, begun = self.connection, 0, self._clock()
+        left_s = limit_s = ask.timeout_s or limits.timeout_s
         while True:
             try:
-                return await self._send(ask)
-            except ServiceError as error:
-                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
+                return await self._send(ask, left_s)
+            except (ServiceError, httpx2.HTTPError) as error:
+                spent_s = self._clock() - begun
+                pause = retry_delay(
+                    ask, error, attempt=attempt, limits=limits, left_s=limit_s - spent_s
+                )
+                attempt += 1
+                if pause is None and isinstance(error, httpx2.HTTPError):
+                    raise to_connection_error(
+                        limits.base_url, error, attempts=attempt, spent_s=spent_s
+                    ) from error
                 if pause is None:
                     raise
-            except httpx2.HTTPError as error:
-                pause = retry_delay(ask, error, attempt=attempt, limits=self.connection)
-                if pause is None:
-                    raise to_connection_error(self.connection.base_url, error) from error
-            attempt += 1
             await self._sleep(pause)
+            left_s = limit_s - (self._clock() - begun)
 
     async def wait(
         self,
@@ -174,13 +181,14 @@ class AsyncClient(Operations):
             )
         )
 
-    async def _send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+    async def _send[Data](self, ask: ApiRequest[Data], left_s: float) -> ApiResponse[Data]:
         response = await self._http.request(
             ask.method,
             ask.path,
             params=ask.params,
             json=ask.body,
-            timeout=ask.timeout_s or self.connection.timeout_s,
+            headers={"Prefer": f"wait={max(1, round(left_s))}"},
+            timeout=max(0.1, left_s + min(ANSWER_S, left_s)),
         )
         return to_api_response(ask, response)
 

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8780"
 JOB_TIMEOUT_S = 150.0  # the service waits for the job of such a request up to 120 s
+ANSWER_S = 5.0  # for the service to say that the time is over, and for the response to arrive
 EVENTS_PAUSE_S = 10.0  # after which the service sends a sign of life
 EVENTS_SILENCE_S = 45.0
 
@@ -17,7 +18,7 @@ class Connection:
     Attributes:
         base_url: Address of the service, without a path.
         token: `OWN_API_TOKEN` of the service, if it has one.
-        timeout_s: Read timeout of a request.
+        timeout_s: Time limit of a request with its retries. The service is told what is left.
         retries: Maximum number of retries of a retryable request.
         longest_pause_s: Longest `Retry-After` to wait for; for a longer one the error is raised.
 
@@ -27,7 +28,7 @@ class Connection:
 
     base_url: str = DEFAULT_URL
     token: str | None = None
-    timeout_s: float = 40.0
+    timeout_s: float = 30.0
     retries: int = 2
     longest_pause_s: float = 30.0
 

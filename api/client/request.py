@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest[Data]:
-    """A request for `Data`. `is_safe`: it is idempotent and may be retried."""
+    """A request for `Data`. `is_safe`: it is idempotent and may be retried.
+
+    `timeout_s` replaces the time limit of the connection.
+    """
 
     method: str
     path: str

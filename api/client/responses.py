@@ -87,15 +87,18 @@ def retry_after(response: httpx2.Response) -> float | None:
 
 
 def retry_delay(
-    ask: ApiRequest[object], error: Exception, *, attempt: int, limits: Connection
+    ask: ApiRequest[object], error: Exception, *, attempt: int, limits: Connection, left_s: float
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
-    A request with side effects is retried only if it was certainly not executed: the connection
-    failed, or the service rejected it with 429.
+    No retry begins when the `left_s` of the request are over. A request with side effects is
+    retried only if it was certainly not executed: the connection failed, or the service rejected it
+    with 429.
     """
     pause = _pause(ask, error, attempt) if attempt < limits.retries else None
-    return pause if pause is not None and pause <= limits.longest_pause_s else None
+    if pause is None or pause > limits.longest_pause_s or pause >= left_s:
+        return None
+    return pause
 
 
 def _pause(ask: ApiRequest[object], error: Exception, attempt: int) -> float | None:
@@ -107,9 +110,15 @@ def _pause(ask: ApiRequest[object], error: Exception, attempt: int) -> float | N
     return error.retry_after if ask.is_safe or error.status == TOO_MANY else None
 
 
-def to_connection_error(base_url: str, error: httpx2.HTTPError) -> ConnectionFailedError:
+def to_connection_error(
+    base_url: str, error: httpx2.HTTPError, *, attempts: int, spent_s: float
+) -> ConnectionFailedError:
     """Convert a transport error."""
-    return ConnectionFailedError(f"No service is reachable at {base_url} ({type(error).__name__})")
+    tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+    measured = f"{type(error).__name__}, {tries} in {spent_s:.1f} s"
+    if isinstance(error, httpx2.ReadTimeout):
+        return ConnectionFailedError(f"The service at {base_url} did not answer ({measured})")
+    return ConnectionFailedError(f"No service is reachable at {base_url} ({measured})")
 
 
 def completed_job(job: JobData) -> JobData | None:

@@ -23,7 +23,7 @@ from api.services.job_feed import JobBroadcaster
 from api.services.job_responses import JobResponses
 from api.services.pictures import PictureService
 from api.services.reads.chart import ChartHistoryReader
-from api.services.reads.deadline import Deadline
+from api.services.reads.deadline import Deadline, preferred_wait
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
@@ -141,8 +141,15 @@ async def _pictures(services: ServicesDep) -> PictureService:
     return services.pictures
 
 
-async def _deadline(sources: SourcesDep) -> Deadline:
-    return built_from(sources, lambda one: Deadline(one.settings.sync_request_timeout))
+async def _deadline(request: Request, sources: SourcesDep) -> Deadline:
+    """Return the deadline of a request; a client may set an earlier one with `Prefer: wait`."""
+    waits_s = preferred_wait(request.headers.get("prefer", ""))
+
+    def deadline_of(chosen: Sources) -> Deadline:
+        limit_s = chosen.settings.sync_request_timeout
+        return Deadline(limit_s if waits_s is None else min(limit_s, waits_s))
+
+    return built_from(sources, deadline_of)
 
 
 async def _moment(request: Request) -> datetime:

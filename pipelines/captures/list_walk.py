@@ -10,6 +10,9 @@ from warehouse.records.videos import Video, VideoPage
 
 FetchPage = Callable[[int], Awaitable[VideoPage]]
 
+EMPTY_PAGES_IN_A_ROW = 3
+"""How many empty pages with a moved cursor are passed over before a list counts as stalled."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListWalk:
@@ -31,7 +34,10 @@ class ListWalk:
 
 @dataclass(slots=True)
 class ListWalkState:
-    """State of a walk in progress."""
+    """State of a walk in progress.
+
+    `page_limit` counts pages with videos; `empty_in_a_row` empty ones since the last of these.
+    """
 
     limit: int
     page_limit: int
@@ -40,12 +46,15 @@ class ListWalkState:
     foreign_rows: int = 0
     items: int = 0
     pages: int = 0
+    pages_with_videos: int = 0
+    empty_in_a_row: int = 0
     cursor: int = 0
     has_more: bool | None = None
     error: UpstreamError | None = None
 
     async def walk(self, fetch_page: FetchPage) -> str:
         """Read pages until a stop condition holds, and return the stop reason."""
+        begun_at = self.cursor
         while True:
             try:
                 page = await fetch_page(self.cursor)
@@ -56,7 +65,7 @@ class ListWalkState:
                 if self.pages == 0:
                     raise
                 return error.stop_reason  # the source reads first screens only
-            stop = self._take(page)
+            stop = self._take(page, begun_at)
             if stop is not None:
                 return stop if self.error is None else self.error.stop_reason
 
@@ -79,7 +88,7 @@ class ListWalkState:
             has_more=self.has_more,
         )
 
-    def _take(self, page: VideoPage) -> str | None:
+    def _take(self, page: VideoPage, begun_at: int) -> str | None:
         """Add a page; return a stop reason, or None to continue."""
         self.pages += 1
         self.items += len(page.videos) + len(page.foreign)
@@ -97,15 +106,19 @@ class ListWalkState:
         before, self.cursor = self.cursor, page.cursor or 0
         self.has_more = page.has_more
         if not page.has_more:  # an empty list may be all there is, or all that a guest is shown
-            return "exhausted" if self._seen or before else "empty_ambiguous"
-        # A cursor that stands still would give the same page for ever.
-        if not (page.videos or page.foreign) or self.cursor == before:
+            return "exhausted" if self._seen or begun_at else "empty_ambiguous"
+        if self.cursor == before:  # it would give the same page for ever
             return "cursor_stalled"
+        if not (page.videos or page.foreign):
+            self.empty_in_a_row += 1
+            return "cursor_stalled" if self.empty_in_a_row > EMPTY_PAGES_IN_A_ROW else None
+        self.empty_in_a_row = 0
+        self.pages_with_videos += 1
         if self._seen == known:
             return "no_new_items"
         if self._seen >= self.limit:
             return "candidate_limit"
-        return "page_limit" if self.pages >= self.page_limit else None
+        return "page_limit" if self.pages_with_videos >= self.page_limit else None
 
     @property
     def _seen(self) -> int:

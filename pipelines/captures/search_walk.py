@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields
 
+from pipelines.captures.list_walk import EMPTY_PAGES_IN_A_ROW
 from pipelines.parameters.scan import ScanParameters
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import (
@@ -124,6 +125,7 @@ class _OpenTerm:
     new_items: int = 0
     requests: int = 0
     is_cut: bool = False
+    empty_in_a_row: int = 0
     shown: set[str] = field(default_factory=set)
     cursors: set[int] = field(default_factory=set)
 
@@ -236,14 +238,14 @@ class SearchWalkState:
             return "response_cut"
         if page.nil_type is not None and not page.videos:
             return "exhausted" if page.nil_type in HARMLESS_NIL_TYPES else "empty_ambiguous"
-        if not page.videos and not page.skipped_cards:
-            # An empty page without a reason ends a term only if earlier pages had videos: a guest
-            # may get it where others get results.
-            ended = page.has_more is False and term.items > 0
-            return "exhausted" if ended else "empty_ambiguous"
+        is_empty = not page.videos and not page.skipped_cards
+        # An empty page without a reason says something only after pages with videos: a guest may
+        # get it where others get results.
+        if is_empty and (page.has_more is None or not term.items):
+            return "empty_ambiguous"
         if page.has_more is False:
             return "exhausted"
-        if page.next_position.cursor in term.cursors:
+        if page.next_position.cursor in term.cursors or term.empty_in_a_row > EMPTY_PAGES_IN_A_ROW:
             return "cursor_stalled"
         return "no_new_items" if page.videos and not fresh else None
 
@@ -253,6 +255,8 @@ class SearchWalkState:
         term.pages += 1
         term.is_cut |= page.is_cut
         term.items += len(page.videos)
+        is_empty = not page.videos and not page.skipped_cards
+        term.empty_in_a_row = term.empty_in_a_row + 1 if is_empty else 0
         term.cursors.add(term.place.cursor)
         for video in page.videos:
             name = video.aweme_id

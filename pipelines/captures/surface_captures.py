@@ -325,11 +325,11 @@ class SurfaceCaptures(CaptureSession):
 
     async def music_of_trend(self, trends_id: str) -> str:
         """Return the music id that most videos of a trend use."""
-        request = CaptureRequest(kind="list", surface="trends_list", entity_id=trends_id, cursor=0)
-        found = await self._call_recorder.reading(
-            request, lambda: self._provider.fetch_trend(trends_id)
-        )
-        music_id = most_used_music(found.value.videos)
+        fetch = partial(self._page, "trends_list", trends_id, self._provider.fetch_trend)
+        walk = await self._walk("trends_list", fetch, ListWalkState(limit=1, page_limit=1))
+        if walk.error is not None:
+            raise walk.error
+        music_id = most_used_music(walk.videos)
         if music_id is None:
             raise InvalidMusicInputError(
                 f"The videos of the trend {trends_id} name no music",

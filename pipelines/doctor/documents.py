@@ -134,7 +134,7 @@ def _surface(
         "words": OUTCOME_LABELS[health.outcome],
         "error_type": health.error_type,
         "reason": health.reason,
-        "reason_words": REASON_TEXTS.get(health.reason or "", health.reason),
+        "reason_words": _reason_words(health),
         "http_status": health.http_status,
         "request_count": health.request_count,
         "duration_ms": health.duration_ms,
@@ -148,6 +148,13 @@ def _surface(
         "read_instead": use.other if health.is_broken and not hurt else None,
         "advice": advice_for(health),
     }
+
+
+def _reason_words(health: SurfaceHealth) -> str | None:
+    words = REASON_TEXTS.get(health.reason or "", health.reason)
+    if health.rests_until is None:
+        return words
+    return f"{words}; until {health.rests_until:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:

@@ -43,7 +43,7 @@ STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 CHECK_ORDER = (
     "python", "extras", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
-    "worker", "api", "dagster", "dagster ui", "webhook", "sandbox",
+    "worker", "api", "dagster", "dagster ui", "webhook", "sandbox", "user agent", "referer",
     "adb server", "android device", "app", "app layout", "guest mode",
 )  # fmt: skip
 
@@ -188,6 +188,7 @@ class SystemHealthCheck:
         watch = ProbeListener(
             asking=lambda surface: self.surfaces.update({surface: "asking"}),
             found=lambda health: self.surfaces.update({health.surface: health}),
+            compared=self.findings.append,
         )
         try:
             await probe_and_store(

@@ -1,19 +1,73 @@
-"""Which errors say that a store is away: the control store, or Dagster's.
+"""Which errors say that a job has to wait for a resource, and which that a store is away.
 
-A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
+A resource is space on a disk, a host that asked for a pause, a host's budget of the day, or a store
+that cannot be reached. Waiting for one is no fault of the job, so it never costs an attempt.
 """
+
+import errno
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from warehouse.records.errors import WarehouseUnavailableError
+from warehouse.records.errors import (
+    BudgetSpentError,
+    CapacityExhaustedError,
+    RateLimitedError,
+    WarehouseUnavailableError,
+)
+from warehouse.records.jobs import LONGEST_WAIT_S, WaitingFor
+
+DISK_WAIT_S = 15.0
+STORE_WAIT_S = 5.0
+_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+_DISK_TEXTS = (
+    "no space left on device", "quota exceeded", "read-only file system",
+    "disk is full", "readonly database", "disk i/o error",
+)  # fmt: skip
+"""How the system and SQLite say it where an error carries no number: in errors of the lake, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceWait:
+    """What a job waits for, and the seconds before it is claimed again."""
+
+    resource: WaitingFor
+    seconds: float
+
+
+def awaited_resource(error: BaseException | None) -> ResourceWait | None:
+    """Return what a job that ended with this error waits for; None if it is a fault of the job."""
+    if isinstance(error, BudgetSpentError | RateLimitedError):
+        resource: WaitingFor = "budget" if isinstance(error, BudgetSpentError) else "host_pause"
+        seconds = max(STORE_WAIT_S, error.retry_after or 0.0)
+        return ResourceWait(resource, min(seconds, LONGEST_WAIT_S))
+    if any(_is_of_disk(cause) for cause in _causes(error)):
+        return ResourceWait("disk", DISK_WAIT_S)
+    return ResourceWait("worker", STORE_WAIT_S) if is_outage(error) else None
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether a store could not be reached, as the error or one of its causes says."""
+    """Whether a store could not be reached, as the error or one of its causes says.
+
+    A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
+    """
+    return any(
+        isinstance(cause, OperationalError | InterfaceError)
+        or (isinstance(cause, WarehouseUnavailableError) and cause.retry_after is not None)
+        for cause in _causes(error)
+    )
+
+
+def _is_of_disk(error: BaseException) -> bool:
+    if isinstance(error, CapacityExhaustedError):
+        return True
+    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+        return True
+    return any(text in str(error).lower() for text in _DISK_TEXTS)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
-        if isinstance(error, OperationalError | InterfaceError):
-            return True
-        if isinstance(error, WarehouseUnavailableError) and error.retry_after is not None:
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False

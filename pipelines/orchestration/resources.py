@@ -18,6 +18,7 @@ from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.open_stores import open_chosen_home, open_engine_of
+from pipelines.orchestration.outages import ResourceWait, awaited_resource
 from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
@@ -196,6 +197,7 @@ class CurrentScan:
     def clear(self) -> None:
         """Reset the outcome of the previous scan."""
         self.error: SametrackError | None = None
+        self.wait: ResourceWait | None = None
         self.has_failed = False
         self.was_cancelled = False
         self.was_interrupted = False
@@ -212,7 +214,7 @@ class CurrentScan:
         if self.was_interrupted:
             return ScanOutcome("queued")
         if self.has_failed:
-            return ScanOutcome("failed", self.error)
+            return ScanOutcome("failed", self.error, self.wait)
         return ScanOutcome("completed" if self.last_stage == STAGES[-1] else "lost")
 
     def note_check(self, *, passed: bool) -> None:
@@ -254,6 +256,7 @@ class CurrentScan:
         except Exception as error:
             self.has_failed = True
             self.error = error if isinstance(error, SametrackError) else None
+            self.wait = awaited_resource(error)
             raise
 
 

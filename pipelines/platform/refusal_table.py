@@ -131,7 +131,7 @@ REFUSALS: tuple[Refusal, ...] = (
     Refusal("unknown_id", "lists", "status_code 5, or nothing under the id, for an account or a hashtag", UnresolvedIdError, None, (_P.TELL_CALLER,)),
     Refusal("unknown_track", "lists", "status_code 5, or nothing under the id, for a track", InvalidMusicInputError, None, (_P.TELL_CALLER,)),
     # List pages without continuation. No error: the walk names the reason.
-    Refusal("empty_but_more", "lists", "an empty list that claims to have more", None, None, (_P.END_LIST,)),
+    Refusal("empty_but_more", "lists", "a fourth empty page in a row that claims to have more", None, None, (_P.END_LIST,)),
     Refusal("stalled_cursor", "lists", "a next cursor that is the one just asked for", None, None, (_P.END_LIST,)),
     Refusal("nil_result", "search", "no result, with a word that means just that", None, None, (_P.END_LIST,)),
     Refusal("empty_ambiguous", "search", "no result, and no word that explains it", None, None, (_P.END_LIST,)),
@@ -190,6 +190,9 @@ OF_THE_SURFACE = frozenset(
     if {_P.BACK_OFF, _P.OPEN_CIRCUIT} & {*row.policy} and _P.RETRY not in row.policy
 )
 """Rows that concern a surface rather than one item: the next item will hardly fare better."""
+
+OF_ONE_ITEM = frozenset({"empty_detail", "another_item", "chart_other_issue"})
+"""Rows that concern one item: they say nothing about how its surface answers for others."""
 
 _BY_NAME = {row.name: row for row in REFUSALS}
 # Rows with a reason are matched before the row that covers the rest of a class.

@@ -25,6 +25,7 @@ from api.client import (
     Connection,
     ConnectionFailedError,
     MissingError,
+    PlatformError,
     TooManyRequestsError,
     UnavailableError,
     UnsupportedError,
@@ -36,6 +37,7 @@ from api.openapi.reference import INTERFACE, build_reference
 from api.settings import ApiSettings
 from tests.contract.conftest import HERE, answering, answering_twin, client_of, good, refusal
 from tests.documents import MUSIC_ID
+from tests.fake_clock import FakeClock
 
 
 def test_what_the_service_refuses_is_an_error_with_name_advice_and_request_id(
@@ -78,6 +80,57 @@ def test_a_read_goes_again_after_the_pause_that_the_service_asks_for(again: int)
     with closing(client):
         assert client.jobs().status == 200
     assert (len(asked), pauses) == (2, [2])
+
+
+def timed(
+    *steps: tuple[float, httpx2.Response | Exception],
+) -> tuple[Client, list[str]]:
+    """A client whose service takes so many seconds for each answer; what it said of its time."""
+    clock, turn, waits = FakeClock(), iter(steps), list[str]()
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        waits.append(request.headers["prefer"])
+        seconds, found = next(turn)
+        clock.advance(seconds)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    transport = httpx2.MockTransport(answer)
+    return Client(transport=transport, sleep=clock.advance, clock=clock.monotonic), waits
+
+
+def test_a_request_with_its_retries_has_thirty_seconds() -> None:
+    late = refusal(502, "upstream_unreachable", retry_after=5)
+    client, waits = timed((30.0, late), (30.0, late))
+    with closing(client), pytest.raises(PlatformError):
+        client.user_profile("MS4w")
+    assert waits == ["wait=30"]
+
+
+def test_a_retry_tells_the_service_how_much_time_is_left() -> None:
+    early = refusal(502, "upstream_unreachable", retry_after=5)
+    client, waits = timed((3.0, early), (10.0, early), (0.0, good({})))
+    with closing(client):
+        assert client.user_profile("MS4w").status == 200
+    assert waits == ["wait=30", "wait=22", "wait=7"]
+
+
+def test_no_retry_begins_that_could_only_end_too_late() -> None:
+    early = refusal(502, "upstream_unreachable", retry_after=20)
+    client, waits = timed((12.0, early))
+    with closing(client), pytest.raises(PlatformError):
+        client.user_profile("MS4w")
+    assert len(waits) == 1
+
+
+def test_a_service_that_hangs_is_named_with_what_was_measured() -> None:
+    silent = httpx2.ReadTimeout("", request=httpx2.Request("GET", HERE))
+    client, waits = timed((35.0, silent))
+    with closing(client), pytest.raises(ConnectionFailedError) as met:
+        client.user_profile("MS4w")
+    assert "did not answer (ReadTimeout, 1 attempt in 35.0 s)" in str(met.value)
+    assert len(waits) == 1
 
 
 def test_a_write_never_goes_twice_unless_it_was_surely_not_carried_out() -> None:

@@ -279,6 +279,14 @@ def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
     assert int(answer.headers["retry-after"]) > 0
 
 
+def test_a_client_that_has_less_time_is_answered_by_then(reads: Desk) -> None:
+    """The service has 30 s by default; `Prefer: wait` says what is left of the client's."""
+    question, given, _ = ASKED[PROFILE]
+    reads.script.stalled.add(question)
+    answer = reads.client().get(PROFILE, params=given, headers={"Prefer": "wait=0"})
+    assert (answer.status_code, error_of(answer)["upstream"]["reason"]) == (502, "deadline")
+
+
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
 def test_without_a_profile_nothing_is_read(path: str) -> None:
     app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from sqlalchemy import Update, delete, or_, select, update
+from sqlalchemy import ColumnElement, String, Update, delete, literal, or_, select, update
 
 from warehouse.control.database import StoreRows, to_json
 from warehouse.control.jobs import (
@@ -20,11 +20,12 @@ from warehouse.control.jobs import (
     transition_job,
 )
 from warehouse.control.records import NewJob
-from warehouse.control.schema import JOBS, WORKERS
+from warehouse.control.schema import JOBS, LEASES, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import (
     FINAL_STATUSES,
     JOB_KINDS,
+    LONGEST_WAIT_S,
     MAX_ATTEMPTS,
     Job,
     ProgressRecord,
@@ -32,6 +33,8 @@ from warehouse.records.jobs import (
 )
 
 ClaimState = Literal["held", "cancelled", "lost"]
+_WAIT = "wait:"
+"""How the lease begins that keeps a queued job from being claimed; the job is its owner."""
 
 
 class JobClaimRows(StoreRows):
@@ -40,11 +43,11 @@ class JobClaimRows(StoreRows):
     def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
         """Start a run of the next queued job: highest priority first, then oldest.
 
-        No job is claimed twice.
+        No job is claimed twice, and none before its wait for a resource is over.
         """
         following = (
             select(JOBS)
-            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds))
+            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(self._database.now()))
             .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
             .limit(1)
             .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
@@ -96,14 +99,17 @@ class JobClaimRows(StoreRows):
         run_number: int,
         costs_attempt: bool,
         waiting_for: WaitingFor = "worker",
+        wait_s: float = 0.0,
     ) -> bool:
         """Put a running job back into the queue, where any worker claims it.
 
         Args:
             job_id: The job.
             run_number: The run that ends; without effect if a later one holds the job.
-            costs_attempt: True for a run that was lost; False for one that a worker hands back.
+            costs_attempt: True for a run that was lost; False for one that a worker hands back, or
+                that waits for a resource.
             waiting_for: What the job waits for now.
+            wait_s: Seconds before it may be claimed again, at most `LONGEST_WAIT_S`.
 
         Returns:
             False, without effect, if the run does not hold the job, its cancellation was requested,
@@ -114,6 +120,10 @@ class JobClaimRows(StoreRows):
             found = first_job(connection, row.with_for_update())
             if found is None or (costs_attempt and found.attempt >= MAX_ATTEMPTS):
                 return False
+            if wait_s > 0:
+                until = self._database.now() + min(wait_s, LONGEST_WAIT_S)
+                wait = {"name": f"{_WAIT}{job_id}", "owner": job_id, "expires_at": until}
+                connection.execute(self._database.upsert(LEASES, wait))
             return transition_job(
                 connection,
                 job_id,
@@ -199,6 +209,16 @@ class JobClaimRows(StoreRows):
             select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
         )
         return [to_job(row) for row in self._database.read(query)]
+
+
+def _waits(now: float) -> ColumnElement[bool]:
+    """Return the condition that a job still waits for a resource.
+
+    A wait that ends later than any may counts as none: the clock was set back since.
+    """
+    until, of_job = LEASES.c.expires_at, LEASES.c.name == literal(_WAIT, String) + JOBS.c.job_id
+    is_under_way = (until > now) & (until <= now + LONGEST_WAIT_S)
+    return select(LEASES.c.name).where(of_job, is_under_way).exists()
 
 
 def _heartbeat(job_ids: Sequence[str], now: float) -> Update:

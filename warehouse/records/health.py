@@ -115,7 +115,8 @@ class SurfaceHealth:
     """One probe of one surface.
 
     `entity_id` is what was requested. `came` and `went` are key paths that the response has or
-    lacks compared with the good responses before it.
+    lacks compared with the good responses before it. `rests_until`: no request was made, because
+    the host or the surface is left alone until then; it is not stored.
     """
 
     surface: str
@@ -132,6 +133,7 @@ class SurfaceHealth:
     went: tuple[str, ...] = ()
     payload_sha256: str | None = None
     asked_by: str = "cli"
+    rests_until: datetime | None = None
 
     @property
     def is_broken(self) -> bool:
@@ -172,6 +174,7 @@ _ADVICE: Mapping[str, str] = {
     "upstream_unreachable": "check the network, DNS and the profile's hosts",
     "upstream_budget_spent": "wait for the next day (UTC), or raise DAILY_REQUEST_BUDGET",
     "crowded": "run again when no scan is running",
+    "paused": "wait until then, and run it again",
     "circuit_open": "wait: after a refusal the surface is paused, then probed once",
     "robots_disallow": "ROBOTS=record in .env reads it anyway and records the decision",
     "mobile_device_unavailable": "see the lines about the device above",
@@ -196,8 +199,8 @@ REASON_TEXTS: Mapping[str, str] = {
     "empty_list": "the list has no entries",
     "empty_ambiguous": "no result, and no reason given",
     "crowded": "other requests used the host's rate limit",
-    "paused": "the platform asked clients to pause",
-    "circuit_open": "paused after a refusal; nothing was requested",
+    "paused": "the host rests, as the platform asked; nothing was requested",
+    "circuit_open": "the surface rests after a refusal; nothing was requested",
     "robots_disallow": "robots.txt disallows it, and ROBOTS=obey is set",
     "keys_went": "readable, but keys that every good response had are missing",
     "canary_unavailable": "it responds, but the requested video is no longer available",

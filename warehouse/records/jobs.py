@@ -21,6 +21,10 @@ the daily budget of a host, space on the disk, or an equal job that already runs
 MAX_ATTEMPTS = 3
 """A job that lost its worker so often fails: whatever it does may be what kills them."""
 
+LONGEST_WAIT_S = 600.0
+"""A job that waits for a resource is tried again at the latest after so long: a budget may have
+been raised, a pause withdrawn."""
+
 SCAN, KEYWORD_SEARCH, DISCOVERY = "scan", "keyword_search", "discovery"
 JOB_KINDS = (SCAN, KEYWORD_SEARCH, DISCOVERY)
 """Kinds of job: scan a track, search for a song's name alone, discover related videos."""

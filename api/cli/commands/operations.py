@@ -4,7 +4,9 @@
 """
 
 import inspect
+import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -65,9 +67,14 @@ def _command[Data](
             given["keywords"] = given.pop(KEYWORDS)
 
         async def question(client: AsyncClient) -> ApiResponse[Data]:
+            begun = time.monotonic()
             if _LINKED_ID in given:
                 given[_LINKED_ID] = await _id_of(client, str(given[_LINKED_ID]))
-            return await client.send(operation.request(**given))
+            request = operation.request(**given)
+            # Following the link took its part of the time of the command.
+            limit_s = request.timeout_s or client.connection.timeout_s
+            left_s = max(1.0, limit_s - (time.monotonic() - begun))
+            return await client.send(replace(request, timeout_s=left_s))
 
         call_and_print(question, view, api=api, as_json=as_json)
 

@@ -29,7 +29,7 @@ from pipelines.charts.rules.history import (
 )
 from warehouse.queries.charts import KnownIssues, read_known_issues, read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
-from warehouse.records.errors import ChartUnavailableError, UpstreamError
+from warehouse.records.errors import ChartUnavailableError, UnreachableError, UpstreamError
 
 MAX_PARALLEL_READS = 8
 BACKLOG_RATE = 4.0
@@ -177,9 +177,9 @@ class _ChartReader:
 
     async def list_issues(self) -> None:
         """Read the list of issues into the store."""
-        captures = await self._open()
         with self.refusals.remembered(ISSUE_LIST):
             async with self.deadline.guard("chart_issues"):
+                captures = await self._open()
                 await captures.issues()
         await captures.flush()
 
@@ -191,7 +191,12 @@ class _ChartReader:
         """
         if not issues:
             return ReadOutcomes()
-        captures, wanted = await self._open(), {issue.volid: issue for issue in issues}
+        wanted = {issue.volid: issue for issue in issues}
+        try:
+            async with self.deadline.guard("chart_songs"):  # others may have the source
+                captures = await self._open()
+        except UnreachableError:
+            return ReadOutcomes(late=list(wanted))
 
         async def read(volid: str) -> Songs:
             with self.refusals.remembered(volid):

@@ -4,16 +4,27 @@ Only timing is here. Each read decides how a response reports what is missing.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.call_trace import open_call_trace
 from warehouse.records.errors import SametrackError, UnreachableError
 
 TASK = "read in time:"
 AGAIN_AFTER_S = 5.0
 """Recommended wait after a missed deadline; reads in progress are usually stored by then."""
+
+
+_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(?P<seconds>[0-9]{1,6})\b", re.IGNORECASE)
+
+
+def preferred_wait(header: str) -> float | None:
+    """Return the seconds of `wait` in a `Prefer` header (RFC 7240); None if it has none."""
+    found = _WAIT.search(header)
+    return None if found is None else float(found["seconds"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +46,8 @@ class Deadline:
 
     def __init__(self, seconds: float, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._clock = clock
-        self._until = clock.monotonic() + seconds
-        self._seconds = seconds
+        self._begun = clock.monotonic()
+        self._until = self._begun + seconds
 
     @property
     def left_s(self) -> float:
@@ -50,22 +61,32 @@ class Deadline:
         Raises:
             UnreachableError: The deadline passed, reason `deadline`.
         """
-        try:
-            async with asyncio.timeout(None) as limit:
-                # The given clock ends it, not that of the event loop.
-                ending = asyncio.create_task(self._end(limit))
-                try:
-                    yield
-                finally:
-                    ending.cancel()
-        except TimeoutError as error:
-            raise UnreachableError(
-                f"The platform did not answer within {self._seconds:g} s",
-                surface=surface,
-                reason="deadline",
-                hint="Try again in a moment, or raise SYNC_REQUEST_TIMEOUT",
-                retry_after=AGAIN_AFTER_S,
-            ) from error
+        with open_call_trace() as call_trace:
+            try:
+                async with asyncio.timeout(None) as limit:
+                    # The given clock ends it, not that of the event loop.
+                    ending = asyncio.create_task(self._end(limit))
+                    try:
+                        yield
+                    finally:
+                        ending.cancel()
+            except TimeoutError as error:
+                raise self._too_late(surface, call_trace.request_count) from error
+
+    def _too_late(self, surface: str, request_count: int) -> UnreachableError:
+        """Return the error of a missed deadline, with what was measured."""
+        spent_s = round(self._clock.monotonic() - self._begun, 1)
+        requests = {
+            0: "no request for it was made: its turn, or robots.txt, took that long",
+            1: "1 request for it was made",
+        }.get(request_count, f"{request_count} requests for it were made")
+        return UnreachableError(
+            f"The platform did not answer within {spent_s:g} s; {requests}",
+            surface=surface,
+            reason="deadline",
+            hint="Try again in a moment, or raise SYNC_REQUEST_TIMEOUT",
+            retry_after=AGAIN_AFTER_S,
+        )
 
     async def _end(self, limit: asyncio.Timeout) -> None:
         await self._clock.sleep(self.left_s)

@@ -5,6 +5,7 @@ metrics.
 """
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -51,8 +52,9 @@ async def read_metrics(
             details are of other accounts.
     """
     known = await known_profile(sources, sec_user_id, now=window.end)
-    async with sources.users() as captures:
+    async with AsyncExitStack() as stack:
         async with deadline.guard(SURFACE):
+            captures = await stack.enter_async_context(sources.users())
             profile = known or await fetch_profile(sources, captures, sec_user_id)
         works = _Collector(sources, captures, sec_user_id, window, count, deadline)
         await works.collect()

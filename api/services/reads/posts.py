@@ -6,6 +6,7 @@ Decides which of the two, when a page is read, and which part of it is returned.
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import Protocol
 
 from anyio.to_thread import run_sync
 
@@ -28,7 +29,7 @@ from api.services.reads.lists import (
 )
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.list_walk import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
@@ -82,29 +83,57 @@ async def find_posts(
 ) -> CapturedPage | ListWalk:
     """Return a page of posts by the platform's own cursor, from the store if it is fresh.
 
-    `refresh`: from the platform, however fresh the stored one is.
+    `refresh`: from the platform, however fresh the stored one is. Empty pages in the middle are
+    passed over.
 
     A `ListWalk` is demo data returned as a fallback; it is not stored.
 
     Raises:
         UpstreamError: The platform refused the page.
     """
-    stored = await _stored(sources, sec_user_id, cursor=cursor, order=order)
-    ttl_s = sources.settings.posts_ttl
-    if stored is not None and not refresh and is_fresh(stored.observed_at, now=now, ttl_s=ttl_s):
-        return stored
+    stored_page = partial(_stored, sources, sec_user_id, order=order)
+
+    async def fresh_page(*, cursor: int) -> CapturedPage | None:
+        page = await stored_page(cursor=cursor)
+        ttl_s = sources.settings.posts_ttl
+        return page if page and is_fresh(page.observed_at, now=now, ttl_s=ttl_s) else None
+
+    fresh = None if refresh else await _pass_over_empty(fresh_page, cursor)
+    if fresh is not None:
+        return fresh
     walk = await captures.walk_user_posts(sec_user_id, cursor=cursor)
     if walk.error is not None:
         raise walk.error
     if captures.used_fallback:
         return walk
     await captures.flush()
-    read = await _stored(sources, sec_user_id, cursor=cursor, order=order)
+    read = await _pass_over_empty(stored_page, cursor)
     if read is None:
         raise WarehouseUnavailableError(
             "The posts that were just read could not be loaded from the store"
         )
     return read
+
+
+class _ReadPage(Protocol):
+    """Reads the stored page at a cursor of the platform; None if there is none."""
+
+    async def __call__(self, *, cursor: int) -> CapturedPage | None: ...
+
+
+async def _pass_over_empty(read: _ReadPage, cursor: int) -> CapturedPage | None:
+    """Return the stored page at a cursor, or the next one with posts if empty ones lead to it.
+
+    None if one of them is not stored.
+    """
+    page = await read(cursor=cursor)
+    for _ in range(EMPTY_PAGES_IN_A_ROW):
+        if page is None or page.aweme_ids or not page.has_more or page.cursor is None:
+            return page
+        if page.cursor == page.cursor_in:
+            return page
+        page = await read(cursor=page.cursor)
+    return page
 
 
 async def _by_platform_cursor(

@@ -5,6 +5,7 @@ Decides which are read, which are returned, and why others are not. Not here: th
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -22,7 +23,7 @@ from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos
 from warehouse.queries.videos import ListedVideo, read_listed_videos
-from warehouse.records.errors import SametrackError, UpstreamError
+from warehouse.records.errors import SametrackError, UnreachableError, UpstreamError
 from warehouse.records.videos import APP_SURFACES, UnavailableVideo, Video, VideoDetail
 
 SURFACE = "video_page"
@@ -49,9 +50,15 @@ async def read_videos(
     asked = [name for name in missing if name not in gone]
     used_fallback = False
     if asked:
-        async with sources.users() as captures:
-            read = await deadline.each(asked, captures.video, parallel=MAX_PARALLEL_READS)
-            used_fallback = captures.used_fallback
+        async with AsyncExitStack() as stack:
+            try:
+                async with deadline.guard(SURFACE):  # others may have the source
+                    captures = await stack.enter_async_context(sources.users())
+            except UnreachableError:
+                read.late.extend(asked)
+            else:
+                read = await deadline.each(asked, captures.video, parallel=MAX_PARALLEL_READS)
+                used_fallback = captures.used_fallback
     read.values.update(gone)
     _raise_request_errors(read)
     served = [(name, _served(name, listed.get(name), read)) for name in aweme_ids]

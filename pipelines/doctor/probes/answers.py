@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.probes.table import Probe
 from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.robots import DISALLOWED
 from warehouse.records.errors import (
     SURFACE_OFF,
@@ -21,7 +23,9 @@ from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
 from warehouse.records.videos import UnavailableVideo, VideoPage
 
 TIME_IS_UP = "time_is_up"
-_OURS = frozenset({TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"})
+RESTING = frozenset({"paused", OPEN_REASON})
+"""Reasons of our own: the host or the surface is left alone, so no request was made."""
+_OURS = RESTING | {TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"}
 """Reasons of our own: no request was made, or none was refused."""
 _REASON_CHARS = 200
 
@@ -71,6 +75,7 @@ async def await_answer(
         request_count=call_trace.request_count,
         duration_ms=round((clock.monotonic() - began) * 1000),
         asked_by=asked_by,
+        rests_until=_rests_until(error, clock.now()),
     )
     return ProbeAnswer(value=value, error=error, response=call_trace.last, health=health)
 
@@ -136,6 +141,14 @@ def probe_reason(seen: object, error: SametrackError | None) -> str | None:
     if isinstance(error, UpstreamError):
         return (error.reason or error.detail)[:_REASON_CHARS]
     return None if error is None else error.detail[:_REASON_CHARS]
+
+
+def _rests_until(error: SametrackError | None, now: datetime) -> datetime | None:
+    """Return until when a surface is left alone, if that is why it was not asked."""
+    is_resting = isinstance(error, UpstreamError) and error.reason in RESTING
+    if error is None or not is_resting or error.retry_after is None:
+        return None
+    return now + timedelta(seconds=error.retry_after)
 
 
 def _status(error: SametrackError | None, call_trace: CallTrace) -> int | None:

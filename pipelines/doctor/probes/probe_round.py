@@ -6,11 +6,13 @@ the report and never ends it. Used by the command line and by the scheduled cana
 
 import asyncio
 import hashlib
+import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.probes.answers import TIME_IS_UP, ProbeAnswer, await_answer
 from pipelines.doctor.probes.canaries import (
     Canaries,
@@ -25,6 +27,13 @@ from pipelines.doctor.probes.payload_shapes import (
     key_paths,
 )
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
+from pipelines.doctor.probes.visitor import (
+    MEDIA,
+    PAGE,
+    compare_page,
+    compare_referers,
+    is_refused_sound,
+)
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
@@ -33,6 +42,7 @@ from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
@@ -61,10 +71,14 @@ type KnownShapes = Mapping[str, Sequence[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class ProbeListener:
-    """Callbacks for the start and the result of a probe."""
+    """Callbacks for the start and the result of a probe.
+
+    `compared`: called with what the platform makes of this visitor; None if nobody wants to know.
+    """
 
     asking: Callable[[str], None] = lambda _surface: None
     found: Callable[[SurfaceHealth], None] = lambda _health: None
+    compared: Callable[[CheckResult], None] | None = None
 
 
 @dataclass(slots=True)
@@ -260,12 +274,44 @@ async def probe_and_store(
     # no conditional requests: the payload is needed to compare its shape
     host_policy = build_host_policy(profile, control, obeys_robots=settings.robots == "obey")
     client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
+    watch, began = watch or ProbeListener(), time.monotonic()
     async with aclosing(ProbeReader(client)) as reader:
-        asked = ProbeRound(reader, canaries, good, asked_by, watch or ProbeListener())
+        asked = ProbeRound(reader, canaries, good, asked_by, watch)
         found = await asked.ask([PROBE_BY_SURFACE[name] for name in surfaces], total_s=total_s)
+        if watch.compared is not None:
+            dependencies = ProviderDependencies(
+                settings=settings, profile=profile, control=control, limits=LIMITS
+            )
+            left_s = total_s - (time.monotonic() - began)
+            await _compare(asked, found, dependencies, watch.compared, within_s=left_s)
     await asyncio.to_thread(write_bodies, engine.lake, engine, asked.bodies)
     await asyncio.to_thread(write_health, engine.lake, found)
     return found
+
+
+async def _compare(
+    asked: ProbeRound,
+    found: Sequence[SurfaceHealth],
+    dependencies: ProviderDependencies,
+    compared: Callable[[CheckResult], None],
+    *,
+    within_s: float,
+) -> None:
+    """Report what the platform makes of this visitor, as far as the time allows."""
+    by_surface = {health.surface: health for health in found}
+    page, media = by_surface.get(PAGE), by_surface.get(MEDIA)
+    sounds = asked.canaries.of("sound")
+    page_host = dependencies.profile.host_of(PAGE)
+    if await asyncio.to_thread(dependencies.control.host_paused_until, page_host) is not None:
+        page = None  # it rests, so a browser may not ask either
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within_s):
+            if media is not None and sounds and is_refused_sound(media):
+                compared(await compare_referers(asked.reader, sounds[0]))
+            if page is not None:
+                result = await compare_page(page, asked.bodies, dependencies)
+                if result is not None:
+                    compared(result)
 
 
 def find_canaries(

@@ -21,7 +21,7 @@ from pipelines.orchestration.runs.launched_job import (
 from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
 from pipelines.orchestration.worker.heartbeats import heartbeats
-from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
+from pipelines.orchestration.worker.job_run import ScanOutcome, end_unsupervised_job
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
@@ -77,7 +77,7 @@ def _continue_job(
     """Run the scan of a job of the queue, and write its end."""
     with ExitStack() as stack:
         # Registered before the session, so that it runs after the session has written everything.
-        stack.callback(lambda: end_job(runtime, job, current_scan.outcome()))
+        stack.callback(lambda: end_unsupervised_job(runtime, job, current_scan.outcome()))
         session = ScanRun(runtime, job, music_id=job.music_id or "")
         stack.enter_context(_open(session, run, instance, current_scan))
         yield
@@ -96,7 +96,9 @@ def _launch_job(
     with ExitStack() as stack:
         session = ScanRun(runtime, job, music_id=job.music_id or "", begin_with=state)
         # As above: the end of the job is written after the session has closed.
-        stack.callback(lambda: end_job(runtime, job, _outcome(current_scan, session, launched)))
+        stack.callback(
+            lambda: end_unsupervised_job(runtime, job, _outcome(current_scan, session, launched))
+        )
         instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
         stack.enter_context(_open(session, run, instance, current_scan))
         if state is not None:

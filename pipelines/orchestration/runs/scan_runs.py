@@ -30,7 +30,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.instance import INSTANCE_FOLDER
-from pipelines.orchestration.outages import is_outage
+from pipelines.orchestration.outages import awaited_resource
 from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
@@ -132,10 +132,11 @@ def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> Sca
             waited_for=waited_for,
         )
     except Exception as error:
-        if not is_outage(error):
+        wait = awaited_resource(error)
+        if wait is None:
             raise
         log.warning("a store went away during the scan", job_id=job_id, error=repr(error))
-        return ScanEnd("lost")
+        return ScanEnd("unwritten", wait=wait)
     finally:
         give_back_memory()
 

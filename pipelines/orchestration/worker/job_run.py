@@ -3,6 +3,7 @@
 Not here: starting runs (`runs/`), preparing a scan (`pipelines/scan/service/preparation.py`).
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,17 +11,21 @@ from typing import Literal
 
 import structlog
 
-from pipelines.orchestration.outages import is_outage
+from pipelines.orchestration.outages import (
+    DISK_WAIT_S,
+    STORE_WAIT_S,
+    ResourceWait,
+    awaited_resource,
+    is_outage,
+)
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.job_endings import end_lost_run
 from pipelines.scan.service.preparation import prepare_scan
-from warehouse.records.errors import (
-    CapacityExhaustedError,
-    RunCancelledError,
-    SametrackError,
-)
-from warehouse.records.jobs import Job, JobStatus, WaitingFor
+from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
+from warehouse.records.errors import RunCancelledError, SametrackError
+from warehouse.records.jobs import Job, JobStatus
 
+OUTAGE_TRIES = 60
 RUN_BROKE = "The run of this scan broke between two stages"
 log = structlog.get_logger(__name__)
 
@@ -30,11 +35,13 @@ class ScanOutcome:
     """How a scan ended, and the error that ended it, if any.
 
     `queued`: its process was asked to end, and the job goes on elsewhere. `lost`: it ended between
-    two stages, so its run is to blame; the job goes on if an attempt is left.
+    two stages, so its run is to blame; the job goes on if an attempt is left. `wait`: what the scan
+    has to wait for, if that is why it failed.
     """
 
     status: JobStatus | Literal["lost"]
     error: SametrackError | None = None
+    wait: ResourceWait | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,14 @@ class ScanEnd:
     """How the execution of a job ended in this process.
 
     `waiting`: the job `waits_for` already scans the same; retry when it has ended. `handed_over`:
-    a remote run executes the job and writes its end. `lost`: another run has the job, or its end
-    could not be written. `queued`: a store is full or away, and the job goes on afterwards.
+    a remote run executes the job and writes its end. `lost`: another run has the job. `queued`: it
+    waits for a resource, and goes on afterwards. `unwritten`: its end could not be written, because
+    a store was away; it also waits, for what `wait` says.
     """
 
-    status: JobStatus | Literal["waiting", "handed_over", "lost"]
+    status: JobStatus | Literal["waiting", "handed_over", "lost", "unwritten"]
     waits_for: str | None = None
+    wait: ResourceWait | None = None
 
 
 def execute_job(
@@ -77,7 +86,7 @@ def execute_job(
     except RunCancelledError:
         outcome = ScanOutcome("cancelled")
     except SametrackError as fault:
-        outcome = ScanOutcome("failed", fault)
+        outcome = ScanOutcome("failed", fault, awaited_resource(fault))
     if outcome is None:
         return ScanEnd("handed_over")
     return ScanEnd(end_job(runtime, job, outcome))
@@ -86,14 +95,19 @@ def execute_job(
 def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Literal["lost"]:
     """Write the end of a run: the end of its job, or its way back into the queue.
 
-    A store that is full or away is no fault of the scan: what it has read is kept, and it goes on
-    afterwards, up to the number of attempts.
+    A full disk, a store that is away, a paused host or a spent budget is no fault of the scan: what
+    it has read is kept, and it goes on afterwards with all of its attempts.
     """
-    waits_for = _waits_for(outcome.error)
-    if waits_for is not None and runtime.control.requeue(
-        job.job_id, run_number=job.run_number, costs_attempt=True, waiting_for=waits_for
-    ):
-        log.warning("scan waits for a store", attempt=job.attempt, error=repr(outcome.error))
+    wait = outcome.wait
+    if outcome.status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
+        wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
+    if wait is not None and runtime.control.requeue(
+        job.job_id, run_number=job.run_number, costs_attempt=False,
+        waiting_for=wait.resource, wait_s=wait.seconds,
+    ):  # fmt: skip
+        log.warning(
+            "scan waits", waiting_for=wait.resource, seconds=wait.seconds, error=repr(outcome.error)
+        )
         return "queued"
     if outcome.status == "lost":
         return _lose(runtime, job)
@@ -103,12 +117,30 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     ):
         log.info("scan handed back: its process was asked to end")
         return status
-    if waits_for is not None or status == "queued":
-        # The queue takes no job whose cancellation was requested, and none without attempts left.
+    if wait is not None or status == "queued":
+        # The queue takes no job whose cancellation was requested.
         found = runtime.control.job(job.job_id)
         is_cancelled = found is not None and found.cancel_requested
         status, error = ("cancelled", None) if is_cancelled else ("failed", error)
     return status if finish_job(runtime, job, status, error) else "lost"
+
+
+def end_unsupervised_job(
+    runtime: Runtime, job: Job, outcome: ScanOutcome, *, sleep: Callable[[float], None] = time.sleep
+) -> JobStatus | Literal["lost"]:
+    """Write the end of a run that no worker supervises; while a store is away, again and again.
+
+    Otherwise the run would count as lost, although it only waits.
+    """
+    for _ in range(OUTAGE_TRIES):
+        try:
+            return end_job(runtime, job, outcome)
+        except Exception as error:
+            if not is_outage(error):
+                raise
+            log.warning("a store is away; the end of the scan waits", error=repr(error))
+            sleep(STORE_WAIT_S)
+    return end_job(runtime, job, outcome)
 
 
 def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
@@ -118,13 +150,6 @@ def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
     )
     log.warning("run lost", attempt=job.attempt, reason=RUN_BROKE, job_is_now=status)
     return status or "lost"
-
-
-def _waits_for(error: SametrackError | None) -> WaitingFor | None:
-    """Return what a scan waits for that ended with this error; None for an error of the scan."""
-    if isinstance(error, CapacityExhaustedError):
-        return "disk"
-    return "worker" if is_outage(error) else None
 
 
 def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackError | None) -> bool:

@@ -27,7 +27,7 @@ from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.forked_processes import fork_server_here
 from pipelines.logs import configure_logging
-from pipelines.orchestration.outages import is_outage
+from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
@@ -220,16 +220,20 @@ class Worker:
         self.running.clear()
         self.waiting.clear()
 
-    def _hand_back(self, job_id: str, why: str) -> None:
-        number = self.claims.pop(job_id)
+    def _hand_back(self, job_id: str, why: str, *, wait: ResourceWait | None = None) -> None:
+        number, wait = self.claims[job_id], wait or ResourceWait("worker", 0.0)
         run = self.instance.get_run_by_id(run_id(job_id, number))
         has_result = run is not None and run.is_success  # its end was not handled yet
-        if has_result or not self.control.requeue(job_id, run_number=number, costs_attempt=False):
+        if has_result or not self.control.requeue(
+            job_id, run_number=number, costs_attempt=False,
+            waiting_for=wait.resource, wait_s=wait.seconds,
+        ):  # fmt: skip
             self._lose(job_id, number, why)  # it has ended, or its cancellation was requested
-            return
-        log.info("job handed back", job_id=job_id)
-        if run is not None:
-            end_run(self.instance, run, self.control.job(job_id))
+        else:
+            log.info("job handed back", job_id=job_id, waiting_for=wait.resource)
+            if run is not None:
+                end_run(self.instance, run, self.control.job(job_id))
+        del self.claims[job_id]
 
     def _claim(self) -> None:
         while len(self.running) < self.settings.worker_runs and self._may_claim():
@@ -257,35 +261,46 @@ class Worker:
         for job_id, ending in list(self.running.items()):
             if not ending.done():
                 continue
-            del self.running[job_id]
+            # It stays among the running ones, with its heartbeats, until its end is written: while
+            # a store is away, each step tries again.
+            self._write_end(job_id, ending)
+            if self.running[job_id] is ending:  # it was not started again
+                del self.running[job_id]
             self._asked_at.pop(job_id, None)
-            try:
-                end = ending.result()
-            except BrokenProcessPool as fault:
-                self._restart_scan(job_id, fault)
-            except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
-                log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
-                self._end_broken(job_id, fault)
-            else:
-                self._handle_end(job_id, end)
+
+    def _write_end(self, job_id: str, ending: ScanHandle) -> None:
+        try:
+            end = ending.result()
+        except BrokenProcessPool as fault:
+            self._restart_scan(job_id, fault)
+        except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
+            log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
+            self._end_broken(job_id, fault)
+        else:
+            self._handle_end(job_id, end)
 
     def _restart_scan(self, job_id: str, fault: BrokenProcessPool) -> None:
         """Start the scan once more: its process was gone before the scan began."""
         log.error("scan process was gone", job_id=job_id, fault=repr(fault))
         if job_id in self._restarted:
+            self._lose(job_id, self.claims[job_id], PROCESS_GONE)
             self._restarted.remove(job_id)
-            self._lose(job_id, self.claims.pop(job_id), PROCESS_GONE)
+            del self.claims[job_id]
         else:
             self._restarted.add(job_id)
             self._launch(job_id)
 
     def _end_broken(self, job_id: str, fault: BaseException) -> None:
         """A fault in the scan would come again; a scan that lost its process goes on elsewhere."""
-        number = self.claims.pop(job_id)
+        number, wait = self.claims[job_id], awaited_resource(fault)
         if isinstance(fault, _LOST_PROCESS):
             self._lose(job_id, number, PROCESS_GONE)
+        elif wait is not None:
+            self._hand_back(job_id, "A store was away", wait=wait)
+            return
         else:
             self._fail(job_id, number, "The scan failed unexpectedly")
+        del self.claims[job_id]
 
     def _handle_end(self, job_id: str, end: ScanEnd) -> None:
         # A scan that began has used a working process: it may be restarted once more.
@@ -293,8 +308,11 @@ class Worker:
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
             self.control.set_waiting_for(job_id, "lease")
+        elif end.status == "unwritten":
+            self._hand_back(job_id, "A store was away", wait=end.wait)
         else:  # no effect if it has an end, or is in the queue again
-            self._lose(job_id, self.claims.pop(job_id), "The run ended without a status")
+            self._lose(job_id, self.claims[job_id], "The run ended without a status")
+            del self.claims[job_id]
 
     def _check_waiting_jobs(self) -> None:
         """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""

@@ -8,6 +8,7 @@ every wait.
 import asyncio
 import random
 import ssl
+import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -334,7 +335,7 @@ class GuestClient:
         # A retry must not append to what a broken attempt has written.
         sink.begin()
         record_request()
-        words = _headers_of(ask)
+        words, begun = _headers_of(ask), time.monotonic()
         try:
             async with (
                 asyncio.timeout(ask.total_s or self.limits.total_s),
@@ -347,8 +348,10 @@ class GuestClient:
                 async for chunk in response.aiter_bytes():
                     sink.take(chunk)
         except (TimeoutError, httpx2.TransportError) as exc:
+            spent_s = time.monotonic() - begun
+            what = f"{type(exc).__name__} after {spent_s:.1f} s"
             raise UnreachableError(
-                f"{address.host} did not answer in full: {type(exc).__name__}", surface=ask.surface
+                f"{address.host} did not answer in full: {what}", surface=ask.surface
             ) from exc
         except httpx2.DecodingError as exc:
             raise StructureChangedError(

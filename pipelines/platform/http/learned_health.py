@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
-from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore
 from warehouse.control.hosts.surface_answers import is_probe_due
@@ -104,7 +104,10 @@ class LearnedHealth:
 
 
 def answer_kind(error: SametrackError | None) -> str | None:
-    """Return the kind of an outcome; None if the surface did not answer, or only its host did."""
+    """Return the kind of an outcome; None if it says nothing about the surface.
+
+    That is so if no request was made, if only the host answered, and if the refusal is of one item.
+    """
     if error is None or isinstance(error, InputError):
         return ANSWERED  # "no such id" is an answer
     if not isinstance(error, UpstreamError) or isinstance(error, _OF_HOST):
@@ -112,4 +115,6 @@ def answer_kind(error: SametrackError | None) -> str | None:
     if error.reason in UNASKED_REASONS:
         return None
     row = refusal_of(error)
-    return error.type if row is None else row.name
+    if row is None:
+        return error.type
+    return None if row.name in OF_ONE_ITEM else row.name

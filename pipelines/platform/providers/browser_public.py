@@ -25,6 +25,16 @@ def build(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
     Raises:
         ProviderUnsupportedError: No Chromium is installed.
     """
+    client = open_browser_client(dependencies)
+    return BrowserPublic(client, name=name, sick_policy=dependencies.sick_policy)
+
+
+def open_browser_client(dependencies: ProviderDependencies) -> BrowserClient:
+    """Open a client with its own browser, which starts when first needed.
+
+    Raises:
+        ProviderUnsupportedError: No Chromium is installed.
+    """
     profile = dependencies.profile
     pages = PageLoader(
         profile,
@@ -32,14 +42,13 @@ def build(name: str, dependencies: ProviderDependencies) -> "BrowserPublic":
         chromium=find_chromium(dependencies.settings.chromium_path),
         allowed=(*profile.links.redirect, *profile.browser.hosts),
     )
-    client = BrowserClient(
+    return BrowserClient(
         profile,
         dependencies.turns(),
         pages=pages,
         limits=dependencies.limits,
         host_policy=dependencies.host_policy(),
     )
-    return BrowserPublic(client, name=name, sick_policy=dependencies.sick_policy)
 
 
 class BrowserPublic(VidplatPublic):

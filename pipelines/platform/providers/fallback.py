@@ -58,9 +58,9 @@ class FallbackProvider(Provider):
             found = await self._mock.ask(question, instead)
             return replace(found, entity_id=request.entity_id, instead_of=error)
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
-        """Read a trend from the public source."""
-        return await self._real.fetch_trend(trends_id)
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+        """Read a page of a trend from the public source."""
+        return await self._real.fetch_trend(trends_id, cursor)
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list of the public source."""

@@ -90,8 +90,8 @@ class Provider:
         """Fetch one page of the guest search for a term."""
         return await self.ask(SEARCH, SourceRequest(entity_id=term, place=place))
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
-        """Fetch the first videos of a trending topic, by the id in its link."""
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+        """Fetch one page of the videos of a trending topic, by the id in its link."""
         raise NotImplementedError
 
     def resume_walk(self, surface: str, entity_id: str) -> None:

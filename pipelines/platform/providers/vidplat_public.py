@@ -80,8 +80,8 @@ class VidplatPublic(Provider):
             self._remember_photos(reading.value)
         return reading
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
-        """Fetch the first videos of a trending topic. Only one surface shows it.
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+        """Fetch one page of the videos of a trending topic. Only one surface shows it.
 
         Raises:
             ProviderUnsupportedError: This source has no such page.
@@ -90,7 +90,8 @@ class VidplatPublic(Provider):
             raise ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
-        return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id))
+        request = SourceRequest(entity_id=trends_id, cursor=cursor)
+        return await read_trend(self._surfaces, request)
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process."""

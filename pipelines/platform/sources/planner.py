@@ -62,6 +62,11 @@ class _Attempt[R, T]:
         """Return True if the source may give what is still unknown."""
         return self.found is None or bool(self.missing & source.gives)
 
+    @property
+    def is_without_data(self) -> bool:
+        """True if the answer gives nothing: the surface does not show this item, another may."""
+        return self.missing >= self.question.fields
+
     def report(self, one: RankedSource, verdict: SourceVerdict) -> None:
         """Report what became of a source."""
         record_verdict(self.question.name, one.surface, verdict)
@@ -105,7 +110,7 @@ class Planner[R: HostReader]:
                 await self._ask_in_turn(
                     one, sources[one.surface], attempt, is_first=one is ordered[0]
                 )
-        if attempt.found is None:
+        if attempt.found is None or (attempt.is_without_data and (attempt.errors or attempt.sick)):
             raise _most_useful(attempt)
         self._remember_walk(attempt)
         return with_requests(attempt.found, call_trace.request_count)

@@ -273,12 +273,12 @@ read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), _i
 read_trends_list = SurfaceRead(
     "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), _id(parse_music_list)
 )
-# The first page of a trend by its own id; its items name the music ids.
+# A page of a trend by its own id; its items name the music ids.
 read_trend = SurfaceRead(
     "trends_list",
     lambda r: {
         "count": PAGE_SIZE,
-        "cursor": "0",
+        "cursor": str(r.cursor),
         **_TREND,
         "trends_id": r.entity_id,
         "music_id": "",
@@ -335,6 +335,11 @@ _LISTED = frozenset({"aweme_id", "desc"})
 _MUSIC_LIST = _LISTED | _COUNTS | {"author", "create_time"}
 _POSTS = _LISTED | {"digg_count", "is_top"}
 _OF_HASHTAG = _LISTED | {"author"}
+_SHELL_PRIOR = 0.05
+"""Share of video pages with data: since 2026-08 most are shells without it (issues 98 of
+parse-video, 581 of nonebot-plugin-parser, 245 of nonebot-plugin-parser-lite)."""
+_PAGE_PRIOR = 0.5
+"""Share of pages of accounts with data: no public record shows either."""
 _WEB_COOKIES = "the cookies of a visitor of the web host"
 
 
@@ -357,18 +362,28 @@ DETAIL: Question["SurfaceReader", DetailOrUnavailable] = Question(
     missing=_unknown_fields,
     follow_up=_as_photo,
     sources=(
-        Source("web_detail", _DETAIL, read_web_detail, is_web=True, needs=_WEB_COOKIES),
+        # Answered unsigned in the records of 2026-08 (pull request 95 of parse-video-py).
         Source("slides_info", _DETAIL, read_slides_info),
+        # One record of 2026-08 had data; most of 2026 demand a signature (issue 23 of
+        # astrbot_plugin_link_resolver: 403 even to a signed guest).
+        Source(
+            "web_detail",
+            _DETAIL,
+            read_web_detail,
+            prior=0.1,
+            is_web=True,
+            needs=_WEB_COOKIES,
+        ),
+        # No record of 2026 shows data in a desktop page that a guest was sent.
         Source(
             "web_video_page",
             _PAGE_DETAIL,
             read_web_video_page,
-            prior=0.5,
+            prior=_SHELL_PRIOR,
             is_web=True,
             needs=_WEB_COOKIES,
         ),
-        # Most share pages are shells without data, so data is the exception.
-        Source("video_page", _PAGE_DETAIL, read_video_page, prior=0.3),
+        Source("video_page", _PAGE_DETAIL, read_video_page, prior=_SHELL_PRIOR),
     ),
 )
 TRACK: Question["SurfaceReader", Track] = Question(
@@ -394,7 +409,7 @@ PROFILE: Question["SurfaceReader", Account] = Question(
     fields=_ACCOUNT,
     sources=(
         Source("user_info", _ACCOUNT, read_user_info),
-        Source("user_page", _PROFILE, read_account_page, prior=0.5),
+        Source("user_page", _PROFILE, read_account_page, prior=_PAGE_PRIOR),
     ),
 )
 HANDLE: Question["SurfaceReader", Account] = Question(
@@ -409,7 +424,7 @@ POSTS: Question["SurfaceReader", VideoPage] = Question(
     fields=_POSTS,
     sources=(
         Source("user_posts", _POSTS, read_user_posts, batch=20),
-        Source("user_page", _POSTS, read_user_page, prior=0.5, batch=20, pages=_FIRST),
+        Source("user_page", _POSTS, read_user_page, prior=_PAGE_PRIOR, batch=20, pages=_FIRST),
     ),
 )
 HASHTAG: Question["SurfaceReader", HashtagInfo] = Question(
@@ -427,6 +442,7 @@ SEARCH: Question["SurfaceReader", SearchPage] = Question(
     name="search",
     fields=_FOUND,
     sources=(
+        # Guests were asked to log in from 2026-09-23 on, and before that now and then.
         Source("search_stream", _FOUND, read_search_stream, prior=0.5, batch=15, pages=_FIRST),
         Source("search_single", _FOUND, read_search_single, prior=0.5, batch=15, pages=_LATER),
     ),

@@ -25,7 +25,10 @@ from pipelines.sandbox.server.surface_states import (
     reform,
     rewrite,
     substitute,
+    with_empty_pages,
+    without_empty_pages,
 )
+from pipelines.sandbox.server.switches import PAGED
 
 CONTROL = "/_world/"
 _CONDITIONS = (b"if-none-match", b"if-modified-since")  # a 304 has no body to rewrite
@@ -107,10 +110,17 @@ class _Exchange:
             await page(self.scope, self.receive, self.send)
         elif fault is not None and fault.kind in acts:
             await acts[fault.kind](fault)
-        elif fault is not None or self.platform.switches.forms_of(self.surface):
+        elif (
+            fault is not None or self._empty_pages or self.platform.switches.forms_of(self.surface)
+        ):
             await self._rewritten(fault)
         else:
             await self.surfaces(self.scope, self.receive, self.send)
+
+    @property
+    def _empty_pages(self) -> int:
+        """Number of empty pages that the list of this surface has after its first one."""
+        return self.platform.switches.count("empty_pages") if self.surface in PAGED else 0
 
     async def _time_out(self, fault: Fault) -> None:
         """Wait, but at most until the client disconnects."""
@@ -149,6 +159,9 @@ class _Exchange:
     async def _rewritten(self, fault: Fault | None) -> None:
         """Rewrite a good response into the state of a fault, and into the forms of switches."""
         scope, asked = self.scope, QueryParams(self.scope["query_string"])
+        empty_pages = self._empty_pages
+        if empty_pages:
+            scope["query_string"] = urlencode(without_empty_pages(asked)).encode()
         if fault is not None and fault.kind == "no_new_items":
             first = {key: "0" if key in CURSORS else value for key, value in asked.items()}
             scope["query_string"] = urlencode(first).encode()
@@ -159,6 +172,8 @@ class _Exchange:
         except StateNotApplicableError as exc:
             start["status"], body = 500, str(exc).encode()
         else:
+            if empty_pages and fault is None:
+                body = with_empty_pages(self.surface, body, asked, count=empty_pages)
             for form in self.platform.switches.forms_of(self.surface):
                 body = reform(form, body, self.platform.addresses)
         kept = [pair for pair in start["headers"] if pair[0] not in _VALIDATORS]

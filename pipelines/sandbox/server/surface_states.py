@@ -44,6 +44,7 @@ _ON_SURFACE = {
     "chart_songs": ((b'"info"', b'"songs"'),), "chart_latest": ((b'"list"', b'"songlist"'),),
 }  # fmt: skip
 _NUMBER = re.compile(r"[0-9]{19}")
+_STEPS = 10  # more than the most empty pages in a row
 _OTHER_WORDS = "今天的晚霞"
 
 
@@ -75,6 +76,38 @@ def rewrite(kind: str, surface: str, body: bytes, query: Query) -> bytes:
 def reform(form: str, body: bytes, addresses: SandboxUrls) -> bytes:
     """Return a body in the form of a switch."""
     return _FORMS[form](body, addresses)
+
+
+def without_empty_pages(query: Query) -> dict[str, str]:
+    """Return a query with the surface's own cursor in place of the one of `with_empty_pages`."""
+    own = {key: str(int(query[key]) // _STEPS) for key in CURSORS if query.get(key, "").isdigit()}
+    return {**query, **own}
+
+
+def with_empty_pages(surface: str, body: bytes, query: Query, *, count: int) -> bytes:
+    """Return a page of a list that has `count` empty pages after its first one.
+
+    The cursors that clients get are those of the surface with a digit more: the number of the empty
+    page that they lead to, 0 for a page of the surface.
+    """
+    asked = _asked_cursor(query)
+    own, step = divmod(asked, _STEPS)
+    is_empty = 1 <= step <= count
+    changed = []
+    for document in read_frames(body) if surface == "search_stream" else [json.loads(body)]:
+        key = next((key for key in CURSORS if key in document), None)
+        if key is None:
+            changed.append(document)
+        elif is_empty:
+            emptied = {name: [] if isinstance(value, list) else value
+                       for name, value in document.items() if name != "backtrace"}  # fmt: skip
+            changed.append({**emptied, key: asked + 1, "has_more": 1})
+        else:
+            following = int(str(document[key]))
+            is_first_end = asked == 0 and following != 0
+            moved = asked if following == own else following * _STEPS + is_first_end
+            changed.append({**document, key: moved})
+    return to_frames(changed) if surface == "search_stream" else to_json(changed[-1]).encode()
 
 
 async def substitute(scope: Scope, surface: str, platform: SandboxPlatform) -> None:

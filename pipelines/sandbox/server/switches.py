@@ -13,6 +13,9 @@ from pipelines.sandbox.server.faults import Fault, FaultKind
 
 VIDEO_PAGES = ("video_page", "note_page", "slides_page")
 _SEARCH = ("search_stream", "search_single")
+PAGED = ("music_list", "trends_list", "hashtag_list", "user_posts", *_SEARCH)
+"""Surfaces whose pages have a cursor."""
+MAX_EMPTY_PAGES = 8
 _PAGES = (
     *VIDEO_PAGES, "user_page", "music_page", "hashtag_page", "trends_page", "web_video_page",
     "web_user_page", "web_music_page", "web_hashtag_page", "web_start_page", "search_page",
@@ -31,6 +34,7 @@ class Switch:
         kind: State of these surfaces; None if the switch changes something else.
         form: Rewrite of their finished responses; None likewise.
         share: Share of the entities that it affects, set by `NAME=0.5`; None if it affects all.
+        count: Number of pages, set by `NAME=3`; None if it counts none.
     """
 
     name: str
@@ -39,9 +43,10 @@ class Switch:
     kind: FaultKind | None = None
     form: str | None = None
     share: float | None = None
+    count: int | None = None
 
     def with_value(self, value: str) -> "Switch":
-        """Return the switch with a value: a share, or surfaces joined by `+`.
+        """Return the switch with a value: a share, a count, or surfaces joined by `+`.
 
         Raises:
             ValueError: The switch takes no value, or not this one.
@@ -51,6 +56,13 @@ class Switch:
             if not 0 <= share <= 1:
                 raise ValueError(f"the share of {self.name} must be 0 to 1, not {value}")
             return replace(self, share=share)
+        if self.count is not None:
+            count = int(value)
+            if not 1 <= count <= MAX_EMPTY_PAGES:
+                raise ValueError(
+                    f"the count of {self.name} must be 1 to {MAX_EMPTY_PAGES}, not {value}"
+                )
+            return replace(self, count=count)
         if self.kind is None:
             raise ValueError(f"the switch {self.name} takes no value")
         return replace(self, surfaces=tuple(value.split("+")))
@@ -83,6 +95,7 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(name="list_foreign_rows", share=1 / 7, effect="In this share of the music lists, 19 rows of 20 use another music id; every row names its own."),
     Switch(name="list_photos_without_images", effect="Photo posts in lists have `images: null`, `aweme_type` 2 and no length."),
     Switch(name="posts_name_author", effect="Rows of `user_posts` and of account pages name their author."),
+    Switch(name="empty_pages", count=3, effect="After the first page of each list and search, so many pages are empty, claim more and move the cursor."),
     Switch(name="no_user_posts", effect="`user_posts` answers with an empty body, and pages of accounts have no list."),
     _state("status_code_8", "`status_code` 8 asks for a login, by default in `user_posts`.", "status_code_8", "user_posts"),
     _state("captcha_json", "JSON surfaces demand a captcha, by default `hashtag_list`.", "captcha_json", "hashtag_list"),
@@ -176,6 +189,11 @@ class ActiveSwitches:
         switch = self._on.get(_BY_NAME[name].name)
         return 0.0 if switch is None else switch.share or 0.0
 
+    def count(self, name: str) -> int:
+        """Return the count of a switch, 0 while it is off."""
+        switch = self._on.get(_BY_NAME[name].name)
+        return 0 if switch is None else switch.count or 0
+
     def state_of(self, surface: str) -> Fault | None:
         """Return the lasting state of a surface; that of the first switch in the table."""
         for switch in SWITCHES:
@@ -194,7 +212,9 @@ class ActiveSwitches:
         on = {name: self._on[name] for name in _BY_NAME if name in self._on}
         return {
             "on": {
-                name: switch.share if switch.share is not None else list(switch.surfaces)
+                name: switch.count or switch.share
+                if switch.count is not None or switch.share is not None
+                else list(switch.surfaces)
                 for name, switch in on.items()
             },
             "known": list(_BY_NAME), "modes": list(MODES),
@@ -222,5 +242,6 @@ def switch_help() -> str:
 
 
 def value_hint(switch: Switch) -> str:
-    """Return the share that a switch has by default, in parentheses; empty if it has none."""
-    return f" ({switch.share:.3g})" if switch.share is not None else ""
+    """Return the share or count of a switch by default, in parentheses; empty if it has none."""
+    value = switch.share if switch.count is None else switch.count
+    return f" ({value:.3g})" if value is not None else ""

@@ -119,8 +119,8 @@ class Source(Provider):
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         return await self._page("hashtag_list", ch_id, cursor)
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
-        return await self._page("trends_list", trends_id, 0)
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
+        return await self._page("trends_list", trends_id, cursor)
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         self.resumed.append((surface, entity_id))

@@ -160,7 +160,9 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) 
     first = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (first.outcome, first.http_status) == ("refused", 403)
     told = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
-    assert (told.outcome, told.reason, told.request_count) == ("refused", "circuit_open", 0)
+    assert (told.outcome, told.reason, told.request_count) == ("not_asked", "circuit_open", 0)
+    assert told.rests_until is not None
+    assert not told.is_broken
     (circuit,) = [one for one in ward.control.circuits() if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
 

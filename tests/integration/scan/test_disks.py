@@ -72,6 +72,30 @@ def test_a_scan_goes_on_after_its_disk_had_turned_read_only(
         assert kept <= committed(stage)
 
 
+def test_a_scan_on_a_full_disk_waits_with_its_attempts_and_goes_on(
+    tmp_path: Path, sound_cache: Path
+) -> None:
+    """Full for the lake, which refuses below 50 MB, and not yet for the worker, which claims."""
+    with (
+        open_disk(tmp_path / "home", size_mb=400) as disk,
+        open_stage(tmp_path, sound_cache, settings={"MIN_FREE_DISK_MB": "1"}) as stage,
+    ):
+        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        stage.start_worker()
+        track = track_of(stage)
+        job_id = stage.ask(track, music_id=track, **SCAN)
+        stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 2)
+        with disk.filled(leaving_mb=30):
+            stage.wait(lambda: stage.job(job_id).progress.waiting_for == "disk")
+            number = stage.job(job_id).run_number
+            stage.wait(lambda: stage.job(job_id).run_number >= number + 2)  # tried again meanwhile
+            met = stage.job(job_id)
+            assert (met.attempt, met.error) == (1, None)
+        ended = stage.ended(job_id)
+        assert (ended.status, ended.attempt) == ("completed", 1), ended.error
+        assert ranking(stage, job_id)
+
+
 @pytest.mark.skipif(not can_slow_down(), reason="the kernel cannot slow a device down")
 def test_a_scan_completes_on_a_slow_disk(disk: Disk, tmp_path: Path, sound_cache: Path) -> None:
     with open_stage(tmp_path, sound_cache) as stage:

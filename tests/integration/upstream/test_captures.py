@@ -1,14 +1,18 @@
 """Captures over the real sandbox and real stores: what is read, what is kept, what is served."""
 
 import asyncio
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from pipelines.captures.search_walk import SearchLimits
+from pipelines.sandbox.server.surfaces.lists import repeats_cursor, trends_path
+from pipelines.sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import JOB, Start, Stores
+from tests.integration.upstream.conftest import JOB, Start, Stores, ask_control
 from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import (
     AudioUnavailableError,
@@ -91,6 +95,56 @@ async def test_walk_ends_with_a_reason_and_adds_up(start: Start, track: dict[str
         assert walk.coverage.requests == captures.requests_used >= walk.coverage.pages
     assert walk.coverage.new_items == len({video.aweme_id for video in walk.videos})
     assert walk.error is None
+
+
+WORLD = SandboxWorld(11, 0.1)
+LONG_LIST = WORLD.sounds.row(
+    max(range(len(WORLD.sounds)), key=lambda index: len(WORLD.music_list(index)))
+).music_id
+
+
+@pytest.mark.parametrize("empty", [1, 3])
+async def test_every_list_and_the_search_go_on_behind_empty_pages(
+    start: Start, track: dict[str, Any], sandbox: Any, switches: Callable[..., Any], empty: int
+) -> None:
+    tags = [one["ch_id"] for one in ask_control(sandbox, "/_world/hashtags?limit=20")["hashtags"]]
+    tag = next(name for name in tags if not repeats_cursor(name))
+    link = f"http://share.vidplat.localhost{trends_path(LONG_LIST)}".partition("&music_id")[0]
+
+    async def read() -> list[tuple[str, list[str]]]:
+        async with start() as captures:
+            walks = [
+                await captures.walk_music(LONG_LIST, limit=5000),
+                await captures.walk_hashtag(tag, limit=5000),
+            ]
+            assert await captures.resolve(link) == LONG_LIST
+            search = await captures.search([track["title"]], limits=SearchLimits(page_limit=50))
+        found = [(one.coverage.stop_reason, [v.aweme_id for v in one.videos]) for one in walks]
+        return [*found, (search.terms[0].stop_reason, [v.aweme_id for v in search.videos])]
+
+    without = await read()
+    switches(f"empty_pages={empty}")
+    assert await read() == without
+    assert all(len(videos) > 20 for _, videos in without[:2])
+
+
+async def test_a_trend_whose_first_page_is_empty_is_read_from_the_next(
+    start: Start, faults: Callable[..., Any]
+) -> None:
+    faults(surface="trends_list", kind="empty_but_more", times=1)
+    link = f"http://share.vidplat.localhost{trends_path(LONG_LIST)}".partition("&music_id")[0]
+    async with start() as captures:
+        assert await captures.resolve(link) == LONG_LIST
+
+
+async def test_a_fourth_empty_page_in_a_row_ends_a_list_as_stalled(
+    start: Start, switches: Callable[..., Any]
+) -> None:
+    switches("empty_pages=4")
+    async with start() as captures:
+        walk = await captures.walk_music(LONG_LIST, limit=5000)
+    assert (walk.coverage.stop_reason, walk.coverage.pages) == ("cursor_stalled", 5)
+    assert (len(walk.videos), walk.has_more) == (20, True)
 
 
 async def test_author_screen_is_walked(start: Start, track: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ def platform(sandbox: Any) -> Iterator[httpx2.Client]:
     with httpx2.Client(base_url=f"http://127.0.0.1:{sandbox.port}", verify=False) as platform:
         yield platform
         platform.delete("/_world/faults").raise_for_status()
+        platform.delete("/_world/switches").raise_for_status()
 
 
 @pytest.fixture
@@ -117,17 +118,52 @@ def test_a_profile_shows_what_the_account_has(client: TestClient, account: dict[
     assert user["aweme_count"] == account["post_count"]
 
 
-@pytest.mark.parametrize("count", [20, 7])
-def test_posts_are_walked_to_their_end(
-    client: TestClient, account: dict[str, Any], count: int
-) -> None:
+def walk_posts(client: TestClient, account: dict[str, Any], count: int) -> list[str]:
     seen, given = list[str](), {"sec_user_id": account["sec_uid"], "count": count}
     data = read(client, POSTS, **given)
     seen += [video["aweme_id"] for video in data["aweme_list"]]
     while data["has_more"]:
         data = read(client, POSTS, **given, max_cursor=data["max_cursor"])
         seen += [video["aweme_id"] for video in data["aweme_list"]]
+    return seen
+
+
+@pytest.mark.parametrize("count", [20, 7])
+def test_posts_are_walked_to_their_end(
+    client: TestClient, account: dict[str, Any], count: int
+) -> None:
+    seen = walk_posts(client, account, count)
     assert len(seen) == len(set(seen)) == account["post_count"]
+
+
+def switched(platform: httpx2.Client, switch: str) -> None:
+    platform.post("/_world/switches", json={"switches": [switch]}).raise_for_status()
+
+
+@pytest.mark.parametrize("empty", [1, 3])
+def test_posts_behind_empty_pages_are_reached(
+    client: TestClient, platform: httpx2.Client, account: dict[str, Any], empty: int
+) -> None:
+    switched(platform, f"empty_pages={empty}")
+    seen = walk_posts(client, account, 20)
+    assert len(seen) == len(set(seen)) == account["post_count"]
+
+
+def test_posts_behind_a_fourth_empty_page_in_a_row_are_left(
+    client: TestClient, platform: httpx2.Client, account: dict[str, Any]
+) -> None:
+    switched(platform, "empty_pages=4")
+    platform.delete("/_world/access-log/summary").raise_for_status()
+    first = read(client, POSTS, sec_user_id=account["sec_uid"], count=20)
+    second = read(
+        client, POSTS, sec_user_id=account["sec_uid"], count=20, max_cursor=first["max_cursor"]
+    )
+    assert (first["has_more"], len(first["aweme_list"])) == (True, 20)
+    assert (second["aweme_list"], second["has_more"], second["platform_has_more"]) == (
+        [], False, True,
+    )  # fmt: skip
+    asked = platform.get("/_world/access-log/summary").json()["surfaces"]
+    assert asked["user_posts"] == 5
 
 
 def test_lists_grow_by_refreshes_and_stay_walkable(

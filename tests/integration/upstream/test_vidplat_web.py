@@ -22,12 +22,18 @@ from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
 from warehouse.lake.store import open_lake
-from warehouse.records.errors import ForbiddenError, LoginRequiredError, VerificationDemandedError
+from warehouse.records.errors import (
+    EmptyAnswerError,
+    ForbiddenError,
+    LoginRequiredError,
+    VerificationDemandedError,
+)
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 ID = "7568123456789012345"
 DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"
 DESKTOP = f"/video/{ID}"
+SLIDES = "/web/api/v2/aweme/slidesinfo/"
 SECRETS = ("s3cret/Session+Value==", "tt-0123456789abcdef")
 COOKIE = f"sessionid={SECRETS[0]}; guest={SECRETS[1]}; a=1"
 SHAPES = Path(__file__).parents[2] / "shapes"
@@ -77,7 +83,20 @@ def hosts_that_saw(wire: Any, text: str) -> set[str]:
     }
 
 
-async def test_a_work_is_read_by_its_desktop_detail(wire: Any, provider: Any) -> None:
+async def test_a_fresh_store_asks_the_healthiest_source_and_no_other(
+    wire: Any, provider: Any
+) -> None:
+    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    for _ in range(3):
+        assert (await provider.fetch_video(ID)).surface == "slides_info"
+    await provider.aclose()
+    assert paths(wire) == [SLIDES] * 3
+
+
+async def test_a_video_that_the_share_host_withholds_is_read_by_its_desktop_detail(
+    wire: Any, provider: Any
+) -> None:
+    wire.answers[SLIDES] = [reply(b"")]
     wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
@@ -87,8 +106,12 @@ async def test_a_work_is_read_by_its_desktop_detail(wire: Any, provider: Any) ->
     assert hosts_that_saw(wire, SECRETS[0]) == {"www.vidplat.localhost"}
 
 
-SLIDES = "/web/api/v2/aweme/slidesinfo/"
 FORBIDDEN = reply(b"no", status="403 Forbidden")
+NOT_SHOWN = {
+    "status_code": 0,
+    "aweme_detail": None,
+    "filter_detail": {"aweme_id": ID, "filter_reason": "images_base", "notice": ""},
+}
 
 
 def paths(wire: Any) -> list[str]:
@@ -102,16 +125,39 @@ def paths(wire: Any) -> list[str]:
     "withheld",
     [[reply(b"")], [FORBIDDEN], [reply(b"<html></html>")], [reply(b"", status="404 No")]],
 )
-async def test_a_video_whose_desktop_detail_is_withheld_is_read_from_another_public_source(
+async def test_a_video_whose_desktop_detail_is_withheld_is_read_from_a_page(
     withheld: list[bytes], wire: Any, provider: Any
 ) -> None:
+    wire.answers[SLIDES] = [reply(b"")]
     wire.answers[DETAIL] = withheld
-    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
-    assert reading.surface == "slides_info"
-    assert set(paths(wire)) == {DETAIL, SLIDES}
+    assert reading.surface == "web_video_page"
+    assert set(paths(wire)) == {SLIDES, DETAIL, DESKTOP}
+
+
+async def test_a_photo_post_that_the_desktop_detail_does_not_show_is_asked_of_the_next_source(
+    wire: Any, provider: Any
+) -> None:
+    """`images_base` is no statement about the video: only this surface leaves photo posts out."""
+    wire.answers[SLIDES] = [reply(b"")]
+    wire.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
+    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
+    reading = await provider.fetch_video(ID)
+    await provider.aclose()
+    assert (type(reading.value), reading.surface) == (VideoDetail, "web_video_page")
+
+
+async def test_a_photo_post_that_no_other_source_answers_for_is_not_called_unavailable(
+    wire: Any, provider: Any
+) -> None:
+    wire.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
+    wire.answers |= {key: [reply(b"")] for key in (SLIDES, DESKTOP, PAGE)}
+    with pytest.raises(EmptyAnswerError):
+        await provider.fetch_video(ID)
+    await provider.aclose()
 
 
 async def test_a_video_that_the_share_host_withholds_is_read_from_its_desktop_page(
@@ -167,12 +213,14 @@ async def test_nothing_else_of_the_web_host_is_asked_because_of_its_demand(
     shape_file: str, wire: Any, provider: Any
 ) -> None:
     """Nothing is solved; the share host, which demands nothing, is asked as always."""
+    empty = reply(json.dumps(shape("slides_info/null.json")).encode())
+    wire.answers[SLIDES] = [empty]
     wire.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
-    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    wire.answers[PAGE] = [reply((SHAPES / "video_page" / "video.html").read_bytes())]
     for _ in range(3):
-        assert (await provider.fetch_video(ID)).surface == "slides_info"
+        assert (await provider.fetch_video(ID)).surface == "video_page"
     await provider.aclose()
-    assert paths(wire) == [DETAIL, SLIDES, SLIDES, SLIDES]
+    assert (paths(wire).count(DETAIL), paths(wire).count(DESKTOP)) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +240,7 @@ async def test_a_demand_of_both_hosts_ends_the_question_by_name(
         await provider.fetch_video(ID)
     await provider.aclose()
     assert caught.value.reason == reason
-    assert paths(wire) == [DETAIL, SLIDES]
+    assert paths(wire) == [SLIDES, DETAIL]
 
 
 async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) -> None:

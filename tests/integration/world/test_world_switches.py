@@ -33,7 +33,15 @@ def test_a_switch_puts_the_named_surfaces_into_its_state() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["no_such_switch", "page_shells=2", "page_shells=many", "list_bare=video_page"]
+    "text",
+    [
+        "no_such_switch",
+        "empty_pages=0",
+        "empty_pages=9",
+        "page_shells=2",
+        "page_shells=many",
+        "list_bare=video_page",
+    ],
 )
 def test_an_unknown_switch_or_value_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):

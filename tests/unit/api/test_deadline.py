@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from api.services.reads.deadline import Deadline
+from api.services.reads.deadline import Deadline, preferred_wait
+from pipelines.platform.call_trace import open_call_trace, record_request
 from tests.fake_clock import FakeClock
 from warehouse.records.errors import ForbiddenError, UnreachableError
 
@@ -70,6 +71,59 @@ async def test_what_an_answer_cannot_do_without_is_unreachable_by_name(clock: Fa
         await until_over(clock, read_guarded())
     assert (caught.value.reason, caught.value.surface) == ("deadline", "user_info")
     assert caught.value.retry_after is not None
+
+
+@pytest.mark.parametrize(
+    ("requests", "said"),
+    [
+        (0, "within 30 s; no request for it was made: its turn, or robots.txt, took that long"),
+        (1, "within 30 s; 1 request for it was made"),
+        (9, "within 30 s; 9 requests for it were made"),
+    ],
+)
+async def test_a_missed_deadline_says_what_was_measured(
+    clock: FakeClock, requests: int, said: str
+) -> None:
+    async def request() -> None:
+        with open_call_trace():
+            record_request()
+            await asyncio.Event().wait()
+
+    async def read_guarded() -> None:
+        async with Deadline(30, clock=clock).guard("user_info"):
+            await asyncio.gather(*(request() for _ in range(requests)), asyncio.Event().wait())
+
+    with pytest.raises(UnreachableError) as caught:
+        await until_over(clock, read_guarded())
+    assert said in caught.value.detail
+
+
+async def test_a_second_read_has_what_the_first_one_left(clock: FakeClock) -> None:
+    deadline = Deadline(30, clock=clock)
+    clock.advance(10)
+
+    async def read_guarded() -> None:
+        async with deadline.guard("user_posts"):
+            await asyncio.Event().wait()
+
+    reading = asyncio.ensure_future(read_guarded())
+    await clock.asleep(1)
+    clock.advance(20)
+    with pytest.raises(UnreachableError, match="within 30 s"):
+        await reading
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        ("wait=12", 12), ("respond-async, wait=100", 100), ("return=minimal; wait=5", 5),
+        ('Wait = "7"', 7), ("", None), ("wait=soon", None), ("awaits=3", None), ("wait=-1", None),
+    ],
+)  # fmt: skip
+def test_time_that_a_client_has_left_is_read_from_its_header(
+    header: str, seconds: float | None
+) -> None:
+    assert preferred_wait(header) == seconds
 
 
 async def test_what_is_read_in_time_is_not_ended_later(clock: FakeClock) -> None:

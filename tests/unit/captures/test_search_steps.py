@@ -88,7 +88,8 @@ def walked(
         (page("c", cursor=4, has_more=False), "exhausted"),
         (page(cursor=4, has_more=False), "exhausted"),
         (page(cursor=4, nil_type="no_result"), "exhausted"),
-        (page(cursor=4), "empty_ambiguous"),
+        (page(cursor=4, has_more=None), "empty_ambiguous"),
+        (page(cursor=2), "cursor_stalled"),
         (page("c", cursor=2), "cursor_stalled"),
         (page("c", cursor=0), "cursor_stalled"),
         (page("a", "b", cursor=4), "no_new_items"),
@@ -292,10 +293,19 @@ def test_without_parameters_the_limits_are_the_defaults_of_the_interface() -> No
     )
 
 
+EMPTY = [page(cursor=4 + n) for n in range(4)]
+"""Pages without results that announce more of them, somewhere else each time."""
+
+
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        ([page("a", cursor=2, nil_type="x"), page(cursor=4)], "empty_ambiguous"),
+        ([page("a", cursor=2, nil_type="x"), page(cursor=4, has_more=None)], "empty_ambiguous"),
+        ([page("a", cursor=2), *EMPTY[:1], page("b", cursor=9, has_more=False)], "exhausted"),
+        ([page("a", cursor=2), *EMPTY[:3], page("b", cursor=9, has_more=False)], "exhausted"),
+        ([page("a", cursor=2), *EMPTY[:3], page(cursor=9, has_more=False)], "exhausted"),
+        ([page("a", cursor=2), *EMPTY[:3], page(cursor=9, has_more=None)], "empty_ambiguous"),
+        ([page("a", cursor=2), *EMPTY], "cursor_stalled"),
         ([page(cursor=2, skipped_cards=1, has_more=False)], "exhausted"),
         ([page(cursor=2, skipped_cards=1, nil_type="no_result")], "exhausted"),
         ([page(cursor=2, skipped_cards=1), page(cursor=4, has_more=False)], "empty_ambiguous"),
@@ -304,7 +314,7 @@ def test_without_parameters_the_limits_are_the_defaults_of_the_interface() -> No
         ([page("a", cursor=2), page(cursor=2, nil_type="hit_sensitive")], "empty_ambiguous"),
         ([page("a", cursor=0, has_more=None, is_cut=True)], "response_cut"),
         ([page("a", cursor=2, is_cut=True), page("b", cursor=4, has_more=False)], "response_cut"),
-        ([page("a", cursor=2, is_cut=True), page(cursor=4)], "empty_ambiguous"),
+        ([page("a", cursor=2, is_cut=True), page(cursor=2)], "cursor_stalled"),
         ([page("a", cursor=2), page(cursor=4, has_more=None)], "empty_ambiguous"),
         ([page("a", cursor=2), page(cursor=4, has_more=False)], "exhausted"),
         ([page("a", cursor=2), page("a", cursor=2)], "cursor_stalled"),

@@ -1,5 +1,6 @@
 """Commands take no other program for a service, and say beforehand what is long or unusual."""
 
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -37,6 +38,13 @@ class Stranger(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a program that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
 @pytest.fixture
@@ -112,6 +120,30 @@ def test_a_question_passes_by_another_program_too(
     assert refused.value.exit_code == 2
     assert "job_not_found" in capsys.readouterr().err
     assert (home / "sandbox").is_dir()
+
+
+def test_a_question_does_not_wait_for_a_service_that_hangs(
+    home: Path, silent: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("API_PORT", str(silent))
+    monkeypatch.setattr(api_access, "ALIVE_WITHIN_S", 0.05)
+    with pytest.raises(typer.Exit) as refused:
+        api_access.call_api(lambda client: client.job("none"), api=None)
+    assert refused.value.exit_code == 2
+    assert "job_not_found" in capsys.readouterr().err
+    assert (home / "sandbox").is_dir()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_named_service_that_hangs_is_given_up_when_the_time_is_over(
+    silent: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SYNC_REQUEST_TIMEOUT", "0.1")
+    with pytest.raises(typer.Exit) as refused:
+        api_access.call_api(lambda client: client.job("none"), api=f"http://127.0.0.1:{silent}")
+    assert refused.value.exit_code == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "did not answer (ReadTimeout, 1 attempt in 0." in said
 
 
 def test_another_program_is_no_service_if_it_is_named_either(

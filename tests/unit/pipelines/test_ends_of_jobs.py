@@ -1,26 +1,49 @@
 """How the execution of a job ends: what its row says, and whether it goes back into the queue."""
 
+import errno
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import pytest
+from deltalake.exceptions import DeltaError
+from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, end_job, execute_job
+from pipelines.orchestration.outages import awaited_resource
+from pipelines.orchestration.worker import job_run
+from pipelines.orchestration.worker.job_run import (
+    ScanEnd,
+    ScanOutcome,
+    end_job,
+    end_unsupervised_job,
+    execute_job,
+)
 from pipelines.scan.runtime import Runtime
+from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.records.errors import (
+    BudgetSpentError,
     CapacityExhaustedError,
     ForbiddenError,
+    RateLimitedError,
     RunCancelledError,
     SametrackError,
     WarehouseUnavailableError,
 )
-from warehouse.records.jobs import KEYWORD_SEARCH, MAX_ATTEMPTS, SCAN, Job
+from warehouse.records.jobs import KEYWORD_SEARCH, LONGEST_WAIT_S, MAX_ATTEMPTS, SCAN, Job
 
 AWAY = WarehouseUnavailableError("the control store is away", retry_after=1)
+BUDGET = BudgetSpentError("spent", surface="music_info", retry_after=40_000)
+PAUSED = RateLimitedError("paused", surface="music_info", reason="paused", retry_after=120)
+
+
+def caused_by(cause: Exception) -> SametrackError:
+    """An error of the lake with its cause."""
+    error = WarehouseUnavailableError("appending to raw.captures failed")
+    error.__cause__ = cause
+    return error
 
 
 class CountingLake:
@@ -40,8 +63,10 @@ class Stores:
     music_provider = "public-graph"
     settings = SimpleNamespace(job_retention_days=30)
 
-    def __init__(self, control: ControlStore) -> None:
+    def __init__(self, control: ControlStore, root: Path, clock: FakeClock) -> None:
         self.control = control
+        self.home = SimpleNamespace(root=root)
+        self.clock = clock
         self.lake = CountingLake()
 
     def running(self, text: str = "song", kind: str = KEYWORD_SEARCH) -> Job:
@@ -76,9 +101,9 @@ class Stores:
 
 @pytest.fixture
 def stores(tmp_path: Path) -> Iterator[Stores]:
-    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
-    with closing(open_control(url, world="sandbox")) as control:
-        yield Stores(control)
+    url, clock = f"sqlite:///{tmp_path / 'control.sqlite'}", FakeClock()
+    with closing(open_control(url, world="sandbox", clock=clock.unix)) as control:
+        yield Stores(control, tmp_path, clock)
 
 
 def never(_job: Job, _music_id: str) -> ScanOutcome:
@@ -137,29 +162,85 @@ def test_a_completed_job_gives_back_its_leases_and_the_lake_is_compacted(stores:
 @pytest.mark.parametrize(
     ("error", "waiting_for"),
     [
-        pytest.param(CapacityExhaustedError("the disk is full"), "disk", id="full"),
+        pytest.param(CapacityExhaustedError("only 3 MB are free"), "disk", id="full"),
+        pytest.param(caused_by(OSError(errno.ENOSPC, "full")), "disk", id="full while writing"),
+        pytest.param(caused_by(DeltaError("No space left on device")), "disk", id="full lake"),
+        pytest.param(caused_by(OSError(errno.EROFS, "Read-only")), "disk", id="read-only"),
         pytest.param(AWAY, "worker", id="away"),
+        pytest.param(BUDGET, "budget", id="budget"),
+        pytest.param(PAUSED, "host_pause", id="pause"),
     ],
 )
-def test_a_scan_whose_store_is_full_or_away_goes_on_later(
+def test_a_job_that_waits_for_a_resource_keeps_its_attempts_however_often(
     stores: Stores, error: SametrackError, waiting_for: str
 ) -> None:
     job = stores.running()
-    assert stores.execute(job, error) == ScanEnd("queued")
-    found = stores.now(job)
-    assert (found.status, found.attempt) == ("queued", job.attempt + 1)
-    assert found.progress.waiting_for == waiting_for
-
-
-def test_a_store_that_stays_away_fails_the_job_after_the_last_attempt(stores: Stores) -> None:
-    job = stores.running()
-    for _ in range(1, MAX_ATTEMPTS):
-        assert stores.execute(job, AWAY) == ScanEnd("queued")
+    for _ in range(3 * MAX_ATTEMPTS):
+        assert stores.execute(job, error) == ScanEnd("queued")
+        found = stores.now(job)
+        assert (found.status, found.attempt) == ("queued", 1)
+        assert found.progress.waiting_for == waiting_for
+        assert stores.control.claim("worker") is None  # not at once, or it would spin
+        stores.clock.advance(LONGEST_WAIT_S)
         claimed = stores.control.claim("worker")
         assert claimed is not None
         job = claimed
-    assert stores.execute(job, AWAY) == ScanEnd("failed")
-    assert stores.now(job).error == AWAY.to_document()
+    assert stores.execute(job, ScanOutcome("completed")) == ScanEnd("completed")
+
+
+def test_a_paused_host_is_asked_again_when_it_said(stores: Stores) -> None:
+    job = stores.running()
+    stores.execute(job, PAUSED)
+    stores.clock.advance(119)
+    assert stores.control.claim("worker") is None
+    stores.clock.advance(1.1)
+    assert stores.control.claim("worker") is not None
+
+
+def test_another_job_does_not_wait_for_the_resource_of_the_first(stores: Stores) -> None:
+    job = stores.running()
+    stores.execute(job, PAUSED)
+    assert stores.running("another").job_id != job.job_id
+
+
+def test_a_job_that_waits_can_be_cancelled(stores: Stores) -> None:
+    job = stores.running()
+    stores.execute(job, PAUSED)
+    cancelled = stores.control.request_cancel(job.job_id)
+    assert cancelled is not None
+    assert cancelled.status == "cancelled"
+
+
+def test_an_error_without_its_own_class_is_judged_by_its_cause() -> None:
+    full = OperationalError("insert", {}, Exception("database or disk is full"))
+    locked = OperationalError("insert", {}, Exception("database is locked"))
+    found = [awaited_resource(error) for error in (full, locked, ValueError("no"), None)]
+    assert [wait and wait.resource for wait in found] == ["disk", "worker", None, None]
+
+
+def test_a_run_without_a_worker_writes_its_end_once_the_store_is_back(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, pauses = stores.running(), list[float]()
+    finish, away = stores.control.finish, OperationalError("update", {}, Exception("gone"))
+
+    def finish_later(*given: Any, **more: Any) -> bool:
+        if len(pauses) < 3:
+            raise away
+        return finish(*given, **more)
+
+    monkeypatch.setattr(stores.control, "finish", finish_later)
+    ended = end_unsupervised_job(stores.runtime, job, ScanOutcome("completed"), sleep=pauses.append)
+    assert (ended, len(pauses), stores.now(job).attempt) == ("completed", 3, 1)
+
+
+def test_a_run_that_broke_on_a_full_disk_waits_for_space(
+    stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_run, "free_bytes", lambda _folder: 0)
+    job = stores.running()
+    assert end_job(stores.runtime, job, ScanOutcome("lost")) == "queued"
+    assert (stores.now(job).attempt, stores.now(job).progress.waiting_for) == (1, "disk")
 
 
 def test_a_run_that_broke_between_two_stages_costs_an_attempt(stores: Stores) -> None:
@@ -181,7 +262,7 @@ def test_a_scan_whose_process_was_asked_to_end_goes_on_without_losing_an_attempt
     "outcome",
     [
         pytest.param(ScanOutcome("queued"), id="asked to end"),
-        pytest.param(ScanOutcome("failed", AWAY), id="store away"),
+        pytest.param(ScanOutcome("failed", AWAY, awaited_resource(AWAY)), id="store away"),
     ],
 )
 def test_a_job_that_cannot_go_back_into_the_queue_is_cancelled_if_that_was_asked_for(

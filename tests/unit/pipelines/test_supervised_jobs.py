@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
+from sqlalchemy.exc import OperationalError
 
+from pipelines.orchestration.outages import ResourceWait
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id_of
 from pipelines.orchestration.worker.heartbeats import LOOKS
 from pipelines.orchestration.worker.job_run import ScanEnd
@@ -97,6 +99,60 @@ def test_a_fault_in_a_scan_fails_its_job_and_ends_its_run(stage: Stage) -> None:
     ended = stage.instance.get_run_by_id(run)
     assert ended is not None
     assert ended.is_finished
+
+
+AWAY = OperationalError("select", {}, Exception("server closed the connection unexpectedly"))
+
+
+def test_a_scan_whose_end_could_not_be_written_goes_on_with_its_attempts(stage: Stage) -> None:
+    job_id = stage.ask("1")
+    stage.step()
+    run = stage.begin_run(job_id)
+    stage.scan(job_id).end = ScanEnd("unwritten", wait=ResourceWait("disk", 15.0))
+    stage.scan(job_id).is_gone = True
+    stage.step()
+    found = stage.now(job_id)
+    assert (found.status, found.attempt, found.progress.waiting_for) == ("queued", 1, "disk")
+    ended = stage.instance.get_run_by_id(run)
+    assert ended is not None
+    assert ended.is_finished
+    stage.step(14.0)
+    assert stage.now(job_id).status == "queued"
+    stage.step(2.0)
+    assert stage.now(job_id).status == "running"
+
+
+def test_a_store_that_is_away_when_a_scan_is_prepared_costs_no_attempt(stage: Stage) -> None:
+    job_id = stage.ask("1")
+    stage.step()
+    scan = stage.scan(job_id)
+    scan.fault, scan.is_gone = AWAY, True
+    stage.step()
+    found = stage.now(job_id)
+    assert (found.status, found.attempt, found.progress.waiting_for) == ("queued", 1, "worker")
+
+
+def test_the_end_of_a_scan_is_written_once_the_store_is_back(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = stage.ask("1")
+    stage.step()
+    stage.scan(job_id).end = ScanEnd("unwritten", wait=ResourceWait("worker", 5.0))
+    stage.scan(job_id).is_gone = True
+
+    def away(*_: object, **__: object) -> bool:
+        raise AWAY
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stage.control, "requeue", away)
+        for _ in range(3):
+            stage.clock.advance(1.0)
+            assert not stage.worker.try_step()
+    assert stage.now(job_id).status == "running"
+    stage.step()
+    found = stage.now(job_id)
+    assert (found.status, found.attempt) == ("queued", 1)
+    assert (stage.worker.running, stage.worker.claims) == ({}, {})
 
 
 def test_a_fault_before_there_is_a_run_fails_the_job_alike(stage: Stage) -> None:

@@ -210,7 +210,7 @@ async def test_what_the_files_do_not_name_is_refused(source: Any) -> None:
     with pytest.raises(UnresolvedIdError, match="carries the hashtag 999"):
         await provider.fetch_hashtag("999")
     with pytest.raises(ProviderUnsupportedError):
-        await provider.fetch_trend("12345")
+        await provider.fetch_trend("12345", 0)
     missing = (await provider.fetch_video("999")).value
     assert isinstance(missing, UnavailableVideo)
     assert missing.filter_reason == "not_in_file"

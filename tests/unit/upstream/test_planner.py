@@ -13,7 +13,7 @@ from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.sources.planner import Planner, SickPolicy
-from pipelines.platform.sources.rules import SICK_AFTER
+from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
 from tests.unit.upstream.planned_platform import FULL, PARTIAL, Platform, empty
@@ -29,7 +29,9 @@ from warehouse.records.errors import (
     RegionBlockedError,
     SametrackError,
     StructureChangedError,
+    SubstitutionError,
     UnreachableError,
+    UnresolvedIdError,
     UpstreamError,
     VerificationDemandedError,
 )
@@ -479,3 +481,45 @@ async def test_refusals_of_single_items_never_end_the_reading_of_the_others(
         platform.answers["first"] = refusal if start % (answering + 1) else FULL
         await refusals(platform, question, times=at_once)
     assert len(platform.asked) >= 40
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EmptyAnswerError("gone, or withheld", surface="first", reason="empty_detail"),
+        SubstitutionError("another video", surface="first", reason="1"),
+        SubstitutionError("another issue", surface="first", reason="another_issue"),
+        UnresolvedIdError("unknown"),
+    ],
+)
+async def test_what_is_said_of_one_item_never_makes_its_surface_sick(
+    error: SametrackError, platform: Any, clock: FakeClock
+) -> None:
+    health = LearnedHealth(clock=clock)
+    for _ in range(60):
+        await health.note("a", "first", error)
+    answers = (await health.answers()).get(("a", "first"), ())
+    ranked = RankedSource(
+        surface="first", host="a", place=0, completeness=1.0, prior=0.9, answers=answers
+    )
+    assert (ranked.is_sick, ranked.success_share >= 0.9) == (False, True)
+
+
+async def test_answer_without_data_is_replaced_by_the_next_source(platform: Any) -> None:
+    """An answer that gives no field says only that this surface does not show the item."""
+    platform.answers["first"] = frozenset()
+    question = platform.question(platform.source("first"), platform.source("elsewhere"))
+    assert await platform.surface(question) == "elsewhere"
+    assert platform.asked == ["first", "elsewhere"]
+
+
+async def test_answer_without_data_stands_if_there_is_no_other_source(platform: Any) -> None:
+    platform.answers["first"] = frozenset()
+    assert await platform.surface(platform.question(platform.source("first"))) == "first"
+
+
+async def test_answer_without_data_does_not_stand_for_a_source_that_refused(platform: Any) -> None:
+    platform.answers |= {"first": frozenset(), "elsewhere": EmptyAnswerError}
+    question = platform.question(platform.source("first"), platform.source("elsewhere"))
+    with pytest.raises(EmptyAnswerError):
+        await platform.surface(question)

@@ -98,6 +98,8 @@ def test_chart_has_a_rate_of_its_own_and_is_asked_plainly_where_it_must() -> Non
     public = load_profile("public", sandbox_port=8790)
     assert public.for_chart().rate == public.chart_rate
     assert (public.chart_rate.per_second, public.rate.per_second) == (5.0, 2.0)
-    assert public.address("chart_issues").startswith("http://")
-    assert public.address("chart_latest").startswith("https://")
-    assert (public.port_of(public.hosts.chart), public.port_of(public.hosts.share)) == (80, 443)
+    for surface in ("chart_issues", "chart_songs", "chart_latest"):
+        assert public.address(surface).startswith("https://"), surface
+    old = public.address("chart_html_old", page="1", rank_id="8888", volid="1")
+    assert old.startswith("http://")
+    assert (public.port_of(public.hosts.chart_old), public.port_of(public.hosts.chart)) == (80, 443)

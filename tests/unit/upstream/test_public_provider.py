@@ -326,7 +326,7 @@ async def test_cursor_of_a_trend_that_another_process_read_is_not_given_to_the_m
 
 async def test_trend_is_read_by_its_own_id_and_names_its_music(play: Any) -> None:
     provider, client = play("trends_list/page.json")
-    page = await provider.fetch_trend("99999")
+    page = await provider.fetch_trend("99999", 0)
     assert most_used_music(page.value.videos) == MUSIC
     (asked,) = client.asked
     assert (asked.surface, asked.params["trends_id"], asked.params["music_id"]) == (

@@ -48,7 +48,7 @@ async def walked(
     [
         (page("c", cursor=4, has_more=False), "exhausted"),
         (page(cursor=4, has_more=False), "exhausted"),
-        (page(cursor=4, has_more=True), "cursor_stalled"),
+        (page(cursor=2, has_more=True), "cursor_stalled"),
         (page("c", cursor=2, has_more=True), "cursor_stalled"),
         (page("a", "b", cursor=4, has_more=True), "no_new_items"),
         (VerificationDemandedError("no", surface="music_list"), "upstream_verification"),
@@ -64,6 +64,33 @@ async def test_walk_stops_for_its_reason(last: VideoPage | UpstreamError, reason
 async def test_a_list_that_shows_nothing_is_not_known_to_be_complete() -> None:
     stop, steps, _ = await walked([page(cursor=0, has_more=False)])
     assert (stop, steps.pages, steps.has_more) == ("empty_ambiguous", 1, False)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+async def test_empty_pages_in_the_middle_are_passed_over(count: int) -> None:
+    empty = [page(cursor=3 + n, has_more=True) for n in range(count)]
+    pages = [page("a", cursor=2, has_more=True), *empty, page("b", cursor=9, has_more=True)]
+    stop, steps, cursors = await walked([*pages, *empty, page("c", cursor=30, has_more=False)])
+    assert (stop, list(steps.videos)) == ("exhausted", ["a", "b", "c"])
+    assert (steps.pages, len(cursors)) == (3 + 2 * count, 3 + 2 * count)
+
+
+async def test_a_fourth_empty_page_in_a_row_ends_the_list_as_stalled() -> None:
+    empty = [page(cursor=3 + n, has_more=True) for n in range(4)]
+    stop, steps, cursors = await walked([page("a", cursor=2, has_more=True), *empty])
+    assert (stop, cursors) == ("cursor_stalled", [0, 2, 3, 4, 5])
+    assert (list(steps.videos), steps.cursor, steps.has_more) == (["a"], 6, True)
+
+
+async def test_the_page_limit_counts_no_empty_pages() -> None:
+    empty = page(cursor=2, has_more=True)
+    stop, steps, _ = await walked([empty, page("a", cursor=4, has_more=True)], page_limit=1)
+    assert (stop, list(steps.videos), steps.cursor) == ("page_limit", ["a"], 4)
+
+
+async def test_a_list_of_nothing_but_empty_pages_is_not_known_to_be_complete() -> None:
+    stop, _, _ = await walked([page(cursor=2, has_more=True), page(cursor=2, has_more=False)])
+    assert stop == "empty_ambiguous"
 
 
 async def test_a_list_without_a_further_page_has_ended() -> None:

@@ -181,13 +181,13 @@ class FileProvider(LocalProvider):
         """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {request.entity_id!r} from {request.place.cursor}")
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
         """Refuse: the files name no trends.
 
         Raises:
             ProviderUnsupportedError: Always.
         """
-        raise _not_in_files(f"the trend {trends_id}")
+        raise _not_in_files(f"the trend {trends_id} from {cursor}")
 
     async def resolve_link(self, url: str) -> LinkTarget:
         """Raise: only the platform resolves short links."""

@@ -213,14 +213,15 @@ class MockProvider(LocalProvider):
         surface = "search_stream" if place.cursor == 0 else "search_single"
         return self.reading(surface, term, page)
 
-    async def fetch_trend(self, trends_id: str) -> Reading[VideoPage]:
+    async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
         """Refuse: the demo world has no trends.
 
         Raises:
             ProviderUnsupportedError: Always.
         """
         raise ProviderUnsupportedError(
-            f"the demo world knows no trend {trends_id}", hint="give the music id"
+            f"the demo world knows no trend {trends_id}, so none from {cursor}",
+            hint="give the music id",
         )
 
     async def resolve_link(self, url: str) -> LinkTarget:

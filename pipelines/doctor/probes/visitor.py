@@ -1,0 +1,157 @@
+"""What the platform makes of this visitor: of its User-Agent, and of the Referer of its requests.
+
+Run after a round of probes, and only where one of them was refused: a page without data or with
+`isSpider` is read again in the local Chromium, a sound that was refused (403) is asked for again
+with other addresses that were really read, and without one. Nothing is invented or stored.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.probes.table import ProbeReader, read_sound_head
+from pipelines.platform.profiles import PlatformProfile
+from pipelines.platform.providers.browser_public import open_browser_client
+from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.sources.table import SourceRequest, read_video_page
+from pipelines.platform.surfaces import SurfaceReader
+from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
+from warehouse.records.health import SurfaceHealth
+from warehouse.records.videos import VideoDetail
+
+PAGE = "video_page"
+MEDIA = "media"
+_IS_SPIDER = re.compile(rb'"isSpider"\s*:\s*(true|false)')
+_STATUS_403 = f"status {HTTPStatus.FORBIDDEN.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """Result of reading a page: whether it had data, `isSpider` if it says so, or the refusal."""
+
+    has_data: bool
+    is_spider: bool | None = None
+    refusal: str | None = None
+
+    def describe(self) -> str:
+        """Return it in words."""
+        if self.refusal is not None:
+            return f"was refused ({self.refusal})"
+        crawler = ", and was taken for a crawler (`isSpider` is true)" if self.is_spider else ""
+        return f"{'got the page' if self.has_data else 'got a page without data'}{crawler}"
+
+
+def is_spider_in(body: bytes) -> bool | None:
+    """Return what a page says of its visitor; None if it says nothing."""
+    found = _IS_SPIDER.search(body)
+    return None if found is None else found[1] == b"true"
+
+
+def judge_page(plain: PageView, browser: PageView | None) -> CheckResult:
+    """Judge how a page answers our own request, compared with the local Chromium.
+
+    `browser` None: there is none.
+    """
+    name = "user agent"
+    if plain.has_data and not plain.is_spider:
+        return CheckResult(name, "ok", "pages answer its own requests with data")
+    says = f"our own request {plain.describe()}"
+    if browser is None:
+        advice = "install Chromium (`make setup-browser`) to see whether a browser gets more"
+        return CheckResult(name, "warn", f"{says}; no Chromium to compare with", advice)
+    says = f"{says}; the local Chromium {browser.describe()}"
+    if browser.has_data:
+        advice = "set DATA_PROVIDER=browser-public; the User-Agent stays honest"
+    elif browser.refusal is None:
+        advice = "nothing to do: the User-Agent is not the cause; scans read `slides_info` instead"
+    else:
+        advice = "wait some hours, or use another network: a browser is refused, too"
+    return CheckResult(name, "warn", says, advice)
+
+
+def judge_referers(accepted: Mapping[str, bool]) -> CheckResult:
+    """Judge which kinds of Referer a media host accepts: `page`, `document` (JSON) and `none`."""
+    words = {"page": "the address of a page", "document": "that of a JSON document", "none": "none"}
+    parts = [f"{words[kind]}: {'works' if fine else '403'}" for kind, fine in accepted.items()]
+    says = f"sounds by the Referer that is sent: {'; '.join(parts)}"
+    if not any(accepted.values()):
+        return CheckResult(
+            "referer", "warn", says,
+            "the Referer is not the cause: wait some hours, or use another network or video",
+        )  # fmt: skip
+    if accepted.get("page"):
+        advice = "only what pages name can be heard: set DATA_PROVIDER=browser-public"
+    else:
+        advice = "report this: the host refuses the address that was really read"
+    return CheckResult("referer", "warn", says, advice)
+
+
+def referer_kind(address: str | None, profile: PlatformProfile) -> str:
+    """Return the kind of a Referer: `none`, `document` for a JSON surface, else `page`."""
+    if address is None:
+        return "none"
+    paths = profile.paths.model_dump().values()
+    return "document" if urlsplit(address).path in paths else "page"
+
+
+async def compare_page(
+    health: SurfaceHealth,
+    bodies: Mapping[str, tuple[bytes, str | None]],
+    dependencies: ProviderDependencies,
+) -> CheckResult | None:
+    """Compare a probed page with what Chromium gets; None if it was not asked for."""
+    if health.outcome == "not_asked" or health.entity_id is None:
+        return None
+    body, _ = bodies.get(health.payload_sha256 or "", (b"", None))
+    is_refused = health.is_broken and health.error_type != "upstream_page_without_data"
+    plain = PageView(
+        health.outcome == "works", is_spider_in(body), health.reason if is_refused else None
+    )
+    if plain.has_data and not plain.is_spider:
+        return judge_page(plain, None)
+    try:
+        client = open_browser_client(dependencies)
+    except ProviderUnsupportedError:
+        return judge_page(plain, None)
+    request = SourceRequest(entity_id=health.entity_id)
+    async with client:
+        try:
+            reading = await read_video_page(SurfaceReader(client), request)
+        except UpstreamError as error:
+            is_empty = error.type == "upstream_page_without_data"
+            return judge_page(plain, PageView(False, None, None if is_empty else error.reason))
+    has_data = isinstance(reading.value, VideoDetail)
+    return judge_page(plain, PageView(has_data, is_spider_in(reading.payload)))
+
+
+async def compare_referers(
+    reader: ProbeReader, url: str, *, may_ask: Callable[[str], bool] = lambda _: True
+) -> CheckResult:
+    """Ask for a refused sound with each kind of Referer that was really read, and without one."""
+    own = reader.sound_pages.get(url)
+    by_kind = {referer_kind(own, reader.profile): own}
+    for address in (*reader.sound_pages.values(), None):
+        by_kind.setdefault(referer_kind(address, reader.profile), address)
+    accepted = {}
+    for kind, address in by_kind.items():
+        if may_ask(kind):
+            accepted[kind] = await _is_accepted(reader, url, address)
+    return judge_referers(accepted)
+
+
+def is_refused_sound(health: SurfaceHealth) -> bool:
+    """Return True for a sound that its host refused."""
+    return health.surface == MEDIA and (
+        health.http_status == HTTPStatus.FORBIDDEN or health.reason == _STATUS_403
+    )
+
+
+async def _is_accepted(reader: ProbeReader, url: str, referer: str | None) -> bool:
+    try:
+        await read_sound_head(reader.client, url, referer=referer)
+    except SametrackError:
+        return False
+    return True
