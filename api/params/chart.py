@@ -62,7 +62,7 @@ class ChartLinkBody(StrictModel):
         Field(
             pattern=f"^{PLATFORM_ID}$",
             description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
-            examples=["7300000000000000001"],
+            examples=["7348759830572834348"],
         ),
     ]
     said: SongLinkChoice = Field(

@@ -1,4 +1,4 @@
-"""`sametrack jobs`: list, show and cancel jobs in the stores of this machine."""
+"""`sametrack jobs`: list, show and cancel jobs, in the stores of this machine or of a service."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.options import JsonOption
+from api.cli.api_access import call_api
+from api.cli.job_client import MAX_LISTED, expand_job_id
+from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     out,
     print_document,
@@ -50,12 +53,16 @@ _Limit = Annotated[int, typer.Option(min=1, max=500, help="Number of jobs.")]
 
 @app.callback()
 def list_jobs(
-    ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: JsonOption = False
+    ctx: typer.Context,
+    *,
+    limit: _Limit = DEFAULT_LIMIT,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """List the newest jobs."""
     if ctx.invoked_subcommand is not None:
         return
-    found = _newest(limit)
+    found = _newest(limit) if api is None else _newest_at(api, limit)
     if as_json:
         print_json([{**job, "result": None} for job in found])
         return
@@ -66,10 +73,14 @@ def list_jobs(
 
 
 @app.command("show")
-def show(job_id: _JobId, *, as_json: JsonOption = False) -> None:
+def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show a job and, once completed, its result."""
-    with _open_jobs() as jobs:
-        job = jobs.job(jobs.expand_job_id(job_id))
+    if api is not None:
+        whole_id = _expand_at(api, job_id)
+        job = dict(call_api(lambda client: client.job(whole_id), api=api).data)
+    else:
+        with _open_jobs() as jobs:
+            job = jobs.job(jobs.expand_job_id(job_id))
     if as_json:
         print_json(job)
         return
@@ -82,10 +93,14 @@ def show(job_id: _JobId, *, as_json: JsonOption = False) -> None:
 
 
 @app.command("cancel")
-def cancel(job_id: _JobId, *, as_json: JsonOption = False) -> None:
+def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
-    with _open_jobs() as jobs:
-        job = jobs.cancel(jobs.expand_job_id(job_id))
+    if api is not None:
+        whole_id = _expand_at(api, job_id)
+        job = dict(call_api(lambda client: client.cancel_job(whole_id), api=api).data)
+    else:
+        with _open_jobs() as jobs:
+            job = jobs.cancel(jobs.expand_job_id(job_id))
     line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}"
     print_document({**job, "result": None}, line, as_json=as_json)
 
@@ -99,13 +114,12 @@ def _outcome(job: Document) -> str:
 def _newest(limit: int) -> list[Document]:
     """Read the newest jobs without loading SQLAlchemy where the store allows that."""
     from api.services.job_document import to_job_document  # noqa: PLC0415 -- loads pydantic
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.scan.service.scan_jobs import ScanJob  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
     from warehouse.home.newest_jobs import read_newest_jobs  # noqa: PLC0415 -- as above
 
-    settings = ApiSettings()
+    settings = stored_settings()
     home = open_home(settings.data_home, choose_profile(settings).name)
     url = settings.control_url or home.control_url
     found = read_newest_jobs(url, world=home.world, limit=limit, kept_at=datetime.now(UTC))
@@ -116,12 +130,21 @@ def _newest(limit: int) -> list[Document]:
     return [dict(to_job_document(ScanJob(job), is_demo=is_demo)) for job in found]
 
 
+def _newest_at(api: str, limit: int) -> list[Document]:
+    return [
+        dict(job) for job in call_api(lambda client: client.jobs(limit=limit), api=api).data["jobs"]
+    ]
+
+
+def _expand_at(api: str, beginning: str) -> str:
+    return expand_job_id(beginning, [job["job_id"] for job in _newest_at(api, MAX_LISTED)])
+
+
 @contextmanager
 def _open_jobs() -> Iterator["LocalJobClient"]:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as jobs:
+    with open_local_job_client(stored_settings()) as jobs:
         yield jobs
 
 

@@ -17,6 +17,8 @@ from api.cli.processes.child_processes import sametrack_command
 from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
 from warehouse.extras import need_extra
+from warehouse.home.folder import find_homes
+from warehouse.records.errors import ProfileNotChosenError
 
 PORT = 8888
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
@@ -42,7 +44,7 @@ def notebook(
 ) -> None:
     """Open the notebooks in JupyterLab, on loopback, with the data of the settings.
 
-    Without a profile that is the sandbox; if it has no data yet, a demo collects it first.
+    Without a profile that is the only one with data; if there is none, a demo collects some first.
     """
     need_extra("analysis", "JupyterLab")
     environment = _choose_data()
@@ -90,7 +92,13 @@ def _choose_data() -> dict[str, str]:
     from warehouse.analysis.address_settings import read_address_settings  # noqa: PLC0415 -- loads pydantic
 
     found = read_address_settings()
-    profile = found.profile if found.names_a_world else WORLD
+    worlds = list(find_homes(found.data_home).values())
+    if not found.names_a_world and len(worlds) > 1:
+        raise ProfileNotChosenError(
+            f"{str(found.data_home)!r} has the data of several profiles: {', '.join(worlds)}",
+            hint=f"set one, for example PROFILE={worlds[0]}",
+        )
+    profile = found.profile if found.names_a_world else (*worlds, WORLD)[0]
     return {"PROFILE": profile, "DATA_HOME": str(found.data_home)}
 
 

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.api_access import call_api
+from api.cli.options import ServiceOption
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 
 if TYPE_CHECKING:
@@ -29,11 +32,17 @@ def annotate(
     heard: Annotated[AnnotationChoice, typer.Argument(help="Your judgement.")],
     *,
     note: Annotated[str | None, typer.Option(help="Free text.")] = None,
+    api: ServiceOption = None,
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
     said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
-    with _open_annotations() as service:
-        counts = service.add(comparison_id, said, note=note, origin="cli")["counts"]
+    if api is not None:
+        counts = call_api(
+            lambda client: client.annotate(comparison_id, said, note=note), api=api
+        ).data["counts"]
+    else:
+        with _open_annotations() as service:
+            counts = service.add(comparison_id, said, note=note, origin="cli")["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 
@@ -42,7 +51,7 @@ def annotations(
     *, path: Annotated[Path | None, typer.Option("--out", help="CSV file. Default: stdout.")] = None
 ) -> None:
     """Write all annotations with the measured values as CSV, to calibrate the limits."""
-    with _open_annotations() as service:
+    with _open_annotations(reads=True) as service:
         text = service.to_csv()
     if path is None:
         typer.echo(text.encode(), nl=False)  # as it is in a file: rich would change line ends
@@ -56,12 +65,12 @@ def annotations(
 
 
 @contextmanager
-def _open_annotations() -> Iterator["AnnotationService"]:
+def _open_annotations(*, reads: bool = False) -> Iterator["AnnotationService"]:
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_services(ApiSettings()) as opened:
+    with open_services(stored_settings() if reads else ApiSettings()) as opened:
         if opened.annotations is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         yield opened.annotations

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli.options import SandboxDay
 from api.cli.processes.child_processes import DAGSTER_PORT
 from api.cli.terminal import print_message
 
@@ -63,6 +64,7 @@ def sandbox(
         list[str] | None,
         typer.Option(help="NAME or NAME=VALUE, repeatable; `list` prints them all."),
     ] = None,
+    today: SandboxDay = None,
 ) -> None:
     """Serve the sandbox: a simulated platform with generated audio, on loopback."""
     from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
@@ -79,7 +81,7 @@ def sandbox(
         switches = switches_of(mode, switch or ())
     except ValueError as exc:
         raise typer.BadParameter(str(exc)) from exc
-    settings = Settings()
+    settings = Settings() if today is None else Settings(sandbox_calendar=today)
     cache = cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds"
     options = SandboxOptions(
         seed=seed,

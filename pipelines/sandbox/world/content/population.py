@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
+from pipelines.sandbox.world.content.examples import TRACK_IDS
 from pipelines.sandbox.world.content.posting import post_videos
 from pipelines.sandbox.world.content.tables import SoundTable, VideoTable, column_of
 from pipelines.sandbox.world.content.tracks import (
@@ -72,17 +73,18 @@ def populate(
     title_score.extend(range(len(title_score), max(len(title_score), scores)))
     everything = [*plans, *background]
     works = post_videos(seed, everything, quotas=quotas, tracks=tracks, now=now)
+    first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])[:tracks].astype(np.int64)
     sounds = _sound_table(seed, everything, works, now=now)
+    sounds.music_id[first[: TRACK_IDS.size]] = TRACK_IDS[: first.size]
     library = [plan.score for plan in background if plan.score >= 0]
     works = with_alterations(
         seed, works, sounds, library=np.asarray(library, dtype=np.int64),
         tracks=tracks, share=altered_share,
     )  # fmt: skip
-    first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
     return Population(
         now=now, sounds=sounds, works=works,
         title_score=np.asarray(title_score, dtype=np.int64),
-        own_sounds=first.astype(np.int64)[:tracks], accounts=accounts,
+        own_sounds=first, accounts=accounts,
     )  # fmt: skip
 
 
