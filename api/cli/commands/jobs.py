@@ -77,7 +77,7 @@ def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = No
     """Show a job and, once completed, its result."""
     if api is not None:
         whole_id = _expand_at(api, job_id)
-        job = dict(call_api(lambda client: client.job(whole_id), api=api).data)
+        job: Document = dict(call_api(lambda client: client.job(whole_id), api=api).data)
     else:
         with _open_jobs() as jobs:
             job = jobs.job(jobs.expand_job_id(job_id))

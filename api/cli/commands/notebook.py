@@ -21,6 +21,8 @@ from warehouse.home.folder import find_homes
 from warehouse.records.errors import ProfileNotChosenError
 
 PORT = 8888
+CHECKPOINTS = ".ipynb_checkpoints"
+"""Folder of what JupyterLab saves beside the notebooks."""
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 FIRST = "explore/first_steps.ipynb"
 _CONFIG = Path(__file__).with_name("jupyter_lab_config.json")
@@ -74,6 +76,8 @@ def find_notebooks(workplace: Path) -> Path:
         return NOTEBOOKS
     copy = workplace / "notebooks"
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
+        if path.parent.name == CHECKPOINTS:
+            continue
         target = copy / path.relative_to(NOTEBOOKS)
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ ID = re.compile(
 def ids_in_pages() -> dict[str, str]:
     """Return each id with a file that shows it; responses of examples have ids of their own."""
     paths = [ROOT / page for page in PAGES if page not in OWN_IDS]
-    paths += [ROOT / ".env.example", *(ROOT / "notebooks").rglob("*.ipynb")]
+    paths += [ROOT / ".env.example", *(ROOT / "notebooks").glob("*/*.ipynb")]
     paths += [path for name in ("*.py", "*.js") for path in (ROOT / "api").rglob(name)]
     paths += (ROOT / "pipelines" / "documents").rglob("*.py")
     return {
