@@ -41,6 +41,7 @@ from pipelines.settings import Settings
 from warehouse.extras import missing_libraries
 from warehouse.records.errors import SametrackError
 from warehouse.records.values import Document
+from warehouse.records.worlds import OWN_WORLDS
 
 DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20
@@ -127,7 +128,9 @@ def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
         is_read = choose_profile(chosen).name == WORLD
     except SametrackError:  # several worlds, or a profile that cannot be read
         is_read = False
-    given += "" if is_read else f"PROFILE={WORLD} "
+    if not is_read:
+        has_own_world = settings.data_provider in OWN_WORLDS
+        given += f"PROFILE={WORLD} " + "DATA_PROVIDER=vidplat-public " * has_own_world
     query = "select rank, aweme_id, link_type from marts.rankings order by rank limit 10"
     beginning = job_id[:ID_PREFIX]
     commands = ["jobs", f'sql "{query}"', f"trace {beginning}", f"report {beginning}"]

@@ -159,17 +159,17 @@ def choose_stored_world[S: Settings](settings: S) -> S:
             f"nothing is stored in {str(folder)!r}, and no platform profile is chosen",
             hint="run `sametrack demo`, or set DATA_HOME or PROFILE",
         )
+    name = "data_provider" if worlds[0] in OWN_WORLDS else "profile"
     if len(worlds) > 1:
         raise ProfileNotChosenError(
             f"{str(folder)!r} has the data of several profiles: {', '.join(worlds)}",
-            hint=f"set one, for example PROFILE={worlds[0]}",
+            hint=f"set one, for example {name.upper()}={worlds[0]}",
         )
     if worlds[0] not in {*OWN_WORLDS, *KNOWN_PROFILES}:
         raise ProfileNotChosenError(
             f"{str(folder)!r} has the data of {worlds[0]!r}, a profile of your own",
             hint="set PROFILE to its file",
         )
-    name = "data_provider" if worlds[0] in OWN_WORLDS else "profile"
     return settings.model_copy(update={name: worlds[0]})
 
 

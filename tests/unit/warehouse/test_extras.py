@@ -1,6 +1,7 @@
 """A feature whose extra is missing says which one, and how it is installed."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ def test_a_missing_extra_is_named_with_its_library_and_its_command(
     assert caught.value.detail == (
         "the report 'track' needs the extra 'analysis'; not installed: altair"
     )
-    assert caught.value.hint == "install the extra: `pip install 'sametrack[analysis]'`"
+    wheel = f"./sametrack-{version('sametrack')}-py3-none-any.whl[analysis]"
+    assert caught.value.hint == (
+        f"install the extra from the wheel of this version: `pip install '{wheel}'`; "
+        "in a checkout `make env` installs all"
+    )
 
 
 def test_an_extra_below_a_missing_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
