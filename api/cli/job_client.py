@@ -10,9 +10,6 @@ from typing import Protocol
 
 from warehouse.records.values import Document
 
-MAX_LISTED = 500
-"""Newest jobs among which the beginning of an id is looked for."""
-
 
 class JobClient(Protocol):
     """Submits, reads and cancels jobs. Documents equal the `data` of the job endpoints."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from api.cli.job_client import MAX_LISTED, build_job_body, expand_job_id
+from api.cli.job_client import build_job_body, expand_job_id
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
@@ -21,6 +21,8 @@ from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.services.evidence.report_evidence import ReportEvidence
+
+MAX_LISTED = 500
 
 
 class LocalJobClient:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.api_access import call_api
-from api.cli.job_client import MAX_LISTED, expand_job_id
+from api.cli.job_client import expand_job_id
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
+LISTED_BY_A_SERVICE = 200
+"""Most jobs in one answer of a service."""
 SHOWN_ROWS = 30
 WIDE = 120
 """Columns of a terminal in which the table shows whole ids and times."""
@@ -137,7 +139,7 @@ def _newest_at(api: str, limit: int) -> list[Document]:
 
 
 def _expand_at(api: str, beginning: str) -> str:
-    return expand_job_id(beginning, [job["job_id"] for job in _newest_at(api, MAX_LISTED)])
+    return expand_job_id(beginning, [job["job_id"] for job in _newest_at(api, LISTED_BY_A_SERVICE)])
 
 
 @contextmanager

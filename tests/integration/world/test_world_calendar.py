@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pipelines.sandbox.server.app import PERIOD_DAYS, SandboxOptions, create_sandbox, span_of
-from pipelines.sandbox.world.content.examples import TRACK_IDS
 from pipelines.sandbox.world.ground_truth import GroundTruth
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.world import SandboxWorld
@@ -66,9 +65,7 @@ def test_the_upper_half_of_every_id_is_the_time_of_its_birth() -> None:
     for index in range(len(WORLD.sounds)):
         rows = np.flatnonzero(WORLD.works.sound == index)
         born_at = int(WORLD.sounds.music_id[index]) >> 32
-        age_s = int(WORLD.works.create_time[rows].min()) - born_at
-        assert age_s >= -84
-        assert age_s <= 337 or WORLD.sounds.music_id[index] in TRACK_IDS
+        assert -84 <= int(WORLD.works.create_time[rows].min()) - born_at <= 337
 
 
 @pytest.mark.parametrize("passed_s", [0, 40 * DAY_S])

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.sandbox.server.app import span_of
 from pipelines.sandbox.world.chart import SandboxChart
-from pipelines.sandbox.world.content.examples import TRACK_IDS, VIDEO_IDS
+from pipelines.sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS, VIDEO_IDS
 from pipelines.sandbox.world.guest_view import VideoTextIndex
 from pipelines.sandbox.world.world import SandboxWorld
 from tests.guides import PAGES, ROOT
@@ -94,7 +94,7 @@ def test_fixed_ids_are_believable_in_every_world(seed: int, calendar: str) -> No
         sound = world.tracks[place]
         assert sound.music_id == str(music_id)
         posted = world.works.create_time[world.works.sound == sound.index]
-        assert posted.min() > music_id >> 32
+        assert posted.min() == (music_id >> 32) + FIRST_POST_S
     states = [world.video_of_id(str(name)) for name in VIDEO_IDS.tolist()]
     assert [video and video.state.name for video in states] == ["PUBLIC", "DELETED", "PUBLIC"]
 

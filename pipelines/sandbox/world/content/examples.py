@@ -13,25 +13,21 @@ from pipelines.sandbox.world.content.tables import VideoState, VideoTable
 from pipelines.sandbox.world.random_streams import Ints
 
 TRACK_IDS: Ints = np.asarray([7348759830572834348, 7342451722773117559], dtype=np.int64)
-"""Music ids of the first tracks, born in March 2024: songs that are older than all their videos."""
+"""Music ids of the first tracks, born in March 2024."""
 VIDEO_IDS: Ints = np.asarray(
     [7357327081542359155, 7447212238755901880, 7495841464336754102], dtype=np.int64
 )
 _STATES = (VideoState.PUBLIC, VideoState.DELETED, VideoState.PUBLIC)
 """Videos of April 2024, December 2024 and April 2025, and their states."""
 BORN: Ints = TRACK_IDS >> 32
-_AFTER_S = 60
+FIRST_POST_S = 60
+"""Seconds from the birth of a music id to the first video under it."""
 
 
-def after_release(posted: Ints, *, born: int, now: int) -> Ints:
-    """Return times of posts, in proportion between the birth of their music id and now.
-
-    Times that are all later than the birth stay as they are.
-    """
-    oldest, earliest = int(posted.min(initial=now)), born + _AFTER_S
-    if oldest >= earliest:
-        return posted
-    return now - (now - posted) * (now - earliest) // (now - oldest)
+def since_release(posted: Ints, *, born: int, now: int) -> Ints:
+    """Return times of posts, in proportion from the birth of their music id until now."""
+    oldest = int(posted.min(initial=now - 1))
+    return now - (now - posted) * (now - born - FIRST_POST_S) // (now - oldest)
 
 
 def with_example_videos(works: VideoTable) -> VideoTable:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
-from pipelines.sandbox.world.content.examples import TRACK_IDS
+from pipelines.sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS
 from pipelines.sandbox.world.content.posting import post_videos
 from pipelines.sandbox.world.content.tables import SoundTable, VideoTable, column_of
 from pipelines.sandbox.world.content.tracks import (
@@ -134,6 +134,7 @@ def _sound_table(
     first_posts = np.full(len(sounds), now, dtype=np.int64)
     np.minimum.at(first_posts, works.sound, works.create_time)
     return to_sound_table(
-        sounds, music_id=timed_ids(first_posts - 60, salt=int(rng.integers(2**31))), salt=seed,
+        sounds, salt=seed,
+        music_id=timed_ids(first_posts - FIRST_POST_S, salt=int(rng.integers(2**31))),
         owner=np.where(titled, -1, _authors_of_first(works, count=len(sounds))),
     )  # fmt: skip

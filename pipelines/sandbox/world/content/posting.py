@@ -9,7 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from pipelines.sandbox.world.content.examples import BORN, after_release, with_example_videos
+from pipelines.sandbox.world.content.examples import (
+    BORN,
+    since_release,
+    with_example_videos,
+)
 from pipelines.sandbox.world.content.tables import (
     ArrayTable,
     Flags,
@@ -58,11 +62,11 @@ def post_videos(
     rng, count = stream(seed, "drafts"), order.size
     age = flat.age_days * _DAY_S
     posted = now - (age * (1 - rng.random(count) ** 0.7)).astype(np.int64) - 3 * 3600
-    for track, born in enumerate(BORN[:tracks].tolist()):
-        own = (flat.kind == SoundKind.MAIN) & (flat.score == track)
-        posted[own] = after_release(posted[own], born=born, now=now)
     is_new = rng.random(count) < _NEW
     posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=count), posted)
+    for track, born in enumerate(BORN[:tracks].tolist()):
+        own = (flat.kind == SoundKind.MAIN) & (flat.score == track)
+        posted[own] = since_release(posted[own], born=born, now=now)
     own = (flat.kind == SoundKind.MAIN) & (rng.random(count) < _SILENT_OWN)
     is_silent = own | (flat.kind == SoundKind.SILENT)
     rng = stream(seed, "works")
