@@ -44,7 +44,7 @@ $(UV):
 
 .venv/.ready: $(UV) requirements.lock pyproject.toml
 	@echo "set-up 2/3: the locked packages (about 2.3 GB once; seconds when nothing changed)"
-	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); py=$${py:-$$($(UV) python find --quiet --no-python-downloads '>=3.12' || true)}; \
+	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); py=$${py:-$$($(UV) python find --quiet --no-python-downloads '>=3.12' 2>/dev/null || true)}; \
 	  test -n "$$py" || { echo "Sametrack needs Python 3.12 or newer, and neither python3, pyenv nor uv has one: install it, for example by $(UV) python install 3.12" >&2; exit 1; }; \
 	  $(UV) venv --quiet --python "$$py" .venv; }
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
