@@ -4,8 +4,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from api.cli.commands.notebook import _choose_data
 from api.cli.main import app
