@@ -43,7 +43,12 @@ class ChartQuery(QueryModel):
 _SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识，见历史榜单返回的 song_key"
 SongKeyText = Annotated[
     PrintableText,
-    Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"]),
+    Field(
+        min_length=1,
+        max_length=100,
+        description=_SONG_KEY,
+        examples=["hash:890f4b7f875281c010c0ef117d421673"],
+    ),
 ]
 
 

@@ -26,7 +26,7 @@ OWN_IDS = {"docs/files.md"}
 OUTPUT = re.compile(r"^```pycon\n.*?^```$", re.MULTILINE | re.DOTALL)
 """What a stored scan of the first release answers."""
 ID = re.compile(
-    r"(?<![\w.])(?:[17]\d{17,18}|MS4wLjABAAAA[\w-]{4,}|@[a-z]+\d{5}|hash:[0-9a-f]{32})(?![\w-])"
+    r"(?<![\w.])(?:[17]\d{17,18}|MS4wLjABAAAA[\w-]{4,}|@[a-z]+\d{5}|hash:[0-9a-f]{4,})(?![\w-])"
 )
 
 
