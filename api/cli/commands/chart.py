@@ -18,11 +18,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.api_access import call_api
 from api.cli.commands import operations
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
+from api.cli.service_or_stores import ask
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -201,17 +201,16 @@ def _ask(
     *,
     reads: bool = False,
 ) -> ReadOnlyDocument:
-    """Return the answer of the service at `api`, or of the stores of this machine, which is equal.
+    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
-    `reads`: it changes nothing, so the only stored world will do.
-    """
-    if api is not None:
-        data: ReadOnlyDocument = call_api(remote, api=api).data
-        return data
-    from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB, Delta
+    def ask_stores() -> ReadOnlyDocument:
+        from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB
 
-    with _open_chart_service(reads=reads) as service:
-        return local(ChartSongService(service.engine, is_demo=service.is_demo))
+        with _open_chart_service(reads=reads) as service:
+            return local(ChartSongService(service.engine, is_demo=service.is_demo))
+
+    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
+    return answer
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.api_access import call_api
 from api.cli.job_client import expand_job_id
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
+from api.cli.service_or_stores import ask
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     out,
@@ -77,12 +77,8 @@ def list_jobs(
 @app.command("show")
 def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show a job and, once completed, its result."""
-    if api is not None:
-        whole_id = _expand_at(api, job_id)
-        job: Document = dict(call_api(lambda client: client.job(whole_id), api=api).data)
-    else:
-        with _open_jobs() as jobs:
-            job = jobs.job(jobs.expand_job_id(job_id))
+    whole_id = _whole_id(api, job_id)
+    job = ask(api, lambda client: client.job(whole_id), lambda: _local_job(whole_id))
     if as_json:
         print_json(job)
         return
@@ -97,12 +93,8 @@ def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = No
 @app.command("cancel")
 def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
-    if api is not None:
-        whole_id = _expand_at(api, job_id)
-        job = dict(call_api(lambda client: client.cancel_job(whole_id), api=api).data)
-    else:
-        with _open_jobs() as jobs:
-            job = jobs.cancel(jobs.expand_job_id(job_id))
+    whole_id = _whole_id(api, job_id)
+    job = ask(api, lambda client: client.cancel_job(whole_id), lambda: _cancel_here(whole_id))
     line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}"
     print_document({**job, "result": None}, line, as_json=as_json)
 
@@ -133,13 +125,26 @@ def _newest(limit: int) -> list[Document]:
 
 
 def _newest_at(api: str, limit: int) -> list[Document]:
-    return [
-        dict(job) for job in call_api(lambda client: client.jobs(limit=limit), api=api).data["jobs"]
-    ]
+    answer: Document = ask(api, lambda client: client.jobs(limit=limit), dict)
+    return [dict(job) for job in answer["jobs"]]
 
 
-def _expand_at(api: str, beginning: str) -> str:
-    return expand_job_id(beginning, [job["job_id"] for job in _newest_at(api, LISTED_BY_A_SERVICE)])
+def _whole_id(api: str | None, beginning: str) -> str:
+    if api is not None:
+        jobs = _newest_at(api, LISTED_BY_A_SERVICE)
+        return expand_job_id(beginning, [job["job_id"] for job in jobs])
+    with _open_jobs() as opened:
+        return opened.expand_job_id(beginning)
+
+
+def _local_job(job_id: str) -> Document:
+    with _open_jobs() as jobs:
+        return jobs.job(job_id)
+
+
+def _cancel_here(job_id: str) -> Document:
+    with _open_jobs() as jobs:
+        return jobs.cancel(job_id)
 
 
 @contextmanager

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from api.cli.api_access import call_api
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
+from api.cli.service_or_stores import ask
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
@@ -190,11 +190,11 @@ def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
 
 
 def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
-    found = call_api(lambda client: client.run_watchlist(name), api=api).data
+    found: ReadOnlyDocument = ask(api, lambda client: client.run_watchlist(name), dict)
     while wait and found["status"] not in ENDED_RUN_STATUSES:
         time.sleep(POLL_INTERVAL_S)
         run_id = found["run_id"]
-        found = call_api(lambda client: client.watchlist_run(name, run_id), api=api).data  # noqa: B023  # called at once
+        found = ask(api, lambda client: client.watchlist_run(name, run_id), dict)  # noqa: B023  # called at once
     return found
 
 
@@ -301,15 +301,14 @@ def _ask(
     *,
     reads: bool = False,
 ) -> ReadOnlyDocument:
-    """Return the answer of the service at `api`, or of the stores of this machine, which is equal.
+    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
-    `reads`: it changes nothing, so the only stored world will do.
-    """
-    if api is not None:
-        data: ReadOnlyDocument = call_api(remote, api=api).data
-        return data
-    with _open_watchlists(reads=reads) as lists:
-        return local(lists)
+    def ask_stores() -> ReadOnlyDocument:
+        with _open_watchlists(reads=reads) as lists:
+            return local(lists)
+
+    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
+    return answer
 
 
 @contextmanager

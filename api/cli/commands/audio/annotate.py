@@ -1,17 +1,17 @@
 """`sametrack audio annotate` and `audio annotations`: user judgements, for calibration."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from api.cli.api_access import call_api
 from api.cli.options import ServiceOption
+from api.cli.service_or_stores import ask
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 
@@ -36,13 +36,11 @@ def annotate(
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
     said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
-    if api is not None:
-        counts = call_api(
-            lambda client: client.annotate(comparison_id, said, note=note), api=api
-        ).data["counts"]
-    else:
-        with _open_annotations() as service:
-            counts = service.add(comparison_id, said, note=note, origin="cli")["counts"]
+    counts = ask(
+        api,
+        lambda client: client.annotate(comparison_id, said, note=note),
+        lambda: _add(comparison_id, said, note),
+    )["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 
@@ -62,6 +60,11 @@ def annotations(
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
     count = sum(1 for _ in csv.DictReader(StringIO(text, newline="")))  # notes may have line breaks
     out.print(f"{count} annotations in {safe(path)}")
+
+
+def _add(comparison_id: str, said: "AnnotationVerdict", note: str | None) -> Mapping[str, Any]:
+    with _open_annotations() as service:
+        return service.add(comparison_id, said, note=note, origin="cli")
 
 
 @contextmanager
