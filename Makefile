@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env follow-readme wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -44,7 +44,9 @@ $(UV):
 
 .venv/.ready: $(UV) requirements.lock pyproject.toml
 	@echo "set-up 2/3: the locked packages (about 2.3 GB once; seconds when nothing changed)"
-	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); $(UV) venv --quiet --python "$${py:-3.12}" .venv; }
+	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); py=$${py:-$$($(UV) python find --quiet --no-python-downloads '>=3.12' 2>/dev/null || true)}; \
+	  test -n "$$py" || { echo "Sametrack needs Python 3.12 or newer, and neither python3, pyenv nor uv has one: install it, for example by $(UV) python install 3.12" >&2; exit 1; }; \
+	  $(UV) venv --quiet --python "$$py" .venv; }
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
@@ -70,12 +72,16 @@ check: MEASURED = -p tests.measured
 check: env static forget-coverage test ## everything that CI runs: format, lint, types, architecture, packages, the quick and the full tests
 	@$(PYTEST) -m full --numprocesses 4
 	@$(BIN)/python -m tests.coverage_floor
+	@$(BIN)/python -m tests.follow_pages --without-tests
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package validate-store fmt lint arch
 
 forget-coverage:
 	@rm -rf build/coverage
+
+follow-readme: env ## follow README and "Five minutes" of docs/ in an empty clone, as a newcomer would (TODAY=2026-02-28)
+	@$(BIN)/python -m tests.follow_pages $(if $(TODAY),--today $(TODAY))
 
 test-busy: env ## by hand: the quick tests 20 times, in 20 orders, while every core is kept busy (RUNS=, ORDER=first seed)
 	@$(BIN)/python -m tests.repeated --runs $(or $(RUNS),20) --seed $(or $(ORDER),1)
@@ -113,6 +119,9 @@ validate-store: env ## check that no column of a store has one value for what it
 	@if [ -n "$(PROFILE)$(DATA_HOME)" ]; then $(BIN)/python -m tests.standards.constant_columns; else \
 	  folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && tar -xf tests/data/first_release/store.tar.xz -C "$$folder" \
 	  && $(BIN)/python -m tests.standards.constant_columns --migrate "$$folder/home"; fi
+
+wheel: env $(UV) ## build the wheel in dist/; docs/operation.md says how it is installed
+	@$(UV) build --quiet --wheel --out-dir dist . && ls dist/*.whl
 
 wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \
@@ -231,4 +240,4 @@ lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's p
 	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf .venv .venv-tools .venv-standards .venv-supply .duckdb-1 build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf dist .venv .venv-tools .venv-standards .venv-supply .duckdb-1 build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,6 +3,7 @@
 Values come from the environment or from `.env` in the working directory; names are upper-case.
 """
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -10,6 +11,29 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from warehouse.records.worlds import DataProvider, MusicProvider
+
+_FIRST_DAY, _LAST_DAY = date(2025, 10, 1), date(2045, 12, 31)
+"""Days on which a world of the sandbox can end: after its example videos, within its chart."""
+
+
+def last_day_of(calendar: str) -> date | None:
+    """Return the day that a calendar of the sandbox names; None for `today` and `fixed`.
+
+    Raises:
+        ValueError: There is no such calendar.
+    """
+    if calendar in {"today", "fixed"}:
+        return None
+    try:
+        day = date.fromisoformat(calendar)
+    except ValueError:
+        day = date.min
+    if not _FIRST_DAY <= day <= _LAST_DAY:
+        raise ValueError(
+            f"{calendar!r} is no calendar of the sandbox: use today, fixed, or a date from "
+            f"{_FIRST_DAY} to {_LAST_DAY}"
+        )
+    return day
 
 
 class Settings(BaseSettings):
@@ -73,8 +97,9 @@ class Settings(BaseSettings):
     heartbeat_s: float = Field(2.0, gt=0, description="seconds between a worker's heartbeats")
     worker_lost_after_s: float = Field(20.0, gt=0, description="seconds until a silent one is lost")
     sandbox_port: int = Field(8790, ge=1, le=65535, description="port of the sandbox")
-    sandbox_calendar: Literal["today", "fixed"] = Field(
-        "today", description="when the sandbox's posts end: now, or on the fixed day of its seed"
+    sandbox_calendar: str = Field(
+        "today",
+        description="when the sandbox's posts end: now, on a date, or on the fixed day of its seed",
     )
     robots: Literal["record", "obey"] = Field(
         "record", description="reaction to a disallowing robots.txt: only record it, or obey it"
@@ -134,6 +159,12 @@ class Settings(BaseSettings):
     def _no_blank(cls, value: object) -> object:
         """Treat `NAME=` in a file as unset, not as the working directory or an empty cookie."""
         return None if isinstance(value, str) and not value.strip() else value
+
+    @field_validator("sandbox_calendar")
+    @classmethod
+    def _check_calendar(cls, value: str) -> str:
+        last_day_of(value)
+        return value
 
     @field_validator("digest_webhook_hosts", mode="before")
     @classmethod

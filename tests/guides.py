@@ -36,8 +36,9 @@ def blocks(kind: str) -> list[Example]:
     return [one for page in PAGES for one in blocks_of(page) if one.kind == kind]
 
 
-def blocks_of(page: str) -> Iterator[Example]:
-    text = (ROOT / page).read_text(encoding="utf-8")
+def blocks_of(page: str, root: Path = ROOT) -> Iterator[Example]:
+    """Yield the fenced blocks of a page, in order."""
+    text = (root / page).read_text(encoding="utf-8")
     for found in _BLOCK.finditer(text):
         line = text.count("\n", 0, found.start()) + 2
         yield Example(page, line, found[1], found[2])
@@ -46,7 +47,7 @@ def blocks_of(page: str) -> Iterator[Example]:
 def commands() -> list[Example]:
     """Each command line of each shell block, continued lines joined; `kind` is its program."""
     found = []
-    for block in (*blocks("sh"), *filter(_is_shell, blocks(""))):
+    for block in (*blocks("sh"), *blocks("console"), *filter(_is_shell, blocks(""))):
         lines = block.text.replace("\\\n", "\0").split("\n")
         number = block.line
         for line in lines:

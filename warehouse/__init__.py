@@ -3,7 +3,12 @@
 Analysts begin here: `from warehouse import open_warehouse`.
 """
 
+import sys
 from typing import TYPE_CHECKING
+
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+if sys.version_info < (3, 12):  # noqa: UP036 -- later files would end in a syntax error
+    raise ImportError(f"Sametrack needs Python 3.12 or newer; this is Python {_VERSION}")
 
 if TYPE_CHECKING:
     from pathlib import Path

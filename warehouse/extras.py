@@ -1,10 +1,11 @@
 """Extras of the installation: what each brings, and what to say where one is missing.
 
-`pip install sametrack` is enough to scan and to read results; an extra serves one feature more. The
-names are those of `pyproject.toml`; `s3` brings nothing that is not installed anyway.
+The plain wheel is enough to scan and to read results; an extra serves one feature more. The names
+are those of `pyproject.toml`; `s3` brings nothing that is not installed anyway.
 """
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from importlib.util import find_spec
 
 from warehouse.records.errors import InvalidParameterError, SametrackError
@@ -24,8 +25,12 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 
 
 def install_hint(extra: str) -> str:
-    """Return how an extra is installed."""
-    return f"install the extra: `pip install 'sametrack[{extra}]'`"
+    """Return how an extra is installed: from the wheel, because no package index has Sametrack."""
+    wheel = f"sametrack-{version('sametrack')}-py3-none-any.whl"
+    return (
+        f"install the extra from the wheel of this version: `pip install './{wheel}[{extra}]'`; "
+        "in a checkout `make env` installs all"
+    )
 
 
 def missing_libraries(extra: str) -> list[str]:

@@ -5,7 +5,7 @@
 HTTP interface.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from warehouse.records.values import Document
@@ -27,3 +27,9 @@ class JobClient(Protocol):
 def build_job_body(text: str, parameters: Mapping[str, object]) -> dict[str, object]:
     """Return the request body of a job: a track, or with `search_only` the name of a song."""
     return {"keyword" if parameters.get("search_only") else "input": text, **parameters}
+
+
+def expand_job_id(beginning: str, job_ids: Iterable[str]) -> str:
+    """Expand the prefix of an id if exactly one of these jobs has it; else return it as given."""
+    whole = [job_id for job_id in job_ids if beginning and job_id.startswith(beginning)]
+    return whole[0] if len(whole) == 1 else beginning

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from api.cli.job_client import build_job_body
+from api.cli.job_client import build_job_body, expand_job_id
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
@@ -72,9 +72,8 @@ class LocalJobClient:
 
     def expand_job_id(self, beginning: str) -> str:
         """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
-        ids = [scan.job.job_id for scan in self._scan_service.jobs(limit=MAX_LISTED, status=None)]
-        found = [job_id for job_id in ids if beginning and job_id.startswith(beginning)]
-        return found[0] if len(found) == 1 else beginning
+        jobs = self._scan_service.jobs(limit=MAX_LISTED, status=None)
+        return expand_job_id(beginning, [scan.job.job_id for scan in jobs])
 
     def jobs(self, *, limit: int) -> list[Document]:
         """Return the newest jobs."""

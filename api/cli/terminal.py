@@ -6,6 +6,9 @@ square brackets that rich reads as markup.
 
 import json
 import os
+import re
+import shlex
+import shutil
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -69,6 +72,20 @@ def safe(text: object, *, limit: int | None = None) -> str:
     return escape(sanitize(text, limit=limit))
 
 
+def as_typed(text: str) -> str:
+    """Return a text whose commands `sametrack …` run verbatim: as this one was called."""
+    return re.sub(r"(?<![\w./-])sametrack (?=[a-z])", f"{_program()} ", text)
+
+
+def _program() -> str:
+    """Return what runs this program: its name if that is on the PATH, else the path as typed."""
+    typed, on_path = Path(sys.argv[0]), shutil.which("sametrack")
+    if typed.name != "sametrack" or not typed.is_file():
+        return "sametrack"
+    is_on_path = on_path is not None and Path(on_path).samefile(typed)
+    return "sametrack" if is_on_path else shlex.quote(str(typed))
+
+
 def format_count(value: int | None) -> str:
     """Format a count with thousands separators; unknown is a dash, never 0."""
     return "—" if value is None else f"{value:,}"
@@ -76,7 +93,7 @@ def format_count(value: int | None) -> str:
 
 def print_message(message: str) -> None:
     """Print a message on stderr; `message` may hold trusted rich markup."""
-    err.print(message, soft_wrap=True)
+    err.print(as_typed(message), soft_wrap=True)
 
 
 def print_json(document: object, *, indent: int | None = 2) -> None:
@@ -103,9 +120,10 @@ def print_written(path: Path, more: str = "") -> None:
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:
     """Print the type and detail of an error, and a hint on what to do."""
-    err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {safe(detail)}", soft_wrap=True)
+    detail_text = as_typed(safe(detail))
+    err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {detail_text}", soft_wrap=True)
     if hint:
-        err.print(f"  [dim]→[/] {safe(hint)}", soft_wrap=True)
+        err.print(f"  [dim]→[/] {as_typed(safe(hint))}", soft_wrap=True)
 
 
 def show_document_error(document: object) -> int:

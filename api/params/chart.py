@@ -43,7 +43,12 @@ class ChartQuery(QueryModel):
 _SONG_KEY = "`song_key` of a song in the chart history. 歌曲标识，见历史榜单返回的 song_key"
 SongKeyText = Annotated[
     PrintableText,
-    Field(min_length=1, max_length=100, description=_SONG_KEY, examples=["hash:0a1b2c3d"]),
+    Field(
+        min_length=1,
+        max_length=100,
+        description=_SONG_KEY,
+        examples=["hash:890f4b7f875281c010c0ef117d421673"],
+    ),
 ]
 
 
@@ -62,7 +67,7 @@ class ChartLinkBody(StrictModel):
         Field(
             pattern=f"^{PLATFORM_ID}$",
             description="music id, 5 to 30 digits. 音乐 ID, 5 至 30 位数字",
-            examples=["7300000000000000001"],
+            examples=["7348759830572834348"],
         ),
     ]
     said: SongLinkChoice = Field(

@@ -54,7 +54,7 @@ class EntryBody(StrictModel):
     kind: WatchlistEntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型：音乐、账号或话题", examples=["track"]
     )
-    input: FilledText = Field(description="id or link. ID 或链接", examples=["7300000000000000001"])
+    input: FilledText = Field(description="id or link. ID 或链接", examples=["7348759830572834348"])
 
 
 class ThresholdsBody(StrictModel):

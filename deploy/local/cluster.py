@@ -96,8 +96,8 @@ class Cluster:
         up = UpConfig(
             profile="sandbox", world="sandbox", api_host=LOOPBACK, api_port=plan.api_port,
             dagster_port=plan.dagster_port, sandbox_port=None, seed=plan.seed, size=plan.size,
-            logs=plan.logs, dagster_dir=self.home.dagster_dir, socket=plan.folder / "code.sock",
-            has_token=False,
+            calendar=plan.calendar, logs=plan.logs, dagster_dir=self.home.dagster_dir,
+            socket=plan.folder / "code.sock", has_token=False,
         )  # fmt: skip
         found = [Service(self._with_settings(one.program), one.is_ready) for one in services(up)]
         found.insert(0, self._sandbox())

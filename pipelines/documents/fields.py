@@ -15,7 +15,7 @@ class ClosedDocument(TypedDict):
     """An object with exactly the fields that its type names; unknown values are null."""
 
 
-Id = Annotated[str, Field(description="decimal digits as text", examples=["7300000000000000001"])]
+Id = Annotated[str, Field(description="decimal digits as text", examples=["7348759830572834348"])]
 Timestamp = Annotated[str, Field(description="ISO 8601, UTC", examples=["2026-01-31T12:00:00Z"])]
 Count = Annotated[int, Field(ge=0)]
 OptionalCount = Annotated[int | None, Field(description="null: unknown")]

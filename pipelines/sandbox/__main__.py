@@ -3,9 +3,10 @@
 import argparse
 from pathlib import Path
 
-from pipelines.sandbox.server.app import CALENDARS, SandboxOptions, serve
+from pipelines.sandbox.server.app import SandboxOptions, serve
 from pipelines.sandbox.server.switches import MODES, switch_help, switches_of
 from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
+from pipelines.settings import last_day_of
 
 
 def _options() -> SandboxOptions:
@@ -24,9 +25,10 @@ def _options() -> SandboxOptions:
     reader.add_argument("--adb-port", type=int, default=None)
     reader.add_argument("--mode", choices=tuple(MODES), default="generous")
     reader.add_argument("--switch", action="append", default=[], metavar="NAME[=VALUE]")
-    reader.add_argument("--calendar", choices=CALENDARS, default="fixed")
+    reader.add_argument("--calendar", default="fixed", metavar="today|fixed|DATE")
     given = vars(reader.parse_args())
     try:
+        last_day_of(given["calendar"])
         switches = switches_of(given.pop("mode"), given.pop("switch"))
     except ValueError as exc:
         reader.error(str(exc))

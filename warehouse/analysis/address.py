@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.home.folder import read_home_world
+from warehouse.home.folder import find_homes, read_home_world
 from warehouse.lake.store import is_remote
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import OWN_WORLDS
@@ -81,10 +81,8 @@ def _world_of(settings: "AddressSettings") -> str | None:
 
 def _home_of(folder: Path) -> WarehouseAddress:
     """Return the lake of a home, or of the only home below the folder."""
-    homes = [folder, *sorted(path for path in folder.iterdir() if path.is_dir())]
-    found = {path: world for path in homes if (world := read_home_world(path)) is not None}
-    if folder in found:
-        found = {folder: found[folder]}
+    own = read_home_world(folder)
+    found = find_homes(folder) if own is None else {folder: own}
     if len(found) != 1:
         names = ", ".join(path.name for path in found)
         problem = f"has several worlds: {names}" if found else "has no world"

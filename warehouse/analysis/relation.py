@@ -16,6 +16,7 @@ import pyarrow as pa
 from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.quoting import sql_name
 from warehouse.engine.user_sql import checked_statement, user_errors
+from warehouse.extras import install_hint
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row
 
@@ -192,7 +193,7 @@ def _refusing(name: str) -> Callable[..., object]:
 def _need(library: str) -> None:
     if find_spec(library) is None:
         raise InvalidParameterError(
-            f"{library} is not installed", hint="pip install 'sametrack[analysis]', or use .rows()"
+            f"{library} is not installed", hint=f"{install_hint('analysis')}; or use .rows()"
         )
 
 

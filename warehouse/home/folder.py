@@ -108,6 +108,12 @@ def read_home_world(folder: Path) -> str | None:
     return world if isinstance(world, str) else None
 
 
+def find_homes(data_home: Path) -> dict[Path, str]:
+    """Return the homes directly below a folder, with their worlds. Nothing is created."""
+    paths = sorted(data_home.iterdir()) if data_home.is_dir() else []
+    return {path: world for path in paths if (world := read_home_world(path)) is not None}
+
+
 def _mark(home: Home) -> None:
     mark = home.root / _MARK
     if not mark.exists():

@@ -96,7 +96,7 @@ def trace_figure(engine: Engine, *, job_id: str, rank: int) -> FigureTrace:
     if not found:
         raise InvalidParameterError(
             f"the ranking of job {job_id!r} has no rank {rank}",
-            hint="jobs are listed by `sametrack jobs list`, rows by `sametrack export rankings`",
+            hint="`sametrack jobs` lists the jobs, `sametrack export rankings` writes all rows",
         )
     row = found[0]
     seen = engine.rows(_OBSERVATIONS, video=row["aweme_id"], before=row["committed_at"])

@@ -19,6 +19,7 @@ from api.cli.rendering.catalogs import (
     print_status,
     to_status_document,
 )
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,
@@ -104,7 +105,7 @@ def import_tracks(
 @app.command("list")
 def list_all(*, as_json: JsonOption = False) -> None:
     """List the catalogues with the states of their tracks."""
-    with _open_catalogs() as catalogs:
+    with _open_catalogs(reads=True) as catalogs:
         found = list(catalogs.listed())
     if as_json:
         print_json([to_status_document(one, tracks=()) for one in found])
@@ -130,7 +131,7 @@ def status(
     shown: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
     if state is not None:
         shown = tuple(one for one in TRACK_STATES if one == state)
-    with _open_catalogs() as catalogs:
+    with _open_catalogs(reads=True) as catalogs:
         found = catalogs.status(name)
     if as_json:
         print_json(to_status_document(found, tracks=shown or TRACK_STATES))
@@ -205,7 +206,6 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.catalog.open_service import write_report  # noqa: PLC0415 -- loads SQLAlchemy
     from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads pyarrow
 
@@ -215,7 +215,7 @@ def report(
     unknown = [form for form in forms or () if form not in REPORT_FORMATS]
     if unknown:
         exit_with_input_error(f"--format {unknown[0]} is none of {', '.join(REPORT_FORMATS)}")
-    paths = write_report(ApiSettings(), name, folder=folder, language=language, formats=wanted)
+    paths = write_report(stored_settings(), name, folder=folder, language=language, formats=wanted)
     if as_json:
         print_json({"name": name, "paths": [str(path) for path in paths]})
         return
@@ -315,10 +315,10 @@ def _is_file(text: str) -> bool:
 
 
 @contextmanager
-def _open_catalogs() -> Iterator["CatalogService"]:
-    """Open the catalogues of the chosen profile."""
+def _open_catalogs(*, reads: bool = False) -> Iterator["CatalogService"]:
+    """Open the catalogues of the chosen profile; those of the only stored world will do to read."""
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
     from pipelines.catalog.open_service import open_catalog_service  # noqa: PLC0415 -- loads SQLAlchemy
 
-    with open_catalog_service(ApiSettings()) as catalogs:
+    with open_catalog_service(stored_settings() if reads else ApiSettings()) as catalogs:
         yield catalogs

@@ -1,15 +1,16 @@
 """`sametrack chart`: back-fill the chart, and link its songs to music ids.
 
-Works on the stores of this machine; `chart history`, which calls the API, is in `operations.py`.
+Works on the stores of this machine, or with `--api` on those of a service; `chart history`, which
+always calls the API, is in `operations.py`.
 """
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.live import Live
@@ -18,9 +19,11 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.commands import operations
-from api.cli.options import JsonOption
+from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
+from api.cli.service_or_stores import ask
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -35,6 +38,7 @@ from warehouse.records.errors import RunCancelledError
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
+    from api.client import ApiResponse, AsyncClient
     from api.params.chart import ChartLinkBody
     from api.services.chart_songs import ChartSongService
     from pipelines.charts.open_service import ChartService
@@ -91,10 +95,14 @@ def judge(*, as_json: JsonOption = False) -> None:
 
 
 @app.command("song")
-def song(song_key: _Song, *, as_json: JsonOption = False) -> None:
+def song(song_key: _Song, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
-    with _open_chart_songs() as songs:
-        found = songs.song(song_key)
+    found = _ask(
+        api,
+        lambda client: client.chart_song(song_key),
+        lambda songs: songs.song(song_key),
+        reads=True,
+    )
     _show(found, print_song, as_json=as_json)
 
 
@@ -106,18 +114,16 @@ def _decision(said: "SongLinkChoice") -> Callable[..., None]:
         by: _By = None,
         note: _Note = None,
         as_json: JsonOption = False,
+        api: ServiceOption = None,
     ) -> None:
         asked = {"song_key": song_key, "music_id": music_id, "said": said}
         body = _validate({**asked, "said_by": by, "note": note})
-        with _open_chart_songs() as songs:
-            found = songs.say(
-                body.song_key,
-                body.music_id,
-                said,
-                said_by=body.said_by,
-                note=body.note,
-                origin="cli",
-            )
+        more = {"said_by": body.said_by, "note": body.note}
+        found = _ask(
+            api,
+            lambda client: client.link_chart_song(body.song_key, body.music_id, said=said, **more),
+            lambda songs: songs.say(body.song_key, body.music_id, said, origin="cli", **more),
+        )
         _show(found, print_song, as_json=as_json)
 
     return decide
@@ -140,10 +146,15 @@ def links(
     song_key: Annotated[str | None, typer.Argument(metavar="[SONG_KEY]")] = None,
     *,
     as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
-    with _open_chart_songs() as songs:
-        found = songs.links(song_key)
+    found = _ask(
+        api,
+        lambda client: client.chart_links(song_key=song_key),
+        lambda songs: songs.links(song_key),
+        reads=True,
+    )
     _show(found, print_link_decisions, as_json=as_json)
 
 
@@ -175,20 +186,31 @@ def _exit_code(filled: BackfillResult) -> int:
 
 
 @contextmanager
-def _open_chart_service() -> Iterator["ChartService"]:
+def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
     from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB, Delta
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
-    with open_chart_service(Settings()) as service:
+    with open_chart_service(stored_settings() if reads else Settings()) as service:
         yield service
 
 
-@contextmanager
-def _open_chart_songs() -> Iterator["ChartSongService"]:
-    from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- as above
+def _ask(
+    api: str | None,
+    remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
+    local: "Callable[[ChartSongService], ReadOnlyDocument]",
+    *,
+    reads: bool = False,
+) -> ReadOnlyDocument:
+    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
-    with _open_chart_service() as service:
-        yield ChartSongService(service.engine, is_demo=service.is_demo)
+    def ask_stores() -> ReadOnlyDocument:
+        from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB
+
+        with _open_chart_service(reads=reads) as service:
+            return local(ChartSongService(service.engine, is_demo=service.is_demo))
+
+    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
+    return answer
 
 
 @contextmanager

@@ -5,6 +5,7 @@ the result with its precision and recall, and stops everything again. Its tables
 analysis if there are none of a sandbox yet.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ from api.cli.rendering.results import print_banner, print_judgement, print_resul
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
+    as_typed,
     err,
     out,
     print_message,
@@ -36,11 +38,14 @@ from api.cli.terminal import (
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
 from pipelines.settings import Settings
+from warehouse.extras import missing_libraries
 from warehouse.records.errors import SametrackError
 from warehouse.records.values import Document
+from warehouse.records.worlds import OWN_WORLDS
 
 DEFAULT_PARAMETERS: dict[str, object] = {}  # the scan must not use the ground truth
 SHOWN_ROWS = 20
+ID_PREFIX = 8
 
 _Out = Annotated[
     Path | None,
@@ -85,7 +90,8 @@ def demo(
     keep: _Keep = None,
 ) -> None:
     """Scan a track of the sandbox and compare the result with the ground truth."""
-    own_home = Settings().data_home
+    settings = Settings()
+    own_home = settings.data_home
     out_dir = out_dir or own_home / WORLD / "reports"
     cache = cache or own_home / WORLD / "cache" / "sounds"
     keep = keep or own_home
@@ -106,8 +112,31 @@ def demo(
         raise typer.Exit(shown)
     code = _report_result(shown, out_dir, f"demo-seed{seed}-size{size:g}")
     if kept:
-        out.print(f"[green]kept[/] the tables in {safe(keep)}: sametrack sql, sametrack notebook")
+        out.print(f"[green]kept[/] the job and its tables in {safe(keep)}; next:", soft_wrap=True)
+        for command in next_steps(shown.job["job_id"], settings, keep):
+            out.print(as_typed(f"  {safe(command)}"), soft_wrap=True)
     raise typer.Exit(code)
+
+
+def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
+    """Return commands that read what a demo has kept; each runs as it stands."""
+    from pipelines.platform.providers import choose_profile, choose_stored_world  # noqa: PLC0415 -- loads pydantic
+
+    given = "" if keep == settings.data_home else f"DATA_HOME={shlex.quote(str(keep))} "
+    try:
+        chosen = choose_stored_world(settings.model_copy(update={"data_home": keep}))
+        is_read = choose_profile(chosen).name == WORLD
+    except SametrackError:  # several worlds, or a profile that cannot be read
+        is_read = False
+    if not is_read:
+        has_own_world = settings.data_provider in OWN_WORLDS
+        given += f"PROFILE={WORLD} " + "DATA_PROVIDER=vidplat-public " * has_own_world
+    query = "select rank, aweme_id, link_type from marts.rankings order by rank limit 10"
+    beginning = job_id[:ID_PREFIX]
+    commands = ["jobs", f'sql "{query}"', f"trace {beginning}", f"report {beginning}"]
+    if not missing_libraries("analysis"):
+        commands.append("notebook")
+    return [f"{given}sametrack {command}" for command in commands]
 
 
 def _run_demo(stage: DemoEnvironment) -> DemoResult | int:

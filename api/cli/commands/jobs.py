@@ -1,4 +1,4 @@
-"""`sametrack jobs`: list, show and cancel jobs in the stores of this machine."""
+"""`sametrack jobs`: list, show and cancel jobs, in the stores of this machine or of a service."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from api.cli.options import JsonOption
+from api.cli.job_client import expand_job_id
+from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
+from api.cli.service_or_stores import ask
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     out,
     print_document,
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
+LISTED_BY_A_SERVICE = 200
+"""Most jobs in one answer of a service."""
 SHOWN_ROWS = 30
 WIDE = 120
 """Columns of a terminal in which the table shows whole ids and times."""
@@ -50,12 +55,16 @@ _Limit = Annotated[int, typer.Option(min=1, max=500, help="Number of jobs.")]
 
 @app.callback()
 def list_jobs(
-    ctx: typer.Context, *, limit: _Limit = DEFAULT_LIMIT, as_json: JsonOption = False
+    ctx: typer.Context,
+    *,
+    limit: _Limit = DEFAULT_LIMIT,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """List the newest jobs."""
     if ctx.invoked_subcommand is not None:
         return
-    found = _newest(limit)
+    found = _newest(limit) if api is None else _newest_at(api, limit)
     if as_json:
         print_json([{**job, "result": None} for job in found])
         return
@@ -66,10 +75,10 @@ def list_jobs(
 
 
 @app.command("show")
-def show(job_id: _JobId, *, as_json: JsonOption = False) -> None:
+def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show a job and, once completed, its result."""
-    with _open_jobs() as jobs:
-        job = jobs.job(jobs.expand_job_id(job_id))
+    whole_id = _whole_id(api, job_id)
+    job = ask(api, lambda client: client.job(whole_id), lambda: _local_job(whole_id))
     if as_json:
         print_json(job)
         return
@@ -82,10 +91,10 @@ def show(job_id: _JobId, *, as_json: JsonOption = False) -> None:
 
 
 @app.command("cancel")
-def cancel(job_id: _JobId, *, as_json: JsonOption = False) -> None:
+def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
-    with _open_jobs() as jobs:
-        job = jobs.cancel(jobs.expand_job_id(job_id))
+    whole_id = _whole_id(api, job_id)
+    job = ask(api, lambda client: client.cancel_job(whole_id), lambda: _cancel_here(whole_id))
     line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}"
     print_document({**job, "result": None}, line, as_json=as_json)
 
@@ -99,13 +108,12 @@ def _outcome(job: Document) -> str:
 def _newest(limit: int) -> list[Document]:
     """Read the newest jobs without loading SQLAlchemy where the store allows that."""
     from api.services.job_document import to_job_document  # noqa: PLC0415 -- loads pydantic
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from pipelines.scan.service.scan_jobs import ScanJob  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
     from warehouse.home.newest_jobs import read_newest_jobs  # noqa: PLC0415 -- as above
 
-    settings = ApiSettings()
+    settings = stored_settings()
     home = open_home(settings.data_home, choose_profile(settings).name)
     url = settings.control_url or home.control_url
     found = read_newest_jobs(url, world=home.world, limit=limit, kept_at=datetime.now(UTC))
@@ -116,12 +124,34 @@ def _newest(limit: int) -> list[Document]:
     return [dict(to_job_document(ScanJob(job), is_demo=is_demo)) for job in found]
 
 
+def _newest_at(api: str, limit: int) -> list[Document]:
+    answer: Document = ask(api, lambda client: client.jobs(limit=limit), dict)
+    return [dict(job) for job in answer["jobs"]]
+
+
+def _whole_id(api: str | None, beginning: str) -> str:
+    if api is not None:
+        jobs = _newest_at(api, LISTED_BY_A_SERVICE)
+        return expand_job_id(beginning, [job["job_id"] for job in jobs])
+    with _open_jobs() as opened:
+        return opened.expand_job_id(beginning)
+
+
+def _local_job(job_id: str) -> Document:
+    with _open_jobs() as jobs:
+        return jobs.job(job_id)
+
+
+def _cancel_here(job_id: str) -> Document:
+    with _open_jobs() as jobs:
+        return jobs.cancel(job_id)
+
+
 @contextmanager
 def _open_jobs() -> Iterator["LocalJobClient"]:
     from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    with open_local_job_client(ApiSettings()) as jobs:
+    with open_local_job_client(stored_settings()) as jobs:
         yield jobs
 
 

@@ -17,8 +17,12 @@ from api.cli.processes.child_processes import sametrack_command
 from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
 from warehouse.extras import need_extra
+from warehouse.home.folder import find_homes
+from warehouse.records.errors import ProfileNotChosenError
 
 PORT = 8888
+CHECKPOINTS = ".ipynb_checkpoints"
+"""Folder of what JupyterLab saves beside the notebooks."""
 NOTEBOOKS = Path(__file__).parents[3] / "notebooks"
 FIRST = "explore/first_steps.ipynb"
 _CONFIG = Path(__file__).with_name("jupyter_lab_config.json")
@@ -42,7 +46,7 @@ def notebook(
 ) -> None:
     """Open the notebooks in JupyterLab, on loopback, with the data of the settings.
 
-    Without a profile that is the sandbox; if it has no data yet, a demo collects it first.
+    Without a profile that is the only one with data; if there is none, a demo collects some first.
     """
     need_extra("analysis", "JupyterLab")
     environment = _choose_data()
@@ -72,6 +76,8 @@ def find_notebooks(workplace: Path) -> Path:
         return NOTEBOOKS
     copy = workplace / "notebooks"
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
+        if path.parent.name == CHECKPOINTS:
+            continue
         target = copy / path.relative_to(NOTEBOOKS)
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +96,13 @@ def _choose_data() -> dict[str, str]:
     from warehouse.analysis.address_settings import read_address_settings  # noqa: PLC0415 -- loads pydantic
 
     found = read_address_settings()
-    profile = found.profile if found.names_a_world else WORLD
+    worlds = list(find_homes(found.data_home).values())
+    if not found.names_a_world and len(worlds) > 1:
+        raise ProfileNotChosenError(
+            f"{str(found.data_home)!r} has the data of several profiles: {', '.join(worlds)}",
+            hint=f"set one, for example PROFILE={worlds[0]}",
+        )
+    profile = found.profile if found.names_a_world else (*worlds, WORLD)[0]
     return {"PROFILE": profile, "DATA_HOME": str(found.data_home)}
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.evidence.report_evidence import ReportEvidence
 from warehouse.exports.atomic_files import write_atomically
@@ -108,9 +109,8 @@ def write_report(
 
 def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
     from api.cli.local_job_client import open_local_job_client, reports_dir  # noqa: PLC0415 -- loads DuckDB
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
-    settings = ApiSettings()
+    settings = stored_settings()
     if with_pdf:
         from pipelines.platform.browser.installation import find_chromium  # noqa: PLC0415 -- as below
 
@@ -149,7 +149,6 @@ def _report_notebook(
     need_extra("analysis", f"the report {name!r}")
 
     from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
     asked = ReportRequest(
         report=notebook,
@@ -160,7 +159,9 @@ def _report_notebook(
         language=language,
     )
     with err.status(notebook.title) as status:
-        made = build_report(Settings(), asked, progress=lambda step: status.update(safe(step)))
+        made = build_report(
+            stored_settings(), asked, progress=lambda step: status.update(safe(step))
+        )
     if made.is_demo:
         print_banner(err)
     print_written(made.page)

@@ -1,16 +1,19 @@
-"""`sametrack watchlist`: manage watchlists in the stores of this machine."""
+"""`sametrack watchlist`: manage watchlists in the stores of this machine, or of a service."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from api.cli.options import JsonOption
+from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
+from api.cli.service_or_stores import ask
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,
@@ -29,6 +32,8 @@ from warehouse.records.watchlists import (
 )
 
 if TYPE_CHECKING:
+    from api.client import ApiResponse, AsyncClient
+    from api.client.operations import WatchlistOptions
     from api.services.watchlists.service import WatchlistService
 
 POLL_INTERVAL_S = 1.0
@@ -43,10 +48,9 @@ _Inputs = list[str]
 
 
 @app.command("list")
-def list_all(*, as_json: JsonOption = False) -> None:
+def list_all(*, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """List all watchlists with their last and next run."""
-    with _open_watchlists() as kept_lists:
-        found = kept_lists.listed()
+    found = _ask(api, lambda client: client.watchlists(), lambda lists: lists.listed(), reads=True)
     if as_json:
         print_json(found)
         return
@@ -90,6 +94,7 @@ def add(
         int | None, typer.Option(min=1, max=500, help="Length of the ranking in which ranks count.")
     ] = None,
     as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
     if not isfinite(velocity):  # neither too small nor too large for Typer
@@ -111,23 +116,37 @@ def add(
     )
     if not plan.entries:
         exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
-    with _open_watchlists() as kept_lists:
-        made = kept_lists.create(plan)
+    options = cast(
+        "WatchlistOptions",
+        {"thresholds": asdict(plan.thresholds), "parameters": dict(plan.parameters)},
+    )
+    made = _ask(
+        api,
+        lambda client: client.create_watchlist(
+            name,
+            every=every,
+            entries=[{"kind": entry.kind, "input": entry.input} for entry in plan.entries],
+            **options,
+        ),
+        lambda lists: lists.create(plan),
+    )
     _show_one(made, "created", as_json=as_json)
 
 
 @app.command("remove")
-def remove(name: _Name, *, as_json: JsonOption = False) -> None:
+def remove(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
-    with _open_watchlists() as kept_lists:
-        gone = kept_lists.delete(name)
+    gone = _ask(api, lambda client: client.delete_watchlist(name), lambda lists: lists.delete(name))
     print_document(gone, f"[bold]{safe(name)}[/] removed", as_json=as_json)
 
 
 def _switch(is_on: bool, done: str) -> Callable[..., None]:
-    def switch(name: _Name, *, as_json: JsonOption = False) -> None:
-        with _open_watchlists() as kept_lists:
-            changed = kept_lists.change(name, {"enabled": is_on})
+    def switch(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
+        changed = _ask(
+            api,
+            lambda client: client.change_watchlist(name, enabled=is_on),
+            lambda lists: lists.change(name, {"enabled": is_on}),
+        )
         _show_one(changed, done, as_json=as_json)
 
     return switch
@@ -143,34 +162,53 @@ def run(
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the digest.")] = False,
     as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """Run a watchlist now. Its scans are jobs, so a worker must be running.
 
     The exit status is 1 if the run has failed: none of its entries could be checked.
     """
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
-
-    with _open_watchlists() as kept_lists, open_watchlist_runner(ApiSettings()) as watcher:
-        run_id = kept_lists.run(name, origin="cli")["run_id"]
-        watcher.begin(run_id)
-        watcher.conclude(run_id)
-        found = kept_lists.run_of(name, run_id)
-        while wait and found["status"] not in ENDED_RUN_STATUSES:
-            time.sleep(POLL_INTERVAL_S)
-            watcher.begin(run_id)  # in case the process that began it died
-            watcher.conclude(run_id)
-            found = kept_lists.run_of(name, run_id)
+    found = _run_here(name, wait=wait) if api is None else _run_there(api, name, wait=wait)
     _show_run(found, as_json=as_json)
     if found["status"] == "failed":
         raise typer.Exit(EXIT_FAILED)
 
 
+def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
+
+    with _open_watchlists() as kept_lists, open_watchlist_runner(ApiSettings()) as watcher:
+        run_id = kept_lists.run(name, origin="cli")["run_id"]
+        while True:
+            watcher.begin(run_id)  # again, in case the process that began it died
+            watcher.conclude(run_id)
+            found = kept_lists.run_of(name, run_id)
+            if not wait or found["status"] in ENDED_RUN_STATUSES:
+                return found
+            time.sleep(POLL_INTERVAL_S)
+
+
+def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
+    found: ReadOnlyDocument = ask(api, lambda client: client.run_watchlist(name), dict)
+    while wait and found["status"] not in ENDED_RUN_STATUSES:
+        time.sleep(POLL_INTERVAL_S)
+        run_id = found["run_id"]
+        found = ask(api, lambda client: client.watchlist_run(name, run_id), dict)  # noqa: B023  # called at once
+    return found
+
+
 @app.command("runs")
-def runs(name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False) -> None:
+def runs(
+    name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False, api: ServiceOption = None
+) -> None:
     """List the newest runs of a watchlist."""
-    with _open_watchlists() as kept_lists:
-        found = kept_lists.runs(name, limit=limit)
+    found = _ask(
+        api,
+        lambda client: client.watchlist_runs(name, limit=limit),
+        lambda lists: lists.runs(name, limit=limit),
+        reads=True,
+    )
     print_document(found, lambda: print_runs(out, found), as_json=as_json)
 
 
@@ -180,15 +218,28 @@ def digest(
     run_id: Annotated[str | None, typer.Argument(help="Id of a run. Default: the newest.")] = None,
     *,
     as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """Show the digest of a run."""
-    with _open_watchlists() as kept_lists:
-        if run_id is not None:
-            found = kept_lists.run_of(name, run_id)["digest"]
-        else:
-            found = next(iter(kept_lists.digests(name, limit=1)["digests"]), None)
+    if run_id is not None:
+        found = _ask(
+            api,
+            lambda client: client.watchlist_run(name, run_id),
+            lambda lists: lists.run_of(name, run_id),
+            reads=True,
+        )["digest"]
+    else:
+        newest = _ask(
+            api,
+            lambda client: client.watchlist_digests(name, limit=1),
+            lambda lists: lists.digests(name, limit=1),
+            reads=True,
+        )
+        found = next(iter(newest["digests"]), None)
     if found is None:
-        print_message("no digest yet; [bold]sametrack watchlist runs NAME[/] lists the runs")
+        print_message(
+            f"no digest yet; [bold]sametrack watchlist runs {safe(name)}[/] lists the runs"
+        )
         raise typer.Exit(EXIT_FAILED)
     print_document(found, lambda: print_digest(out, found), as_json=as_json)
 
@@ -243,10 +294,27 @@ def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
         print_message(f"{len(jobs)} scans submitted; the digest follows when they have ended")
 
 
+def _ask(
+    api: str | None,
+    remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
+    local: "Callable[[WatchlistService], ReadOnlyDocument]",
+    *,
+    reads: bool = False,
+) -> ReadOnlyDocument:
+    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
+
+    def ask_stores() -> ReadOnlyDocument:
+        with _open_watchlists(reads=reads) as lists:
+            return local(lists)
+
+    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
+    return answer
+
+
 @contextmanager
-def _open_watchlists() -> Iterator["WatchlistService"]:
+def _open_watchlists(*, reads: bool = False) -> Iterator["WatchlistService"]:
     from api.services.watchlists.service import open_watchlist_service  # noqa: PLC0415 -- loads SQLAlchemy
     from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
 
-    with open_watchlist_service(ApiSettings()) as kept_lists:
+    with open_watchlist_service(stored_settings() if reads else ApiSettings()) as kept_lists:
         yield kept_lists

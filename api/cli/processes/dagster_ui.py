@@ -6,6 +6,7 @@ that serves the UI.
 """
 
 import signal
+import socket
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from dagster import DagsterInstance
 from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.requests import HTTPConnection
 
+from api.cli.processes.child_processes import is_listening
 from api.cli.processes.dagster_access import protect_dagster
 from api.server.access.policy import caller_role
 from api.server.access.roles import Role
@@ -77,6 +79,21 @@ class CodeServer:
         if not host or not port.isdecimal():
             raise ValueError(f"{address!r} is not HOST:PORT")
         return cls(host=host, port=int(port))
+
+    @override
+    def __str__(self) -> str:
+        return str(self.socket) if self.port is None else f"{self.host}:{self.port}"
+
+    def is_listening(self) -> bool:
+        """Return True if a connection is accepted there now."""
+        if self.port is not None:
+            return is_listening(self.port, self.host)
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.connect(str(self.socket))
+        except OSError:
+            return False
+        return True
 
 
 def serve_dagster_ui(

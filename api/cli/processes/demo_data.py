@@ -1,9 +1,12 @@
-"""Keep the tables of a demo, so that analysts have data after it.
+"""Keep the job and the tables of a demo, so that every read command has data after it.
 
-Jobs are not kept: a later scan of the same track is a scan, not the demo's result again.
+The job is kept without the key by which results are reused: a later scan of the same track is a
+scan, not the demo's result again.
 """
 
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from warehouse.records.errors import SametrackError
@@ -20,7 +23,7 @@ def has_tables(data_home: Path) -> bool:
 
 
 def keep_tables(source: Path, target: Path) -> bool:
-    """Copy lake and excerpts of the sandbox from one data home to another.
+    """Copy lake, excerpts and jobs of the sandbox from one data home to another.
 
     Returns False, and changes nothing, if the target has tables already: two demos are two worlds
     with the same ids. The mark comes last, so an interrupted copy is no home.
@@ -36,10 +39,29 @@ def keep_tables(source: Path, target: Path) -> bool:
             if (source / WORLD / folder).is_dir():
                 _copy(source / WORLD / folder, home / folder)
         home.chmod(0o700)
+        _copy_jobs(source / WORLD, home)
         shutil.copy2(source / WORLD / _MARK, home / _MARK)
-    except OSError as error:
-        raise SametrackError(f"{target} cannot be written: {error.strerror}") from error
+    except (OSError, sqlite3.Error) as error:
+        raise SametrackError(
+            f"{target} cannot be written: {getattr(error, 'strerror', error)}"
+        ) from error
     return True
+
+
+def _copy_jobs(source: Path, home: Path) -> None:
+    """Copy the jobs, and the numbers of captures, which go on after those in the lake."""
+    from warehouse.control import open_control  # noqa: PLC0415 -- loads SQLAlchemy
+
+    database = home / "control.sqlite"
+    open_control(f"sqlite:///{database}", world=WORLD).close()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("attach ? as demo", (str(source / database.name),))
+        with connection:
+            for table in ("jobs", "sequences"):
+                connection.execute(f"insert or ignore into {table} select * from demo.{table}")  # noqa: S608 -- names above
+            connection.execute(
+                "update jobs set scan_key = null where job_id in (select job_id from demo.jobs)"
+            )
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -11,13 +11,13 @@ from warehouse.records.values import Document
 
 _FOLDER = Path(__file__).parent
 _V3 = "/api/v1/vidplat/app/v3"
-_MUSIC_ID = "7300000000000000001"
-_VIDEO_IDS = ["7208449004045270001", "7210004958455330552", "7317824963743725696"]
+_MUSIC_ID = "7348759830572834348"
+_OTHER_MUSIC_ID = "7342451722773117559"
+_VIDEO_IDS = ["7495841464336754102", "7357327081542359155", "7447212238755901880"]
 _SEC_USER_ID = "MS4wLjABAAAATeMsMjRZ1rzVHVBI8eiaxncD1xdgADCOcAuztBTxQow"
-_SEEN_MUSIC_ID = "7348759830572834348"
 _CH_ID = "1897292724585310112"
 _SONG_KEY = "hash:890f4b7f875281c010c0ef117d421673"
-"""The ids above exist in the demo data of `DATA_PROVIDER=mock`, so the requests return data."""
+"""The ids above exist in the sandbox of the default seed on every day, and in `mock`."""
 _JOB = {"job_id": "7d2f0c1e-52f5-4a53-9a0b-0f3f6c1b8a11"}
 _COMPARISON = {"comparison_id": "3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61"}
 _WATCHLIST = {"name": "five-songs"}
@@ -26,9 +26,9 @@ _CATALOG = {"name": "spring-releases"}
 EXAMPLES: dict[str, Document] = {
     "fetch_music_hot_videos": {"music_id": _MUSIC_ID, "count": 10},
     "fetch_music_hot_videos_batch": {
-        "body": {"inputs": [_MUSIC_ID, "7300000000000000002"], "count": 10},
+        "body": {"inputs": [_MUSIC_ID, _OTHER_MUSIC_ID], "count": 10},
     },
-    "discover_music_related_videos": {"music_id": _SEEN_MUSIC_ID},
+    "discover_music_related_videos": {"music_id": _MUSIC_ID},
     "music_collection_jobs": {"body": {"input": _MUSIC_ID, "count": 10, "candidate_limit": 150}},
     "fetch_multi_video_web": {"body": _VIDEO_IDS},
     "fetch_multi_video_app": {"body": _VIDEO_IDS},
@@ -37,7 +37,7 @@ EXAMPLES: dict[str, Document] = {
     "handler_user_profile": {"sec_user_id": _SEC_USER_ID},
     "fetch_user_post_videos": {"sec_user_id": _SEC_USER_ID, "count": 10},
     "fetch_user_metrics": {"sec_user_id": _SEC_USER_ID, "days": 30},
-    "fetch_music_video_list": {"music_id": _SEEN_MUSIC_ID},
+    "fetch_music_video_list": {"music_id": _MUSIC_ID},
     "fetch_hashtag_video_list": {"ch_id": _CH_ID},
     **dict.fromkeys(
         (
@@ -60,13 +60,13 @@ EXAMPLES: dict[str, Document] = {
         **_COMPARISON,
         "body": {"verdict": "same", "note": "the same take, a louder master"},
     },
-    "sametrack_series": {"kind": "track", "entity_id": _SEEN_MUSIC_ID},
+    "sametrack_series": {"kind": "track", "entity_id": _MUSIC_ID},
     "sametrack_note": {
         "body": {"kind": "track", "id": _MUSIC_ID, "note": "ask the label", "tags": ["June"]},
     },
-    "sametrack_picture": {"kind": "track", "entity_id": _SEEN_MUSIC_ID},
+    "sametrack_picture": {"kind": "track", "entity_id": _MUSIC_ID},
     "sametrack_export": {
-        "source": f"{_V3}/fetch_music_video_list?music_id={_SEEN_MUSIC_ID}",
+        "source": f"{_V3}/fetch_music_video_list?music_id={_MUSIC_ID}",
         "table": "videos",
         "form": "csv",
     },
@@ -121,7 +121,7 @@ EXAMPLES: dict[str, Document] = {
     "sametrack_chart_link": {
         "body": {
             "song_key": _SONG_KEY,
-            "music_id": _SEEN_MUSIC_ID,
+            "music_id": _MUSIC_ID,
             "said": "different",
             "said_by": "Lin",
             "note": "another song of that name",

@@ -12,7 +12,7 @@ from pipelines.documents.fields import ClosedDocument, Count, OptionalCount, Tim
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
 
-MusicId = Annotated[str, Field(examples=["7300000000000000001"])]
+MusicId = Annotated[str, Field(examples=["7348759830572834348"])]
 _REASON = (
     "deciding rule: `title_and_artist`, `title_and_one_artist`, `title_without_addition` (titles "
     "match without text in brackets), `title_only` (no artist to compare), `artist_differs`, "

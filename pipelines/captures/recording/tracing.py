@@ -35,7 +35,7 @@ def start_tracing() -> bool:
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 -- as above
         from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 -- as above
     except ImportError:
-        _log.warning("no spans are sent: install sametrack[telemetry]")
+        _log.warning("no spans are sent: the extra `telemetry` is not installed")
         return False
     provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
     provider.add_span_processor(BatchSpanProcessor(exporter()))

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Required, TypedDict, Unpack
 
-from pipelines.platform.profiles import PlatformProfile, load_profile
+from pipelines.platform.profiles import KNOWN_PROFILES, PlatformProfile, load_profile
 from pipelines.settings import Settings
 from warehouse.extras import need_extra
-from warehouse.records.errors import ProviderUnsupportedError
+from warehouse.home.folder import find_homes
+from warehouse.records.errors import ProfileNotChosenError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "build_picture_source",
     "build_song_source",
     "choose_profile",
+    "choose_stored_world",
     "data_provider_name",
     "has_chosen_world",
     "is_experimental",
@@ -138,6 +140,37 @@ def is_experimental(name: str) -> bool:
 def has_chosen_world(settings: Settings) -> bool:
     """Return True if the settings choose a world: by a profile, or a source with its own."""
     return settings.data_provider in OWN_WORLDS or bool((settings.profile or "").strip())
+
+
+def choose_stored_world[S: Settings](settings: S) -> S:
+    """Return settings for reading stores: without a chosen world, with the only one that is stored.
+
+    For what contacts nobody: `open_warehouse()` reads the same.
+
+    Raises:
+        ProfileNotChosenError: Nothing is stored, several worlds are, or one of an own profile.
+    """
+    if has_chosen_world(settings):
+        return settings
+    folder = settings.data_home.expanduser()
+    worlds = list(find_homes(folder).values())
+    if not worlds:
+        raise ProfileNotChosenError(
+            f"nothing is stored in {str(folder)!r}, and no platform profile is chosen",
+            hint="run `sametrack demo`, or set DATA_HOME or PROFILE",
+        )
+    name = "data_provider" if worlds[0] in OWN_WORLDS else "profile"
+    if len(worlds) > 1:
+        raise ProfileNotChosenError(
+            f"{str(folder)!r} has the data of several profiles: {', '.join(worlds)}",
+            hint=f"set one, for example {name.upper()}={worlds[0]}",
+        )
+    if worlds[0] not in {*OWN_WORLDS, *KNOWN_PROFILES}:
+        raise ProfileNotChosenError(
+            f"{str(folder)!r} has the data of {worlds[0]!r}, a profile of your own",
+            hint="set PROFILE to its file",
+        )
+    return settings.model_copy(update={name: worlds[0]})
 
 
 def choose_profile(settings: Settings) -> PlatformProfile:

@@ -12,8 +12,9 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from datetime import time as time_of_day
 from pathlib import Path
-from typing import Literal, get_args
 
 import uvicorn
 from starlette.applications import Starlette
@@ -42,6 +43,7 @@ from pipelines.sandbox.world.content.alterations import ALTERED_SHARE
 from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
 from pipelines.sandbox.world.hardness import check_hardness
 from pipelines.sandbox.world.world import SandboxWorld
+from pipelines.settings import last_day_of
 
 SURFACES = (
     *control.SURFACES, *control_facts.SURFACES, *video_pages.SURFACES, *lists.SURFACES,
@@ -50,8 +52,6 @@ SURFACES = (
 )  # fmt: skip
 """All surfaces. Short links come last: they match any path."""
 LOOPBACK = "127.0.0.1"
-Calendar = Literal["fixed", "today"]
-CALENDARS: tuple[str, ...] = get_args(Calendar)
 PERIOD_DAYS = 30
 """A calendar that ends today starts anew after this many days. Within them, ids stay the same."""
 _GROWN_DAYS = HORIZON_DAYS - PERIOD_DAYS
@@ -87,7 +87,7 @@ class SandboxOptions:
     altered_share: float = ALTERED_SHARE
     adb_port: int | None = None
     switches: tuple[str, ...] = ()
-    calendar: Calendar = "fixed"
+    calendar: str = "fixed"
 
 
 def create_sandbox(options: SandboxOptions) -> ASGIApp:
@@ -130,19 +130,20 @@ def span_of(calendar: str, *, now: float) -> tuple[int | None, int]:
     """Return the start of a world in unix seconds, and the seconds that have passed since.
 
     `fixed` depends on the seed alone, so that equal seeds give equal worlds on every day; `today`
-    ends now, so that posts, digests and the chart show life.
+    ends now, so that posts, digests and the chart show life; a date ends with that day.
 
     Args:
-        calendar: One of `CALENDARS`.
+        calendar: `fixed`, `today`, or a date as in 2026-02-28.
         now: The machine's time in unix seconds.
 
     Raises:
         ValueError: There is no such calendar.
     """
-    if calendar not in CALENDARS:
-        raise ValueError(f"unknown calendar {calendar!r}; known are {', '.join(CALENDARS)}")
+    day = last_day_of(calendar)
     if calendar == "fixed":
         return None, 0
+    if day is not None:
+        now = datetime.combine(day + timedelta(days=1), time_of_day(), UTC).timestamp() - 1
     full_hour = int(now) // _HOUR_S * _HOUR_S
     period = full_hour // (PERIOD_DAYS * DAY_S)
     start = (period * PERIOD_DAYS - _GROWN_DAYS) * DAY_S

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pipelines.sandbox.world.content.examples import VIDEO_IDS
 from pipelines.sandbox.world.content.population import Population
 from pipelines.sandbox.world.content.posting import other_counts
 from pipelines.sandbox.world.content.tables import (
@@ -88,7 +89,7 @@ def _whole(values: Floats) -> Ints:
 
 
 def _vanished(seed: int, population: Population, works: VideoTable, until: int) -> VideoTable:
-    """Hide the videos that their authors deleted; lists may show them for a while."""
+    """Hide the videos that their authors deleted, examples excepted; lists may show them on."""
     state, is_listed = works.state.copy(), works.is_listed.copy()
     for track in range(population.own_sounds.size):
         rng = stream(seed, "vanishing", track)
@@ -96,7 +97,7 @@ def _vanished(seed: int, population: Population, works: VideoTable, until: int) 
         for begin in range(0, HORIZON_DAYS, _VANISH_EVERY_DAYS):
             at = population.now + int((begin + _VANISH_EVERY_DAYS * rng.random()) * DAY_S)
             row, is_stale = int(rng.choice(rows)), chance(rng, _STALE)
-            if at <= until:
+            if at <= until and works.aweme_id[row] not in VIDEO_IDS:
                 state[row], is_listed[row] = VideoState.DELETED, is_stale
     return replace(works, state=state, is_listed=is_listed)
 

@@ -38,7 +38,7 @@ class Small:
         rows = [
             {
                 "job_id": job_id, "rank": rank, "aweme_id": f"740000000000000{rank:04}",
-                "music_id": "7361729694329545668", "link_type": "exact_music_id",
+                "music_id": "7348759830572834348", "link_type": "exact_music_id",
                 "digg_count": 100 - rank, "comment_count": None, "collect_count": 3,
                 "share_count": 4, "hot_score": None, "statistics_complete": False,
                 "create_time": 1_760_000_000 + rank,

@@ -27,7 +27,11 @@ def test_every_command_and_program_of_the_page_runs_in_its_order(
     monkeypatch.setenv("API_PORT", "1")
     small.add_ranking()
     small.add_coverage()
-    small.add_works("MS4wLjABAAAAdocs_account-0001", nickname="a nickname", desc="a text")
+    small.add_works(
+        "MS4wLjABAAAAkaEBGFiZkAVq9UxsEMKBvG2a34wK5jo6VOvOqf99T31",
+        nickname="a nickname",
+        desc="a text",
+    )
     lines = [line for block in examples("sh") for line in block.splitlines()]
     assert len(lines) > 12
     for line in lines:
@@ -42,7 +46,11 @@ def test_every_command_and_program_of_the_page_runs_in_its_order(
 
 def test_every_query_of_the_page_is_answered(small: Any, command: Callable[..., Any]) -> None:
     small.add_coverage()
-    small.add_works("MS4wLjABAAAAdocs_account-0001", nickname="a nickname", desc="a text")
+    small.add_works(
+        "MS4wLjABAAAAkaEBGFiZkAVq9UxsEMKBvG2a34wK5jo6VOvOqf99T31",
+        nickname="a nickname",
+        desc="a text",
+    )
     for query in examples("sql"):
         assert command("sql", "-", "--json", given=query).document["method"]["row_count"]
     assert len(examples("sql")) == 3

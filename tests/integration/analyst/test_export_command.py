@@ -18,7 +18,7 @@ SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
 HOSTILE = '=HYPERLINK("https://an.example";"a")'
 NAMES = (SEC_UID, "A nickname", HOSTILE, "handle_1", "https://pictures.example", "741000")
 JOB = "0a000000-0000-4000-8000-000000000001"
-TRACK = "7361729694329545668"
+TRACK = "7348759830572834348"
 
 
 def fill(small: Any) -> None:

@@ -17,7 +17,7 @@ from warehouse.queries.sound_matches import read_reference_sounds
 from warehouse.records.jobs import keyword_subject
 
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
-TRACK = "7361729694329545668"
+TRACK = "7348759830572834348"
 OTHER_TRACK = "7361729694329545669"
 VIDEOS = ("7400000000000000001", "7400000000000000002", "7400000000000000003")
 ACCOUNT = "MS4wLjABAAAAnewest_account"

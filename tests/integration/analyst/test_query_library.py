@@ -148,7 +148,7 @@ def test_the_command_lists_shows_and_runs(ask: Callable[..., Any], tmp_path: Pat
         (("query", "growth", "--set", "top=many"), "not a whole number"),
         (("query", "growth", "--format", "parquet"), "needs a file"),
         (("sql",), "give a statement"),
-        (("trace", "nothing", "1"), "no rank 1"),
+        (("trace", "nothing", "1"), "no stored row is of the job"),
     ],
 )
 def test_a_wrong_command_is_one_line_and_status_two(

@@ -18,7 +18,7 @@ from warehouse.tables import RELATIONS, STAR, Table
 from warehouse.tables.column import read_examples
 
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
-TRACK = "7361729694329545668"
+TRACK = "7348759830572834348"
 OLD, NEW = "7400000000000000001", "7400000000000000002"
 PUBLISHED = (int(OLD) >> 32) + 7200
 """Of the first video, scheduled two hours ahead; only its first observation states it."""

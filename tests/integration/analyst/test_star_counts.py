@@ -24,7 +24,7 @@ from warehouse.records.videos import (
 from warehouse.tables import BY_NAME
 
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
-TRACK = "7361729694329545668"
+TRACK = "7348759830572834348"
 VIDEO = "7400000000000000009"
 ACCOUNT = "MS4wLjABAAAAcounted_account"
 

@@ -99,7 +99,9 @@ def test_it_scans_a_world_of_its_own_with_nothing_but_this_machine(
 
 
 @pytest.mark.soak
-def test_the_demo_runs_to_its_end(run: Run, tmp_path: Path, sound_cache: Path) -> None:
+def test_the_demo_runs_to_its_end(
+    run: Run, environment: dict[str, str], tmp_path: Path, sound_cache: Path
+) -> None:
     done = run(
         *("demo", "--seed", "7", "--size", "0.1", "--cache", str(sound_cache)),
         *("--out", str(tmp_path / "out")),
@@ -116,6 +118,17 @@ def test_the_demo_runs_to_its_end(run: Run, tmp_path: Path, sound_cache: Path) -
     assert {path.name for path in tmp_path.iterdir()} - CACHES == {"out", "warehouse"}
     with open_warehouse(tmp_path / "warehouse" / "data") as kept:
         assert len(kept.marts.rankings) > 0
+    steps = [line.strip() for line in done.stdout.partition("next:\n")[2].splitlines()]
+    commands = [line for line in steps if line.startswith("sametrack ")]
+    assert [command.split()[1] for command in commands] == ["jobs", "sql", "trace", "report"]
+    export = f"sametrack export rankings --job {commands[2].split()[2]}"
+    for command in (*commands, export, "sametrack query top-videos", "sametrack database"):
+        step = subprocess.run(
+            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert step.returncode == 0, f"{command}: {step.stderr}"
+        assert step.stdout
 
 
 def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> None:
@@ -124,7 +137,8 @@ def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> No
     assert "track" in listed.stdout
     refused = run("report", "quality")
     assert refused.returncode == 2
-    assert "sametrack[analysis]" in refused.stderr
+    assert "pip install './sametrack-" in refused.stderr
+    assert ".whl[analysis]'" in refused.stderr
     health = json.loads(run("doctor", "--no-upstream", "--json", "--time-limit", "600").stdout)
     lines = {line["name"]: line["says"] for line in health["machine"]}
     assert "not installed: analysis, browser" in lines["extras"]

@@ -4,6 +4,7 @@ definitions of the command line, the Makefile and the API.
 `docs/analysis.md` has a test of its own, which runs it over a warehouse with the rows it names.
 """
 
+import ast
 import re
 import threading
 from collections.abc import Iterator
@@ -51,6 +52,7 @@ from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.evidence import ALGORITHM
 
+PRINTED = re.compile(r"(?:`|\[bold\])(sametrack [a-z][^`\[]*)(?:`|\[/)")
 LINE: Any = build_command(command_line)
 ALL = commands()
 SPOKEN_OF = [one for one in mentioned() if not has_placeholder(words_of(one.text)[:1])]
@@ -163,6 +165,38 @@ def _unknown_options(example: Example) -> set[str]:
     if example in ALL:
         command.parse_args(context, words)
     return given - known - {"--help"}
+
+
+def printed_commands() -> list[Example]:
+    """Return the commands that the product names in its messages, values of theirs as `1`."""
+    found = []
+    for path in (
+        path for name in ("api", "pipelines", "warehouse") for path in (ROOT / name).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(
+                    str(getattr(part, "value", "1")) if isinstance(part, ast.Constant) else "1"
+                    for part in node.values
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+            else:
+                continue
+            found += [
+                Example(
+                    str(path.relative_to(ROOT)), node.lineno, "sametrack", " ".join(command.split())
+                )
+                for command in PRINTED.findall(text)
+            ]
+    return found
+
+
+def test_every_command_that_the_product_prints_is_one_of_ours_with_options_that_it_has() -> None:
+    printed = printed_commands()
+    assert len(printed) > 30
+    wrong = {f"{one} {one.text}": words for one in printed if (words := _misused(one))}
+    assert wrong == {}
 
 
 def test_a_command_that_is_not_ours_is_named() -> None:

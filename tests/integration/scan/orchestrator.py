@@ -96,8 +96,9 @@ def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
     """Start what `sametrack up` starts besides service and worker."""
     plan = UpConfig(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
-        dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, logs=folder / "logs",
-        dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock", has_token=False,
+        dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, calendar="fixed",
+        logs=folder / "logs", dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
+        has_token=False,
     )  # fmt: skip
     with stage.instance():
         """Make its files, so that the processes do not race for that."""

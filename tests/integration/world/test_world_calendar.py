@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2 as httpx
@@ -36,8 +37,16 @@ def test_the_ids_of_today_are_those_of_tomorrow_within_a_period() -> None:
 
 
 def test_an_unknown_calendar_is_refused() -> None:
-    with pytest.raises(ValueError, match="fixed, today"):
-        span_of("julian", now=NOW)
+    for calendar in ("julian", "2025-09-30", "2046-01-01", "2026-02-30", ""):
+        with pytest.raises(ValueError, match="use today, fixed, or a date from 2025-10-01"):
+            span_of(calendar, now=NOW)
+
+
+def test_a_date_ends_with_that_day_whatever_the_time_is() -> None:
+    start, passed_s = span_of("2026-02-28", now=NOW)
+    assert start is not None
+    assert datetime.fromtimestamp(start + passed_s, UTC) == datetime(2026, 2, 28, 23, tzinfo=UTC)
+    assert span_of("2026-02-28", now=0) == (start, passed_s)
 
 
 def test_a_world_of_today_shows_posts_of_its_last_days_and_none_from_the_future() -> None:

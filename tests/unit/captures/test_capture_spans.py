@@ -43,7 +43,9 @@ def test_without_the_exporter_no_span_is_sent_and_a_line_says_what_to_install(
     with structlog.testing.capture_logs() as lines:
         assert not start_tracing()
         assert not start_tracing()
-    assert [line["event"] for line in lines] == ["no spans are sent: install sametrack[telemetry]"]
+    assert [line["event"] for line in lines] == [
+        "no spans are sent: the extra `telemetry` is not installed"
+    ]
     assert providers == []
 
 

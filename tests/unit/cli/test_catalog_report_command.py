@@ -17,6 +17,7 @@ type Asked = list[tuple[str, str, list[str]]]
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What reports are asked for: name, language, formats. Nothing is read or written."""
+    monkeypatch.setenv("PROFILE", "sandbox")
     seen: Asked = []
 
     def write(

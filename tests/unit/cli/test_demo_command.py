@@ -1,6 +1,7 @@
 """`sametrack demo` with processes that only pretend to run: what it prints, writes and keeps."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
@@ -12,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands import demo as command
 from api.cli.interrupts import Interrupted
+from api.cli.main import app as commands_of_all
 from api.cli.processes.demo_data import has_tables
 from api.services.evidence.report_evidence import ReportEvidence
 from tests.documents import MUSIC_ID, work
@@ -55,7 +57,9 @@ class Stage:
     def set_up(self) -> None:
         if self.fault is not None:
             raise self.fault
-        open_lake(open_home(self.home, "sandbox").lake_url, world="sandbox")
+        home = open_home(self.home, "sandbox")
+        open_lake(home.lake_url, world="sandbox")
+        open_control(home.control_url, world="sandbox").close()
 
     def world(self, path: str) -> dict[str, Any]:
         tracks = [
@@ -171,16 +175,51 @@ def test_all_that_stays_is_in_the_data_home_unless_a_folder_is_named(
     app = typer.Typer()
     app.command()(command.demo)
     done = CliRunner().invoke(app, ["--seed", "3"], env={"COLUMNS": "200"})
-    assert "kept the tables in home" in done.stdout
+    assert "kept the job and its tables in home; next:" in done.stdout
+    assert "\n  sametrack jobs\n" in done.stdout
     assert has_tables(tmp_path / "home")
     assert (tmp_path / "home" / "sandbox" / "reports" / "demo-seed3-size0.3.json").is_file()
     assert stage.cache == Path("home/sandbox/cache/sounds")
 
 
 def test_tables_are_kept_once_and_a_later_demo_leaves_them(run: Run, tmp_path: Path) -> None:
-    assert "kept the tables in data" in run().stdout
+    assert "kept the job and its tables in data" in run().stdout
     assert has_tables(tmp_path / "data")
-    assert "kept the tables" not in run().stdout
+    assert "kept the job" not in run().stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "given"),
+    [
+        ({}, "DATA_HOME=data "),
+        ({"DATA_HOME": "data"}, ""),
+        ({"DATA_HOME": "data", "PROFILE": "sandbox"}, ""),
+        ({"DATA_HOME": "data", "PROFILE": "public"}, "PROFILE=sandbox "),
+        (
+            {"DATA_HOME": "data", "DATA_PROVIDER": "mock"},
+            "PROFILE=sandbox DATA_PROVIDER=vidplat-public ",
+        ),
+    ],
+)
+def test_the_commands_that_it_names_read_what_it_has_kept(
+    run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], given: str
+) -> None:
+    for name in ("PROFILE", "DATA_PROVIDER", "DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    lines = run().stdout.partition("next:\n")[2].splitlines()
+    commands = [line.strip() for line in lines if line.startswith("  ")]
+    assert commands[0] == f"{given}sametrack jobs"
+    assert len(commands) == 5
+    for name in environment:
+        monkeypatch.delenv(name)
+    for command_line in commands[:2]:
+        words = shlex.split(command_line)
+        place = words.index("sametrack")
+        settings = {**environment, **dict(word.split("=", 1) for word in words[:place])}
+        done = CliRunner().invoke(commands_of_all, words[place + 1 :], env=settings)
+        assert done.exit_code == 0, f"{command_line}: {done.output} {done.exception}"
 
 
 def test_a_scan_that_misses_the_goals_is_reported_and_fails(

@@ -1,11 +1,14 @@
-"""A demo leaves its tables where there are none yet, and nothing else."""
+"""A demo leaves its job and tables where there are none yet, and nothing else."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from api.cli.processes.demo_data import has_tables, keep_tables
+from tests.unit.cli.asked_scans import ask_for_scan
 from warehouse import open_warehouse
+from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError
@@ -16,10 +19,13 @@ def collect(data_home: Path) -> None:
     open_lake(home.lake_url, world="sandbox")
     (home.cache_dir / "excerpts").mkdir(exist_ok=True)
     (home.cache_dir / "excerpts" / "one.mp3").write_bytes(data_home.name.encode())
-    (home.root / "control.sqlite").touch()
+    with closing(open_control(home.control_url, world="sandbox")) as control:
+        job_id = ask_for_scan(control, "7348759830572834348")
+        control.set_target(job_id, music_id="7348759830572834348", scan_key="a key")
+        control.next_sequences([("music_list", "7348759830572834348")])
 
 
-def test_tables_and_excerpts_are_kept_and_jobs_are_not(tmp_path: Path) -> None:
+def test_tables_excerpts_and_jobs_are_kept(tmp_path: Path) -> None:
     collect(tmp_path / "demo")
     (tmp_path / "data" / "sandbox" / "reports").mkdir(parents=True)
     assert not has_tables(tmp_path / "data")
@@ -27,8 +33,12 @@ def test_tables_and_excerpts_are_kept_and_jobs_are_not(tmp_path: Path) -> None:
     assert has_tables(tmp_path / "data")
     home = tmp_path / "data" / "sandbox"
     assert sorted(path.name for path in home.iterdir()) == [
-        "cache", "lake", "reports", "world.json",
+        "cache", "control.sqlite", "lake", "reports", "world.json",
     ]  # fmt: skip
+    with closing(open_control(f"sqlite:///{home / 'control.sqlite'}", world="sandbox")) as control:
+        (job,) = control.jobs(limit=5)
+        assert (job.input, job.scan_key) == ("7348759830572834348", None)  # and is not reused
+        assert control.next_sequences([("music_list", "7348759830572834348")])[0] == 2
     assert (home / "cache" / "excerpts" / "one.mp3").is_file()
     with open_warehouse(home) as opened:
         assert opened.world == "sandbox"

@@ -19,7 +19,7 @@ def test_without_jupyterlab_one_line_names_the_extra(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert "pip install 'sametrack[analysis]'" in capsys.readouterr().err
+    assert "-py3-none-any.whl[analysis]'`" in capsys.readouterr().err
 
 
 def test_it_opens_first_steps_on_loopback_without_traffic() -> None:

@@ -22,3 +22,17 @@ def test_an_unknown_switch_or_mode_is_refused_with_the_known_ones() -> None:
         refused = CliRunner().invoke(app, ["sandbox", *arguments])
         assert refused.exit_code == 2
         assert known in refused.output
+
+
+def test_a_day_outside_of_its_calendar_is_refused_by_both_commands() -> None:
+    for command in (["sandbox"], ["up", "--sandbox"]):
+        for day in ("2025-09-30", "2046-01-01", "2026-02-30", "yesterday"):
+            refused = CliRunner().invoke(app, [*command, "--today", day])
+            assert "a date from 2025-10-01 to 2045-12-31" in str(refused.exception)
+
+
+def test_dagster_ui_without_a_code_server_says_what_it_needs() -> None:
+    refused = CliRunner().invoke(app, ["dagster-ui"])
+    assert refused.exit_code == 2
+    assert "`sametrack up` starts all of Dagster" in refused.stderr
+    assert "--code-server HOST:PORT" in refused.stderr

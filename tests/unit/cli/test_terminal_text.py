@@ -1,6 +1,7 @@
 """Text from outside never drives the terminal."""
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,22 @@ def test_escape_sequences_become_visible_signs(text: str) -> None:
 
 def test_long_text_is_cut_with_a_sign() -> None:
     assert terminal.sanitize("a" * 50, limit=10) == "a" * 9 + "…"
+
+
+def test_commands_in_messages_are_printed_as_this_one_was_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "sametrack"
+    program.write_text("")
+    program.chmod(0o755)
+    text = "run `sametrack demo`; logs are in /var/sametrack logs"
+    monkeypatch.setattr("sys.argv", [str(program)])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert terminal.as_typed(text) == text.replace("`sametrack", f"`{program}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert terminal.as_typed(text) == text
+    monkeypatch.setattr("sys.argv", ["/python/main.py"])
+    assert terminal.as_typed(text) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """A feature whose extra is missing says which one, and how it is installed."""
 
+import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,11 @@ def test_a_missing_extra_is_named_with_its_library_and_its_command(
     assert caught.value.detail == (
         "the report 'track' needs the extra 'analysis'; not installed: altair"
     )
-    assert caught.value.hint == "install the extra: `pip install 'sametrack[analysis]'`"
+    wheel = f"./sametrack-{version('sametrack')}-py3-none-any.whl[analysis]"
+    assert caught.value.hint == (
+        f"install the extra from the wheel of this version: `pip install '{wheel}'`; "
+        "in a checkout `make env` installs all"
+    )
 
 
 def test_an_extra_below_a_missing_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +99,12 @@ def test_the_doctor_lists_the_extras_that_are_not_installed(
     assert found.state == "ok"
     assert found.says.endswith("not installed: celery")
     assert "postgres" in found.says
+
+
+def test_pages_name_the_wheel_of_this_version_and_no_package_of_an_index() -> None:
+    root = Path(__file__).parents[3]
+    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in pages)
+    versions = set(re.findall(r"sametrack-(\d[\d.]*\d)-py3-none-any\.whl", texts))
+    assert versions == {version("sametrack")}
+    assert re.findall(r"pip install '?sametrack\b", texts) == []

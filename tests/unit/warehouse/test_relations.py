@@ -90,7 +90,7 @@ def test_a_frame_whose_library_is_missing_names_the_extra(
     monkeypatch.setattr(relation, "find_spec", lambda _name: None)
     with pytest.raises(InvalidParameterError, match=f"{library} is not installed") as caught:
         getattr(numbers, read)()
-    assert "sametrack[analysis]" in str(caught.value.hint)
+    assert ".whl[analysis]" in str(caught.value.hint)
     assert len(numbers.rows()) == 3
 
 

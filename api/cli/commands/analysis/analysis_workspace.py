@@ -11,6 +11,7 @@ import typer
 
 from api.cli.query_output import QueryFormat
 from api.cli.rendering.results import print_banner
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import err, print_message
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
 
@@ -39,21 +40,20 @@ class Workspace:
 
 @contextmanager
 def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
-    """Open the warehouse of the chosen profile; print a notice for demo data.
+    """Open the warehouse of the chosen profile, or the only one; print a notice for demo data.
 
     Raises:
-        ProfileNotChosenError: No profile is chosen.
+        ProfileNotChosenError: No profile is chosen, and there is no or more than one world.
         InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
     from pipelines.open_stores import open_chosen_home, open_engine_of  # noqa: PLC0415 -- loads DuckDB
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.lake.as_of import parse_as_of  # noqa: PLC0415 -- as below
     from warehouse.queries.accounts import is_history_rewritten  # noqa: PLC0415 -- as above
     from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
 
     moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))
-    settings = Settings()
+    settings = stored_settings()
     home = open_chosen_home(settings)
     is_demo = is_demo_world(home.world)
     with open_engine_of(settings, home, as_of=moment) as engine:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 def trace(
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of a completed job.")],
+    job: Annotated[
+        str, typer.Argument(metavar="JOB", help="Id of a completed job, or its beginning.")
+    ],
     rank: Annotated[int, typer.Argument(min=1, help="Position in its ranking.")] = 1,
     *,
     as_json: Annotated[
@@ -24,10 +26,12 @@ def trace(
 
     A body is deleted after PAYLOAD_RETENTION_DAYS; its hash stays.
     """
+    from warehouse.exports.extracts import ExportScope, find_scope  # noqa: PLC0415 -- loads pyarrow
     from warehouse.queries.provenance import trace_figure  # noqa: PLC0415 -- loads DuckDB
 
     with open_workspace() as workspace:
-        found = trace_figure(workspace.engine, job_id=job, rank=rank)
+        scope = find_scope(workspace.engine, ExportScope(job_id=job))
+        found = trace_figure(workspace.engine, job_id=scope.job_id or job, rank=rank)
     if as_json:
         print_json(found.to_document())
     else:

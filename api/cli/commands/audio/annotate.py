@@ -1,15 +1,18 @@
 """`sametrack audio annotate` and `audio annotations`: user judgements, for calibration."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from api.cli.options import ServiceOption
+from api.cli.service_or_stores import ask
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 
 if TYPE_CHECKING:
@@ -29,11 +32,15 @@ def annotate(
     heard: Annotated[AnnotationChoice, typer.Argument(help="Your judgement.")],
     *,
     note: Annotated[str | None, typer.Option(help="Free text.")] = None,
+    api: ServiceOption = None,
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
     said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
-    with _open_annotations() as service:
-        counts = service.add(comparison_id, said, note=note, origin="cli")["counts"]
+    counts = ask(
+        api,
+        lambda client: client.annotate(comparison_id, said, note=note),
+        lambda: _add(comparison_id, said, note),
+    )["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 
@@ -42,7 +49,7 @@ def annotations(
     *, path: Annotated[Path | None, typer.Option("--out", help="CSV file. Default: stdout.")] = None
 ) -> None:
     """Write all annotations with the measured values as CSV, to calibrate the limits."""
-    with _open_annotations() as service:
+    with _open_annotations(reads=True) as service:
         text = service.to_csv()
     if path is None:
         typer.echo(text.encode(), nl=False)  # as it is in a file: rich would change line ends
@@ -55,13 +62,18 @@ def annotations(
     out.print(f"{count} annotations in {safe(path)}")
 
 
+def _add(comparison_id: str, said: "AnnotationVerdict", note: str | None) -> Mapping[str, Any]:
+    with _open_annotations() as service:
+        return service.add(comparison_id, said, note=note, origin="cli")
+
+
 @contextmanager
-def _open_annotations() -> Iterator["AnnotationService"]:
+def _open_annotations(*, reads: bool = False) -> Iterator["AnnotationService"]:
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_services(ApiSettings()) as opened:
+    with open_services(stored_settings() if reads else ApiSettings()) as opened:
         if opened.annotations is None:
             raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
         yield opened.annotations

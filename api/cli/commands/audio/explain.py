@@ -14,6 +14,7 @@ from rich.table import Table
 
 from api.cli.options import JsonDocumentOption
 from api.cli.rendering.audio import format_number, searched_text, verdict_words
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     err,
     exit_with_input_error,
@@ -149,13 +150,10 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
 def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: bool) -> _Explained:
     """Read a stored comparison and measure it again, unless nothing of it was measured."""
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 - as above
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
-    from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
 
-    with open_services(ApiSettings()) as opened:
-        if opened.evidence is None:
-            raise ProfileNotChosenError("No platform profile is chosen, so there are no stores")
+    with open_services(stored_settings()) as opened:
+        assert opened.evidence is not None, "a world is chosen"
         document = opened.evidence.document(comparison_id)
         stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:

@@ -20,6 +20,7 @@ from api.cli.rendering.audio import (
     styled_verdict,
     verdict_table,
 )
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sound_features import FEATURE_VERSION
@@ -188,10 +189,9 @@ def _indexed(
 
 @contextmanager
 def _stored_references(name: str) -> Iterator[References]:
-    from api.settings import ApiSettings  # noqa: PLC0415 - loads pydantic
     from pipelines.catalog.open_service import open_catalog_sounds  # noqa: PLC0415 - loads SQLAlchemy
 
-    with open_catalog_sounds(ApiSettings(), name) as sounds, audio_progress() as progress:
+    with open_catalog_sounds(stored_settings(), name) as sounds, audio_progress() as progress:
         task = progress.add_task("indexing references", total=None)
         sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))
         progress.stop()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import out, safe
 from warehouse.records.errors import InvalidParameterError
 
@@ -29,12 +30,11 @@ def backup(dest: Destination) -> None:
 
     The key of the pseudonyms is in it, too: keep the folder where only you can read it.
     """
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- loads pydantic
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
     from warehouse.maintenance.backup import write_backup  # noqa: PLC0415 -- loads Delta
 
-    settings = Settings()
+    settings = stored_settings()
     home = open_home(settings.data_home, choose_profile(settings).name)
     manifest = write_backup(
         home,

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.terminal import exit_with_input_error, out, safe
+from api.cli.terminal import as_typed, exit_with_input_error, out, safe
 
 PROFILES = ("sandbox", "public")
 DEFAULT_DATA_HOME = "warehouse/data"
@@ -54,7 +54,7 @@ def init(
         file, to_env(profile=_valid_profile(profile), data_home=_one_line(data_home), token=word)
     )
     out.print(f"[green]written[/] {safe(file)}, readable only by you (profile {safe(profile)})")
-    out.print("next: [bold]make up[/], or [bold]sametrack scan LINK[/]")
+    out.print(as_typed("next: [bold]sametrack up[/] starts all services"))
 
 
 def to_env(*, profile: str, data_home: str, token: str | None) -> str:

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from api.cli.options import JsonDocumentOption
+from api.cli.stored_settings import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def replay(
             f"unknown surface: {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
         )
     start = None if since is None else _day(since)
-    with _open_replay() as opened, _bar() as bar:
+    with _open_replay(is_written=write) as opened, _bar() as bar:
         task = bar.add_task("parsing", total=None)
         found = opened.run(
             since=start,
@@ -115,7 +116,7 @@ def _day(text: str) -> datetime:
 
 
 @contextmanager
-def _open_replay() -> "Iterator[Replay]":
+def _open_replay(*, is_written: bool) -> "Iterator[Replay]":
     """Open the archive of the chosen profile."""
     from pipelines.captures.replay import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
     from pipelines.open_stores import open_engine_of  # noqa: PLC0415 -- as above
@@ -123,7 +124,7 @@ def _open_replay() -> "Iterator[Replay]":
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
-    settings = Settings()
+    settings = Settings() if is_written else stored_settings()
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     with open_engine_of(settings, home) as engine:

@@ -1,13 +1,16 @@
 """The long-running processes, one command each: service, worker, sandbox, Dagster UI."""
 
 import gc
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from api.cli.options import SandboxDay
 from api.cli.processes.child_processes import DAGSTER_PORT
-from api.cli.terminal import print_message
+from api.cli.terminal import exit_with_input_error, print_message, safe
+from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 _Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port on loopback.")]
 
@@ -63,6 +66,7 @@ def sandbox(
         list[str] | None,
         typer.Option(help="NAME or NAME=VALUE, repeatable; `list` prints them all."),
     ] = None,
+    today: SandboxDay = None,
 ) -> None:
     """Serve the sandbox: a simulated platform with generated audio, on loopback."""
     from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
@@ -79,7 +83,7 @@ def sandbox(
         switches = switches_of(mode, switch or ())
     except ValueError as exc:
         raise typer.BadParameter(str(exc)) from exc
-    settings = Settings()
+    settings = Settings() if today is None else Settings(sandbox_calendar=today)
     cache = cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds"
     options = SandboxOptions(
         seed=seed,
@@ -119,10 +123,17 @@ def dagster_ui(
     ] = False,
 ) -> None:
     """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
+    if not prepare and socket is None and code_server is None:
+        exit_with_input_error(
+            "dagster-ui shows what a code server serves, and none was named",
+            hint="`sametrack up` starts all of Dagster; else name one: --code-server HOST:PORT, or "
+            "--socket FILE (with --all-in-one it is started, too)",
+        )
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
 
-    if prepare or (socket is None and code_server is None):
+    os.environ.setdefault("DAGSTER_HOME", str(INSTANCE_FOLDER))
+    if prepare:
         ui.prepare_instance(ends_lost_runs=end_lost_runs)
         return
     settings = ApiSettings()
@@ -136,6 +147,11 @@ def dagster_ui(
         raise typer.BadParameter(str(error)) from error
     if all_in_one and found.socket is None:
         raise typer.BadParameter("--all-in-one needs --socket")
+    if not all_in_one and not found.is_listening():
+        print_message(
+            f"no code server listens at {safe(found)} yet; until one does, the UI shows none of "
+            "its assets ([bold]sametrack up[/] starts everything)"
+        )
     print_message(f"Dagster UI on http://{host}:{port}")
     ui.serve_dagster_ui(
         code_server=found, settings=settings, port=port, host=host, all_in_one=all_in_one

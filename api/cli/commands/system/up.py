@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.interrupts import Interrupted
-from api.cli.options import SandboxSeed, SandboxSize
+from api.cli.options import SandboxDay, SandboxSeed, SandboxSize
 from api.cli.processes.child_processes import (
     DAGSTER_PORT,
     LOOPBACK,
@@ -55,6 +55,7 @@ class UpConfig:
     sandbox_port: int | None
     seed: int
     size: float
+    calendar: str
     logs: Path
     dagster_dir: Path
     socket: Path
@@ -69,12 +70,14 @@ def up(
     dagster_port: _DagsterPort = DAGSTER_PORT,
     seed: SandboxSeed = 7,
     size: SandboxSize = 1.0,
+    today: SandboxDay = None,
 ) -> None:
     """Start all services, print their addresses, and stop them on Ctrl-C."""
     with TemporaryDirectory(prefix="sametrack-") as run_dir:
         plan = _configure(
-            Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size
-        )
+            Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size,
+            today=today,
+        )  # fmt: skip
         try:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
@@ -106,13 +109,13 @@ def services(plan: UpConfig) -> list[Service]:
 
 
 def _configure(
-    run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float
+    run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float, today: str | None
 ) -> UpConfig:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
-    settings = ApiSettings()
+    settings = ApiSettings() if today is None else ApiSettings(sandbox_calendar=today)
     _check_webhook(settings)
     choice = _choose(settings, sandbox=sandbox)
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
@@ -127,6 +130,7 @@ def _configure(
         sandbox_port=settings.sandbox_port if starts_sandbox else None,
         seed=seed,
         size=size,
+        calendar=settings.sandbox_calendar,
         logs=home.root / "logs",
         dagster_dir=home.dagster_dir,
         socket=run_dir / "code.sock",
@@ -232,6 +236,7 @@ def _environment(plan: UpConfig) -> dict[str, str]:
         "PROFILE": plan.profile,
         "DAGSTER_HOME": str(INSTANCE_FOLDER),
         "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
+        "SANDBOX_CALENDAR": plan.calendar,
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",
         "DAGSTER_URL": plan.dagster_url or f"http://127.0.0.1:{plan.dagster_port}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipelines.sandbox.world.content.alterations import with_alterations
+from pipelines.sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS
 from pipelines.sandbox.world.content.posting import post_videos
 from pipelines.sandbox.world.content.tables import SoundTable, VideoTable, column_of
 from pipelines.sandbox.world.content.tracks import (
@@ -72,17 +73,18 @@ def populate(
     title_score.extend(range(len(title_score), max(len(title_score), scores)))
     everything = [*plans, *background]
     works = post_videos(seed, everything, quotas=quotas, tracks=tracks, now=now)
+    first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])[:tracks].astype(np.int64)
     sounds = _sound_table(seed, everything, works, now=now)
+    sounds.music_id[first[: TRACK_IDS.size]] = TRACK_IDS[: first.size]
     library = [plan.score for plan in background if plan.score >= 0]
     works = with_alterations(
         seed, works, sounds, library=np.asarray(library, dtype=np.int64),
         tracks=tracks, share=altered_share,
     )  # fmt: skip
-    first = np.cumsum([0, *(len(plan.sounds) for plan in plans[:-1])])
     return Population(
         now=now, sounds=sounds, works=works,
         title_score=np.asarray(title_score, dtype=np.int64),
-        own_sounds=first.astype(np.int64)[:tracks], accounts=accounts,
+        own_sounds=first, accounts=accounts,
     )  # fmt: skip
 
 
@@ -132,6 +134,7 @@ def _sound_table(
     first_posts = np.full(len(sounds), now, dtype=np.int64)
     np.minimum.at(first_posts, works.sound, works.create_time)
     return to_sound_table(
-        sounds, music_id=timed_ids(first_posts - 60, salt=int(rng.integers(2**31))), salt=seed,
+        sounds, salt=seed,
+        music_id=timed_ids(first_posts - FIRST_POST_S, salt=int(rng.integers(2**31))),
         owner=np.where(titled, -1, _authors_of_first(works, count=len(sounds))),
     )  # fmt: skip

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from pipelines.sandbox.world.content.examples import (
+    BORN,
+    since_release,
+    with_example_videos,
+)
 from pipelines.sandbox.world.content.tables import (
     ArrayTable,
     Flags,
@@ -59,6 +64,9 @@ def post_videos(
     posted = now - (age * (1 - rng.random(count) ** 0.7)).astype(np.int64) - 3 * 3600
     is_new = rng.random(count) < _NEW
     posted = np.where(is_new, now - rng.integers(60, 3 * 3600, size=count), posted)
+    for track, born in enumerate(BORN[:tracks].tolist()):
+        own = (flat.kind == SoundKind.MAIN) & (flat.score == track)
+        posted[own] = since_release(posted[own], born=born, now=now)
     own = (flat.kind == SoundKind.MAIN) & (rng.random(count) < _SILENT_OWN)
     is_silent = own | (flat.kind == SoundKind.SILENT)
     rng = stream(seed, "works")
@@ -78,7 +86,7 @@ def post_videos(
     by_time = np.argsort(posted, kind="stable")
     columns = {name: values[by_time] for name, values in columns.items()}
     ids = timed_ids(columns["create_time"], salt=int(rng.integers(2**31)))
-    return VideoTable(aweme_id=ids, **columns)
+    return with_example_videos(VideoTable(aweme_id=ids, **columns))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
