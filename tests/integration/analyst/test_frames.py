@@ -14,7 +14,7 @@ from warehouse import open_warehouse
 from warehouse.analysis.description import NAMES
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.tables import TABLES
-from warehouse.tables.column import BOOLEAN, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
+from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
 ID = "7361729694329545668"
 VALUES: dict[Any, object] = {
@@ -66,18 +66,22 @@ def test_the_types_of_a_frame_are_those_of_its_columns(wh: Warehouse, name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_user_of_pandas_meets_no_surprise(wh: Warehouse, name: str, tmp_path: Path) -> None:
-    frame = wh.table(name).df()
+    packed = [column.name for column in wh.describe(name).columns if column.type == BYTES]
+    frame = wh.table(name).df().drop(columns=packed)
     texts, numbers = of_kind(frame, "string"), [*of_kind(frame, "Int"), *of_kind(frame, "Float")]
     for at in of_kind(frame, "datetime64"):
         rest = frame.dropna(subset=at)
+        if rest.empty:
+            continue  # `resample` of pandas itself fails without rows
         assert len(rest[rest[at] >= "1970-01-01"]) == len(rest)
         assert rest[rest[at] > "2200-01-01"].empty
         assert rest.resample("D", on=at).size().sum() == len(rest)
         assert rest.groupby(pd.Grouper(key=at, freq="MS")).size().sum() == len(rest)
         assert rest.sort_values(at)[at].is_monotonic_increasing
     for key in texts[:2]:
-        sums = frame.groupby(key)[numbers].agg(["sum", "mean", "max"])
-        assert len(sums) == frame[key].nunique()
+        if numbers:
+            sums = frame.groupby(key)[numbers].agg(["sum", "mean", "max"])
+            assert len(sums) == frame[key].nunique()
         assert frame[key].value_counts().sum() == frame[key].notna().sum()
         keys = frame[[key]].drop_duplicates()
         assert len(frame.merge(keys, on=key)) == len(frame)
@@ -92,6 +96,7 @@ def test_a_user_of_pandas_meets_no_surprise(wh: Warehouse, name: str, tmp_path: 
         tmp_path / "a.csv", dtype={text: "string" for text in texts}, parse_dates=dates
     )
     assert list(again.columns) == list(frame.columns)
+    frame[texts] = frame[texts].replace("", pd.NA)  # CSV has one cell for both
     for column in [*texts, *dates, *numbers]:
         same = again[column].isna() == frame[column].isna()
         assert same.all(), column
