@@ -63,7 +63,7 @@ def exported(engine: Engine, pseudonyms: Pseudonyms | None) -> dict[str, bytes]:
     files = {}
     for extract in choose_extracts(ALL_TABLES, ExportScope()):
         batches = list(read_batches(engine, extract, pseudonyms=pseudonyms))
-        lines = csv_parts(columns_of(batches[0].schema), rows_of(batches), with_mark=False)
+        lines = csv_parts(columns_of(batches[0].schema), rows_of(batches), for_spreadsheets=False)
         files[f"{extract.table.name.replace('.', '_')}.csv"] = b"".join(lines)
     return files
 
