@@ -26,6 +26,8 @@ from warehouse.exports.extracts import (
     dimensions_of,
     read_batches,
 )
+from warehouse.exports.package_contents.readme import REPORT_NUMBERS, render_readme
+from warehouse.exports.package_contents.result_tables import read_result_tables
 from warehouse.exports.package_descriptions import (
     CHECKSUMS,
     CRATE_FILE,
@@ -46,9 +48,7 @@ from warehouse.exports.package_files import (
     PackageTable,
     file_name,
 )
-from warehouse.exports.package_readme import REPORT_NUMBERS, render_readme
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.exports.result_tables import read_result_tables
 from warehouse.exports.table_files import ExportMethod, csv_parts
 from warehouse.tables import Table
 from warehouse.tables.column import TEXT
@@ -94,9 +94,7 @@ def write_package(
             for column in {*contract.key, *(name for name, _ in _references(contract))}:
                 if column in shown.schema.names:
                     values[contract.name, column] = pc.unique(shown.column(column)).drop_null()
-        tables = [
-            replace(table, references=_resolved(table.contract, values)) for table in tables
-        ]
+        tables = [replace(table, references=_resolved(table.contract, values)) for table in tables]
         _add_descriptions(package, tables, method)
     return {table.contract.name: table.row_count for table in tables}
 
@@ -146,9 +144,7 @@ def _references(table: Table) -> Iterator[tuple[str, ForeignKey]]:
             yield column.name, ForeignKey(column.name, target, key)
 
 
-def _resolved(
-    table: Table, values: Mapping[tuple[str, str], pa.Array]
-) -> Sequence[ForeignKey]:
+def _resolved(table: Table, values: Mapping[tuple[str, str], pa.Array]) -> Sequence[ForeignKey]:
     """Return the references of a table to tables of the package, with what is not inside."""
     found = []
     for column, key in _references(table):
@@ -187,7 +183,7 @@ def _add_descriptions(
     names = ", ".join(table.contract.name for table in tables)
     facts = {**dict(method.facts), "tables": names}
     title = f"Sametrack: {facts['scope']}"
-    dictionary = render_dictionary([table.contract for table in tables])
+    dictionary = render_dictionary([_with_own_joins(table, tables) for table in tables])
     croissant_text = describe_croissant(facts, tables, title=title)
     numbers = REPORT_NUMBERS.read_bytes()
     for name, content, media_type, description in (
@@ -215,6 +211,13 @@ def _add_descriptions(
         media_type="text/plain",
         description="Checksums of the files.",
     )
+
+
+def _with_own_joins(table: PackageTable, tables: Sequence[PackageTable]) -> Table:
+    """Return the contract of a table with the joins that this package has."""
+    names = {one.contract.name for one in tables}
+    references = (one for one in table.contract.references if one.table in names)
+    return replace(table.contract, references=tuple(references))
 
 
 def _resource(table: PackageTable) -> dict[str, object]:
@@ -271,6 +274,7 @@ def _descriptor(tables: Sequence[PackageTable], facts: Mapping[str, str], title:
         "description": f"{facts['coverage_note']} {facts['method']}",
         "version": version_of(facts),
         "created": facts["as_of"],
+        "rights": rights_of(facts),
         "licenses": [{"title": rights_of(facts), "path": "README.md"}],
         "sources": sources_of(facts),
         "contributors": contributors_of(facts),

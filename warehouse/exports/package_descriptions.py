@@ -1,9 +1,10 @@
 """Descriptions of a data package in standards, each of which its readers look for.
 
-Citation File Format 1.2, for reference managers: how to cite the data. RO-Crate 1.3, for repositories: what each file is, its hash, which program made it, and when.
-Croissant 1.1, for loaders of data sets for machine learning: the Parquet files, and the meaning
-and type of each column. The origin of a single figure is in `queries.provenance`, because a package
-may leave out the hashes of bodies.
+Citation File Format 1.2, for reference managers: how to cite the data. RO-Crate 1.3, for
+repositories: what each file is, its hash, which program made it, and when. Croissant 1.1, for
+loaders of data sets for machine learning: the Parquet files, and the meaning and type of each
+column. The origin of a single figure is in `queries.provenance`, because a package may leave out
+the hashes of bodies.
 """
 
 from collections.abc import Mapping, Sequence

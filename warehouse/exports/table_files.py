@@ -1,7 +1,9 @@
 """A table as the bytes of a file: CSV, JSON, XLSX, Parquet. Ids stay text.
 
 CSV is for programs: every text is as it was read. CSV for spreadsheets, which begins with a byte
-order mark, has an apostrophe before what a spreadsheet would run as a formula; XLSX needs none. What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `nan` and `inf`. XLSX:
+order mark, has an apostrophe before what a spreadsheet would run as a formula; XLSX needs none.
+
+What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `nan` and `inf`. XLSX:
 whole numbers beyond 2^53, `nan`, `inf` and times before 1900. A column of Parquet is text if it has
 such a value for its type.
 

@@ -33,7 +33,8 @@ _KEPT = frozenset({
     "link_type", "media_type", "method", "music_id", "music_ids", "newest_job_id",
     "not_comparable_reason",
     "observation", "origin", "outcome", "parameters", "parser_version", "probe_id", "question",
-    "reference_music_id", "relation", "report_id", "result_list", "said", "scan_job_id", "search_relevance_level", "segment", "song_hash", "song_key",
+    "reference_music_id", "relation", "report_id", "result_list", "said", "scan_job_id",
+    "search_relevance_level", "segment", "song_hash", "song_key",
     "revision", "source_music_id", "source_surface", "stage", "stop_reason", "surface",
     "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
 })  # fmt: skip

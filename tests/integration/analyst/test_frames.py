@@ -93,7 +93,7 @@ def test_a_user_of_pandas_meets_no_surprise(wh: Warehouse, name: str, tmp_path: 
     frame.to_csv(tmp_path / "a.csv", index=False)
     dates = of_kind(frame, "datetime64")
     again = pd.read_csv(
-        tmp_path / "a.csv", dtype={text: "string" for text in texts}, parse_dates=dates
+        tmp_path / "a.csv", dtype=dict.fromkeys(texts, "string"), parse_dates=dates
     )
     assert list(again.columns) == list(frame.columns)
     frame[texts] = frame[texts].replace("", pd.NA)  # CSV has one cell for both
@@ -107,7 +107,7 @@ def test_a_user_of_pandas_meets_no_surprise(wh: Warehouse, name: str, tmp_path: 
         **{column: frame[column].dt.tz_localize(None) for column in of_kind(frame, "datetime64[us")}
     )
     sheet.to_excel(tmp_path / "a.xlsx", index=False)
-    read = pd.read_excel(tmp_path / "a.xlsx", dtype={text: "string" for text in texts})
+    read = pd.read_excel(tmp_path / "a.xlsx", dtype=dict.fromkeys(texts, "string"))
     assert len(read) == len(frame)
     for text in texts:
         assert read[text].dropna().tolist() == frame[text].dropna().tolist()

@@ -17,6 +17,7 @@ import pandas as pd
 
 FOLDER = Path(__file__).parent
 COUNTS = ["digg_count", "comment_count", "collect_count", "share_count"]
+RANKED = ["rank", "aweme_id", *COUNTS, "hot_score", "is_viral", "create_time"]
 DTYPES = {"string": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
 
 
@@ -47,11 +48,16 @@ def rows_of(name: str, job_id: str) -> pd.DataFrame:
     return frame[frame["job_id"] == job_id]
 
 
+def hot_score(videos: pd.DataFrame) -> pd.Series:
+    """Return likes + 4 comments + 3 collects + 8 shares; unknown if one of them is."""
+    likes, comments, collects, shares = (videos[name] for name in COUNTS)
+    return likes + 4 * comments + 3 * collects + 8 * shares
+
+
 def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
     """Return videos in the order of the job: unknown last, ties by the length of the id, the id."""
-    likes, comments, collects, shares = (videos[name] for name in COUNTS)
-    videos = videos.assign(hot_score=likes + 4 * comments + 3 * collects + 8 * shares)
-    videos["is_viral"] = (likes >= parameters["viral_threshold"]).fillna(False).astype(bool)
+    is_viral = videos["digg_count"] >= parameters["viral_threshold"]
+    videos = videos.assign(hot_score=hot_score(videos), is_viral=is_viral.fillna(value=False))
     if parameters["viral_only"]:
         videos = videos[videos["is_viral"]]
     published = videos["created_at"].astype("int64").astype("Int64")
@@ -82,7 +88,9 @@ def accounts_of(videos: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
     sums = groups[COUNTS].sum(min_count=1).add_prefix("linked_")
     accounts = sums.assign(linked_video_count=groups.size()).reset_index()
     likes = accounts["linked_digg_count"].fillna(0)
-    accounts = accounts.assign(likes=likes).sort_values(["likes", "sec_uid"], ascending=[False, True])
+    accounts = accounts.assign(likes=likes).sort_values(
+        ["likes", "sec_uid"], ascending=[False, True]
+    )
     known = ["sec_uid", "follower_count", "total_favorited", "aweme_count"]
     return accounts.drop(columns="likes").merge(profiles[known], on="sec_uid", how="left")
 
@@ -99,94 +107,95 @@ def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs.drop_duplicates("candidate_aweme_id").drop(columns=["explained", "points"])
 
 
-def list_of(frame: pd.DataFrame, columns: list[str]) -> list[dict[str, Any]]:
+def list_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dictionaries of plain values; unknown is None."""
-    names = [name for name in columns if name in frame]
-    plain = frame[names].astype(object)
-    rows: list[dict[str, Any]] = plain.where(plain.notna(), None).to_dict("records")
+    plain = frame.astype(object)
+    plain = plain.where(plain.notna(), None)
+    for name in frame.select_dtypes(["datetime", "datetimetz"]):
+        plain[name] = plain[name].map(str, na_action="ignore")
+    rows: list[dict[str, Any]] = plain.to_dict("records")
     return rows
+
+
+def coverage_of(own: str, scan: str) -> dict[str, Any]:
+    """Return what a job read and what it may have missed.
+
+    `own`: the job with the result. `scan`: the job whose scan it is the result of.
+    """
+    coverage, missing = rows_of("marts_coverage", scan), rows_of("results_not_reached", own)
+    related = rows_of("results_videos", own).query("result_list == 'search_related'")
+    levels = related["search_relevance_level"]
+    related = related.assign(hot_score=hot_score(related))
+    tables = {
+        "sources": coverage,
+        "estimates": rows_of("marts_coverage_estimates", scan),
+        "audit": rows_of("marts_random_audits", scan),
+        "decisions": rows_of("results_source_decisions", own),
+        "list_shares": rows_of("results_list_shares", own),
+        "search_terms": rows_of("results_search_terms", own),
+        "audited_videos": rows_of("results_audited_videos", own),
+    }
+    return {
+        "requests_used": int(coverage["requests"].sum()),
+        "not_reached": missing["surface"].value_counts().to_dict(),
+        **{
+            name: list_of(frame.drop(columns=["job_id", "committed_at"], errors="ignore"))
+            for name, frame in tables.items()
+        },
+        "search_related": {
+            "returned_count": len(related),
+            "by_relevance": levels.value_counts().to_dict(),
+            "high_relevance_count": int(
+                levels.isin(["exact_title", "music_id_corroborated"]).sum()
+            ),
+            "videos": list_of(related[["aweme_id", *COUNTS, "hot_score"]]),
+        },
+    }
+
+
+def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return what a scan confirmed, found changed and rejected, with its evidence."""
+    videos, pairs = rows_of("results_videos", own), rows_of("marts_audio_comparisons", scan)
+    confirmed = videos.query("result_list == 'confirmed'")
+    variants = videos.query("result_list == 'variants'")
+    top, changed = ranked(confirmed, parameters), ranked(variants, parameters)
+    candidates = rows_of("marts_candidates", scan).sort_values("committed_at")
+    candidates = candidates.drop_duplicates("aweme_id", keep="last")
+    accounts = accounts_of(confirmed, rows_of("marts_account_summaries", scan))
+    used = pd.DataFrame({"comparison_id": top["comparison_id"].dropna().unique()})
+    rejected = rejected_of(pairs)
+    related = videos.query("result_list == 'search_related'")
+    return {
+        "confirmed_count": len(confirmed),
+        "confirmed_by_link_type": confirmed["link_type"].value_counts().to_dict(),
+        "totals_of_confirmed": {name: int(confirmed[name].sum()) for name in COUNTS},
+        "candidate_count": len(candidates),
+        "candidates_by_outcome": candidates["outcome"].value_counts().to_dict(),
+        "not_confirmed_count": len(candidates) - len(confirmed),
+        "account_count": len(accounts),
+        "variant_count": len(variants),
+        "variants_by_kind": variants["kind"].value_counts().to_dict(),
+        "compared_pair_count": len(pairs),
+        "rejected_count": len(rejected),
+        "related_in_ranking_count": int(related["aweme_id"].isin(top["aweme_id"]).sum()),
+        "half_of_hot_score": half_of_hot_score(top),
+        "ranking": list_of(top[[*RANKED, "link_type"]]),
+        "accounts": list_of(accounts),
+        "variants": list_of(
+            changed[[*RANKED, "kind", "comparison_id"]].merge(pairs, on="comparison_id")
+        ),
+        "pairs": list_of(used.merge(pairs, on="comparison_id")),
+        "rejected": list_of(rejected),
+    }
 
 
 def numbers_of(job: pd.Series) -> dict[str, Any]:
     """Return the numbers of the report of a job, a row of `results_jobs`."""
     own, scan = job["job_id"], job["scan_job_id"]  # differ where a stored result was reused
     parameters = json.loads(job["parameters"])
-    of_result = rows_of("results_videos", own)
-    lists = {
-        name: of_result[of_result["result_list"] == name]
-        for name in ("confirmed", "variants", "search_related")
-    }
-    confirmed, variants, related = lists.values()
-    numbers: dict[str, Any] = {
-        "job_id": own,
-        "kind": job["kind"],
-        "algorithm": job["algorithm"],
-        "parameters": parameters,
-    }
-    coverage = rows_of("marts_coverage", scan)
-    pairs = rows_of("marts_audio_comparisons", scan)
-    numbers["requests_used"] = int(coverage["requests"].sum())
-    numbers["sources"] = list_of(
-        coverage, ["surface", "requests", "pages", "items", "new_items", "stop_reason"]
-    )
-    for name, table in (
-        ("decisions", "results_source_decisions"),
-        ("list_shares", "results_list_shares"),
-        ("search_terms", "results_search_terms"),
-        ("audited_videos", "results_audited_videos"),
-    ):
-        frame = rows_of(table, own)
-        numbers[name] = list_of(frame, [column for column in frame if column != "job_id"])
-    missing = rows_of("results_not_reached", own)
-    numbers["not_reached"] = missing["surface"].value_counts().to_dict()
-    for name, table in (("estimates", "marts_coverage_estimates"), ("audit", "marts_random_audits")):
-        frame = rows_of(table, scan)
-        kept = [column for column in frame if column not in {"job_id", "committed_at"}]
-        numbers[name] = list_of(frame, kept)
-    numbers["search_related"] = {
-        "returned_count": len(related),
-        "by_relevance": related["search_relevance_level"].value_counts().to_dict(),
-        "videos": list_of(related, ["aweme_id", *COUNTS]),
-    }
-    if job["kind"] != "scan":
-        return numbers
-    top, changed = ranked(confirmed, parameters), ranked(variants, parameters)
-    candidates = rows_of("marts_candidates", scan)
-    accounts = accounts_of(confirmed, rows_of("marts_account_summaries", scan))
-    measured = [
-        "comparison_id", "candidate_aweme_id", "reference_aweme_id", "segment", "chroma_distance",
-        "mfcc_distance", "overlap_s", "score", "speed", "semitones", "peak_agreement", "reason",
-    ]  # fmt: skip
-    used = pd.DataFrame({"comparison_id": top["comparison_id"].dropna().unique()})
-    cards = used.merge(pairs, on="comparison_id")
-    changed = changed.merge(pairs[["comparison_id", "speed", "semitones"]], on="comparison_id")
-    rejected = rejected_of(pairs)
-    numbers |= {
-        "confirmed_count": len(confirmed),
-        "confirmed_by_link_type": confirmed["link_type"].value_counts().to_dict(),
-        "totals_of_confirmed": {name: int(confirmed[name].sum()) for name in COUNTS},
-        "candidate_count": int(candidates["aweme_id"].nunique()),
-        "candidates_by_outcome": candidates.sort_values("committed_at")
-        .drop_duplicates("aweme_id", keep="last")["outcome"].value_counts().to_dict(),
-        "account_count": len(accounts),
-        "variant_count": len(variants),
-        "variants_by_kind": variants["kind"].value_counts().to_dict(),
-        "compared_pair_count": len(pairs),
-        "rejected_count": len(rejected),
-        "half_of_hot_score": half_of_hot_score(top),
-        "ranking": list_of(
-            top, ["rank", "aweme_id", *COUNTS, "hot_score", "is_viral", "link_type", "create_time"]
-        ),
-        "accounts": list_of(accounts, list(accounts)),
-        "pairs": list_of(cards, measured),
-        "variants": list_of(
-            changed, ["rank", "aweme_id", "kind", "speed", "semitones", *COUNTS, "hot_score"]
-        ),
-        "rejected": list_of(rejected, measured),
-    }  # fmt: skip
-    in_ranking = related["aweme_id"].isin(top["aweme_id"])
-    numbers["search_related"]["visible_ranking_overlap_count"] = int(in_ranking.sum())
-    return numbers
+    facts = {name: job[name] for name in ("job_id", "kind", "algorithm")}
+    numbers = {**facts, "parameters": parameters, **coverage_of(own, scan)}
+    return numbers if job["kind"] != "scan" else numbers | videos_of(own, scan, parameters)
 
 
 if __name__ == "__main__":
