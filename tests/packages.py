@@ -70,7 +70,8 @@ def hand_over(package: Path, to: Path) -> Recipient:
     libraries = to / "libraries"
     libraries.mkdir(parents=True)
     found = find_spec("pandas")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     site = Path(found.origin).parents[1]
     for name in PANDAS:
         if (site / name).exists():
