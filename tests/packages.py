@@ -16,6 +16,8 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
+from warehouse.records.evidence import MATCHES
+
 PANDAS = ("pandas", "numpy", "numpy.libs", "dateutil", "six.py", "tzdata")
 """What `pip install pandas` brings."""
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
@@ -171,6 +173,19 @@ def shown_numbers(job: dict[str, Any], rejected: Sequence[dict[str, Any]]) -> di
         for one in related["pagination"]["terms"]
     ]
     return outcomes
+
+
+def best_rejected(pairs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The best pair of each candidate that no pair accepted, explained ones first."""
+    accepted = {one["candidate_aweme_id"] for one in pairs if one["verdict"] in MATCHES}
+    best: dict[str, dict[str, Any]] = {}
+    for pair in sorted(
+        (one for one in pairs if one["verdict"] == "rejected"),
+        key=lambda one: (one["observation"] is not None, one["score"] or 0.0),
+        reverse=True,
+    ):
+        best.setdefault(pair["candidate_aweme_id"], pair)
+    return [one for name, one in best.items() if name not in accepted]
 
 
 def assert_repeated(shown: dict[str, Any], repeated: dict[str, Any]) -> None:

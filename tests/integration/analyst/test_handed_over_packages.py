@@ -212,7 +212,12 @@ def test_a_pseudonymised_package_names_nobody_and_its_numbers_are_repeated(
     add_scan(small)
     command("export", "all", "--job", JOB, "--pseudonymise", "--out", "p.zip")
     everything = b"".join(read_zip(tmp_path / "p.zip").values())
-    videos = [str(video["aweme_id"]) for video in result(3)["ranked"]]
+    videos = [
+        str(video["aweme_id"])
+        for video in result(3)["ranked"]
+        if "evidence" not in video  # ids of the comparisons of these tests contain the video's
+    ]
+    assert len(videos) == 2
     names = (SEC_UID, NICKNAME, HOSTILE, TERM, "Somebody", "7410000000000000001", *videos)
     assert [name for name in names if name.encode() in everything] == []
     recipient = hand_over(tmp_path / "p.zip", tmp_path / "elsewhere")

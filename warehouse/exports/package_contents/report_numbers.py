@@ -60,8 +60,8 @@ def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
     videos = videos.assign(hot_score=hot_score(videos), is_viral=is_viral.fillna(value=False))
     if parameters["viral_only"]:
         videos = videos[videos["is_viral"]]
-    published = videos["created_at"].astype("int64").astype("Int64")
-    published = published.mask(videos["created_at"].isna())
+    in_id = (videos["created_at"] - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(seconds=1)
+    published = videos["create_time"].fillna(in_id.astype("Int64"))  # stated, else in the id
     values = {"hot_score": videos["hot_score"], "latest": published, "oldest": -published}
     order = parameters["sort_by"]
     value = values[order] if order in values else videos[f"{order}_count"]
