@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from warehouse.tables import BY_NAME
-from warehouse.tables.column import BOOLEAN, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
+from warehouse.tables.column import BOOLEAN, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
 _AT = datetime(2026, 10, 1, 12, tzinfo=UTC)
-_USUAL = {TEXT: "x", INTEGER: 0, FLOAT: 0.0, BOOLEAN: True, TEXT_LIST: [], TIME: _AT}
+_USUAL = {
+    TEXT: "x", INTEGER: 0, FLOAT: 0.0, BOOLEAN: True, TEXT_LIST: [], TIME: _AT, DATE: _AT.date(),
+}  # fmt: skip
 
 
 def to_row(table: str, at: datetime = _AT, **given: Any) -> dict[str, object]:

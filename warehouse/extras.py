@@ -12,8 +12,8 @@ from warehouse.records.errors import InvalidParameterError, SametrackError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "analysis": (
-        "altair", "ipykernel", "jupyterlab", "librosa", "markdown_it", "nbformat", "pandas",
-        "papermill", "polars", "vl_convert",
+        "altair", "ipykernel", "jupyterlab", "librosa", "markdown_it", "nbformat", "openpyxl",
+        "pandas", "papermill", "polars", "vl_convert",
     ),
     "browser": ("playwright",),
     "celery": ("celery", "dagster_celery"),

@@ -75,7 +75,7 @@ def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
 def _encode(table: "ExportTable", form: TableFormat, workspace: "Workspace") -> Iterable[bytes]:
     """Return the result as bytes, without a byte order mark, so that programs can read it."""
     if form == "csv":  # in parts, for answers that are too large for memory
-        return csv_parts(table.columns, table.rows, with_mark=False)
+        return csv_parts(table.columns, table.rows, for_spreadsheets=False)
     facts = {
         "as_of": None if workspace.as_of is None else to_utc_text(workspace.as_of),
         "is_demo_data": "true" if workspace.is_demo else "false",

@@ -68,4 +68,7 @@ class SqlExportBody(StatementBody):
     """A statement whose rows are wanted as a file."""
 
     form: TableFormat = Field(description="file format. 文件格式")
-    bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
+    bom: StrictBool = Field(
+        False,
+        description="CSV for spreadsheets: marked, formulas escaped. 供表格软件使用的 CSV",
+    )

@@ -23,6 +23,13 @@ from api.cli.main import app
 from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
+from tests.packages import (
+    assert_all_numbers_are,
+    assert_repeated,
+    best_rejected,
+    hand_over,
+    shown_numbers,
+)
 from tests.stage import Stage, open_stage, wait_for
 from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
 from tests.town import SEED, SIZE
@@ -137,6 +144,22 @@ def test_invented_data_is_marked_wherever_it_is_shown(scanned: Scanned, tmp_path
     scanned.said_by("report", scanned.document["job_id"], "--out", str(page))
     assert scanned.result["is_demo_data"] is True
     assert DEMO_MARK in page.read_text(encoding="utf-8")
+
+
+def test_somebody_else_repeats_every_number_of_its_report_with_pandas_alone(
+    scanned: Scanned, tmp_path: Path
+) -> None:
+    job_id = scanned.document["job_id"]
+    package, page = tmp_path / "package.zip", tmp_path / "report.html"
+    scanned.said_by("export", "all", "--job", job_id, "--out", str(package))
+    scanned.said_by("report", job_id, "--out", str(page))
+    recipient = hand_over(package, tmp_path / "elsewhere")
+    numbers = next(one for one in recipient.numbers() if one["job_id"] == job_id)
+    pairs = scanned.client.get(f"/api/v1/sametrack/jobs/{job_id}/comparisons").json()
+    rejected = best_rejected(pairs["data"]["comparisons"])
+    assert_repeated(shown_numbers(scanned.document, rejected), numbers)
+    assert_all_numbers_are(page.read_text(encoding="utf-8"), numbers)
+    assert f"{scanned.result['confirmed_count']} confirmed videos" in recipient.examples()
 
 
 def test_the_same_question_in_other_words_is_served_from_the_stored_result(

@@ -2,7 +2,7 @@
 
 Types hold what the rows mean: ids are text, times have their zone, whole numbers stay whole numbers
 and unknown is null, in pandas too. DuckDB's own `.df()` would turn a column of whole numbers with
-an unknown one into real numbers.
+an unknown one into real numbers. Types that only the database has are text, as in exports.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from warehouse.engine.arrow_types import durations_apart, like_arrow, with_durations
 from warehouse.engine.duckdb_engine import Engine, query_errors
 from warehouse.engine.quoting import sql_name
 from warehouse.engine.user_sql import checked_statement, user_errors
@@ -29,6 +30,8 @@ _CHANGES = frozenset({
     "create", "create_view", "insert", "insert_into", "to_table", "to_view", "update",
 })  # fmt: skip
 _FILES = frozenset({"to_csv", "to_parquet", "write_csv", "write_parquet"})
+_OWN_TYPES = frozenset({"timestamp_ns", "uhugeint"})
+"""Types that pandas, Polars and Arrow have, unlike the file formats of exports."""
 _UNFINISHED = frozenset({
     "arrow", "fetch_arrow_reader", "fetch_record_batch", "fetchmany", "fetchone", "iter_rows",
     "to_arrow_reader",
@@ -64,16 +67,31 @@ class WarehouseRelation:
         self._cursor = cursor
 
     def df(self) -> "pd.DataFrame":
-        """Return a pandas data frame with nullable types: unknown is `pd.NA` in every column."""
+        """Return a pandas data frame whose columns do what pandas users expect of them.
+
+        Dates are `datetime64`, times `datetime64` in UTC, durations `timedelta64`; text, whole and
+        real numbers and booleans have the nullable types, in which unknown is `pd.NA`. Decimals are
+        real numbers, and so are whole numbers beyond 64 bits. Lists are lists.
+        """
         _need("pandas")
         import pandas as pd  # noqa: PLC0415 -- takes 0.5 s, and is an extra
 
         types = {
-            pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.bool_(): pd.BooleanDtype(),
-            pa.float64(): pd.Float64Dtype(), pa.string(): pd.StringDtype(),
-            pa.date32(): pd.ArrowDtype(pa.date32()),
+            pa.string(): pd.StringDtype(), pa.bool_(): pd.BooleanDtype(),
+            pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
+            pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
+            pa.uint32(): pd.UInt32Dtype(), pa.uint64(): pd.UInt64Dtype(),
+            pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype(),
         }  # fmt: skip
-        frame: pd.DataFrame = self.arrow().to_pandas(types_mapper=types.get)
+        table = self.arrow()
+        for at, field in enumerate(table.schema):
+            if pa.types.is_decimal(field.type):
+                table = table.set_column(at, field.name, table.column(at).cast(pa.float64()))
+        frame: pd.DataFrame = table.to_pandas(types_mapper=types.get, date_as_object=False)
+        for at, field in enumerate(table.schema):
+            if pa.types.is_nested(field.type):  # Arrow would make arrays of the lists
+                values = pd.Series(table.column(at).to_pylist(), index=frame.index, dtype=object)
+                frame.isetitem(at, values)
         return frame
 
     def pl(self) -> "pl.DataFrame":
@@ -84,10 +102,15 @@ class WarehouseRelation:
         return pl.DataFrame(self.arrow())
 
     def arrow(self) -> pa.Table:
-        """Return an Arrow table. Sums of whole numbers are 64-bit numbers."""
+        """Return an Arrow table. Sums of whole numbers are 64-bit numbers.
+
+        Intervals are durations, or text if one of the column has months, whose length varies.
+        """
         with user_errors(), query_errors():
             self._engine.refresh_cursor(self._cursor)
-            return _with_whole_numbers(self._relation.to_arrow_table())
+            relation, durations = durations_apart(self._relation)
+            table = like_arrow(relation, kept=_OWN_TYPES).to_arrow_table()
+            return _with_whole_numbers(with_durations(table, durations))
 
     def rows(self) -> list[Row]:
         """Return the rows as dictionaries; unknown is None."""

@@ -4,7 +4,7 @@ Rows have a stable order. Bodies, features and packed documents are never export
 in `table_files`, the accompanying facts in `method_sheet`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
-from warehouse.queries.results import JOBS_OF_TRACKS
-from warehouse.records.errors import InvalidParameterError
+from warehouse.queries.results import JOBS_OF_TRACKS, read_result_document
+from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.tables import RELATIONS, Column, Table
 from warehouse.tables.column import BYTES
 
@@ -46,17 +46,36 @@ _OF_TRACK: Mapping[str, str] = {
         select source_music_id from marts.track_videos where track_music_id = $track
     )""",
     "marts.days": "true",
+    "raw.captures": f"""capture_id in (
+        select capture_id from seen.videos
+        where music_id = $track or aweme_id in ({_VIDEOS_OF_TRACK})
+        union
+        select capture_id from seen.tracks where music_id = $track
+    )""",  # noqa: S608  # words of this module
 }
-"""What rows of a track refer to: observations, sounds, and the star."""
+"""What rows of a track refer to: observations, their captures, sounds, and the star."""
+_OF_JOB: Mapping[str, str] = {
+    "raw.sounds": """sound_sha256 in (
+        select unnest([reference_sha256, candidate_sha256])
+        from marts.audio_comparisons where job_id in ($job, $scan_job)
+    )""",
+}
+"""Rows without a job that those of a job refer to."""
+DIMENSIONS = ("marts.videos", "marts.tracks", "marts.music_ids", "marts.accounts", "marts.days")
+"""Dimensions of the star, each before those that it refers to itself."""
 _JOBS_OF_TRACK = f"select job_id from {JOBS_OF_TRACKS} where track_music_id = $track"  # noqa: S608  # our text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportScope:
-    """The job or track to export; everything if neither is set."""
+    """The job or track to export; everything if neither is set.
+
+    `scan_job_id`: the job whose scan the result of `job_id` is a copy of.
+    """
 
     job_id: str | None = None
     track: str | None = None
+    scan_job_id: str | None = None
 
     @property
     def words(self) -> str:
@@ -103,6 +122,28 @@ def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
     return [found]
 
 
+def dimensions_of(keys: Mapping[str, Collection[str]]) -> Iterator[Extract]:
+    """Yield the rows of the star's dimensions that rows of a package refer to.
+
+    So a package of a job or track has rejected candidates as well as confirmed videos, their
+    accounts and their music ids.
+
+    Args:
+        keys: By dimension the keys that are referred to. A dimension may refer to the next ones:
+            their keys may be added before they are yielded.
+    """
+    by_name = {table.name: table for table in _EXPORTED}
+    for name in DIMENSIONS:
+        if keys.get(name):
+            table = by_name[name]
+            yield Extract(
+                table=table,
+                columns=table.columns,
+                where=f"{table.key[0]}::varchar in (select unnest($keys::varchar[]))",
+                params={"keys": sorted(keys[name])},
+            )
+
+
 def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
     """Return the scope with the whole id of its job, of which the beginning is enough.
 
@@ -111,7 +152,8 @@ def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
         WarehouseUnavailableError: The lake cannot be read.
     """
     if scope.job_id is not None:
-        return ExportScope(job_id=_find_job(engine, scope.job_id))
+        job_id = _find_job(engine, scope.job_id)
+        return ExportScope(job_id=job_id, scan_job_id=_find_scan(engine, job_id))
     if scope.track is not None:
         engine.show_star()
         of_track = [one for one in choose_extracts(ALL_TABLES, scope) if one.params]
@@ -124,8 +166,11 @@ def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
 
 
 def _find_job(engine: Engine, beginning: str) -> str:
-    of_jobs = choose_extracts(ALL_TABLES, ExportScope(job_id=beginning))
-    stored = (one.table.name for one in of_jobs if not one.table.is_view)
+    stored = (
+        table.name
+        for table in _EXPORTED
+        if not table.is_view and any(column.name == "job_id" for column in table.columns)
+    )
     ids = " union ".join(f"select job_id from {name}" for name in stored)  # noqa: S608  # names of the contract
     found = [
         str(row["job_id"])
@@ -140,6 +185,16 @@ def _find_job(engine: Engine, beginning: str) -> str:
         several = f"{len(found)} jobs begin with" if found else "no stored row is of the job"
         raise InvalidParameterError(f"{several} {beginning!r}", hint="`sametrack jobs` lists them")
     return found[0]
+
+
+def _find_scan(engine: Engine, job_id: str) -> str | None:
+    """Return the job whose scan a job's result is a copy of, if it is one."""
+    try:
+        result = read_result_document(engine, job_id) or {}
+    except WarehouseUnavailableError:  # a damaged result is exported as it is
+        return None
+    scan_job_id: str | None = result.get("scan_job_id")
+    return scan_job_id
 
 
 def read_batches(
@@ -174,11 +229,14 @@ def _extract(table: Table, scope: ExportScope) -> Extract | None:
     columns = tuple(column for column in table.columns if column.type != BYTES)
     names = {column.name for column in columns}
     if scope.job_id is not None:
-        if "job_id" not in names:
+        where = "job_id in ($job, $scan_job)" if "job_id" in names else _OF_JOB.get(table.name)
+        if where is None:
             return None
-        return Extract(
-            table=table, columns=columns, where="job_id = $job", params={"job": scope.job_id}
-        )
+        of_job: dict[str, object] = {
+            "job": scope.job_id,
+            "scan_job": scope.scan_job_id or scope.job_id,
+        }
+        return Extract(table=table, columns=columns, where=where, params=of_job)
     if scope.track is None:
         return Extract(table=table, columns=columns)
     where = _of_track(table, names)

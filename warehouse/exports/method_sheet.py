@@ -1,7 +1,6 @@
 """Facts that accompany exported rows: how they were obtained, and the coverage of their jobs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 
 from warehouse.engine.duckdb_engine import Engine
@@ -31,29 +30,34 @@ METHOD_NOTE = (
 
 
 def describe_method(
-    engine: Engine, extracts: Sequence[Extract], scope: ExportScope, *, is_pseudonymised: bool
+    engine: Engine,
+    extracts: Sequence[Extract],
+    scope: ExportScope,
+    *,
+    is_pseudonymised: bool,
+    creator: str | None = None,
 ) -> ExportMethod:
-    """Return the facts that accompany an export.
+    """Return the facts that accompany an export, of an engine with a fixed `as_of`.
 
-    With `as_of` there is no export time, so that the same time gives the same file.
+    No other time is among them, so that the same time gives the same file.
     """
+    assert engine.as_of is not None, "an export shows one moment"
     facts = {
         "tables": ", ".join(extract.table.name for extract in extracts),
+        "as_of": to_utc_text(engine.as_of),
         "scope": scope.words,
         "world": engine.lake.world,
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
         "method": METHOD_NOTE,
         "coverage_note": COVERAGE_NOTE,
     }
-    if engine.as_of is None:
-        facts["exported_at"] = to_utc_text(datetime.now(UTC), timespec="seconds")
-    else:
-        facts["as_of"] = to_utc_text(engine.as_of)
     if is_history_rewritten(engine):
         facts["history_rewritten"] = "true"
     for extract in extracts:
         if extract.left_out:
             facts[f"left_out of {extract.table.name}"] = ", ".join(extract.left_out)
+    if creator is not None:
+        facts["creator"] = creator
     if is_pseudonymised:
         facts["pseudonyms"] = PSEUDONYM_NOTE
     return ExportMethod(

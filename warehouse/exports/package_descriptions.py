@@ -1,12 +1,14 @@
-"""Descriptions of a data package in two standards, each of which its readers look for.
+"""Descriptions of a data package in standards, each of which its readers look for.
 
-RO-Crate 1.3, for repositories: what each file is, its hash, which program made it, and when.
-Croissant 1.1, for loaders of data sets for machine learning: the Parquet files, and the meaning
-and type of each column. The origin of a single figure is in `queries.provenance`, because a package
-may leave out the hashes of bodies.
+Citation File Format 1.2, for reference managers: how to cite the data. RO-Crate 1.3, for
+repositories: what each file is, its hash, which program made it, and when. Croissant 1.1, for
+loaders of data sets for machine learning: the Parquet files, and the meaning and type of each
+column. The origin of a single figure is in `queries.provenance`, because a package may leave out
+the hashes of bodies.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -37,9 +39,72 @@ def rights_of(facts: Mapping[str, str]) -> str:
     return DEMO_RIGHTS if facts["is_demo_data"] == "true" else RIGHTS
 
 
-def published_at(facts: Mapping[str, str]) -> str:
-    """Return the time of the data: that of the export, or the one that it shows."""
-    return facts.get("exported_at") or facts["as_of"]
+def version_of(facts: Mapping[str, str]) -> str:
+    """Return the version of the data, which is the moment that it shows, as a semantic version."""
+    moment = datetime.fromisoformat(facts["as_of"])
+    return f"{moment.year}.{moment.month}.{moment.day}+T{moment:%H%M%S}Z"
+
+
+def program() -> str:
+    """Return the name and version of the program."""
+    return f"Sametrack {version('sametrack')}"
+
+
+def creator_of(facts: Mapping[str, str]) -> str:
+    """Return who is named as the author: whom the export was told, else the program."""
+    return facts.get("creator", program())
+
+
+def contributors_of(facts: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return who made the data, as Frictionless has it."""
+    tool = {"title": program(), "role": "wrangler"}
+    return [{"title": creator_of(facts), "role": "author"}, *([tool] if "creator" in facts else [])]
+
+
+def sources_of(facts: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return where the data come from, as Frictionless has it."""
+    world = facts["world"]
+    if facts["is_demo_data"] == "true":
+        return [{"title": f"Generated demo data of Sametrack (world {world})"}]
+    return [
+        {"title": f"Public pages of the short-video platform as a guest sees them (world {world})"},
+        {"title": "Public history of a music chart, in the tables of the chart"},
+    ]
+
+
+def citation_of(facts: Mapping[str, str], *, title: str) -> str:
+    """Return the data as a citation in one line."""
+    year = facts["as_of"][:4]
+    return f"{creator_of(facts)} ({year}). {title}. Version {version_of(facts)} [data set]."
+
+
+def describe_citation(facts: Mapping[str, str], *, title: str) -> bytes:
+    """Return the file by which reference managers and repositories cite the package.
+
+    It has no licence, because none is granted: the rights are in the abstract.
+    """
+    release = version("sametrack")
+    citation = {
+        "cff-version": "1.2.0",
+        "message": "If you use this data set, please cite it with its version.",
+        "type": "dataset",
+        "title": title,
+        "abstract": f"{facts['coverage_note']} {facts['method']} {rights_of(facts)}",
+        "authors": [{"name": creator_of(facts)}],
+        "version": version_of(facts),
+        "date-released": facts["as_of"][:10],
+        "references": [
+            {
+                "type": "software",
+                "title": "Sametrack",
+                "version": release,
+                "authors": [{"name": "Sametrack contributors"}],
+            }
+        ],
+    }
+    # JSON strings are YAML strings, so no text can be read as something else
+    lines = [f"{name}: {orjson.dumps(value).decode()}" for name, value in citation.items()]
+    return "\n".join([*lines, ""]).encode()
 
 
 def describe_crate(facts: Mapping[str, str], files: Sequence[PackageFile], *, title: str) -> bytes:
@@ -50,7 +115,7 @@ def describe_crate(facts: Mapping[str, str], files: Sequence[PackageFile], *, ti
         "@type": "Dataset",
         "name": title,
         "description": f"{facts['coverage_note']} {facts['method']}",
-        "datePublished": published_at(facts),
+        "datePublished": facts["as_of"],
         "license": {"@id": "#rights"},
         "hasPart": [{"@id": part["@id"]} for part in parts],
         "mentions": {"@id": "#export"},
@@ -116,7 +181,7 @@ def _program() -> dict[str, object]:
 
 
 def _export(facts: Mapping[str, str]) -> dict[str, object]:
-    action: dict[str, object] = {
+    return {
         "@id": "#export",
         "@type": "CreateAction",
         "name": f"Export of {facts['scope']} from the world {facts['world']}",
@@ -124,7 +189,6 @@ def _export(facts: Mapping[str, str]) -> dict[str, object]:
         "instrument": {"@id": "#sametrack"},
         "result": {"@id": "./"},
     }
-    return action | ({"endTime": facts["exported_at"]} if "exported_at" in facts else {})
 
 
 def describe_croissant(
@@ -138,8 +202,11 @@ def describe_croissant(
         "name": title,
         "description": f"{facts['coverage_note']} {facts['method']}",
         "license": rights_of(facts),
-        "datePublished": published_at(facts),
-        "version": "1.0.0",
+        "datePublished": facts["as_of"],
+        "version": version_of(facts),
+        "creator": {"@type": "sc:Organization", "name": creator_of(facts)},
+        "citeAs": citation_of(facts, title=title),
+        "isBasedOn": [source["title"] for source in sources_of(facts)],
         "isLiveDataset": False,
         "distribution": [_file_object(table.parquet) for table in tables],
         "recordSet": [_record_set(table) for table in tables],
@@ -186,4 +253,7 @@ def _field(table: PackageTable, column: ExportColumn, meaning: str) -> dict[str,
             "extract": {"column": column.name},
         },
     }
+    key = next((one for one in table.foreign_keys if one.column == column.name), None)
+    if key is not None:
+        found["references"] = {"field": {"@id": f"{key.table}/{key.key}"}}
     return found | ({"isArray": True, "arrayShape": "-1"} if column.kind == "texts" else {})

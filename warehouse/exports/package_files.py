@@ -25,25 +25,54 @@ class PackageFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A column whose values are keys of another table.
+
+    `table`: its name in file names and descriptions. `outside_count`: values that it does not have;
+    `why`, if the data dictionary says so.
+    """
+
+    column: str
+    table: str
+    key: str
+    outside_count: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class PackageTable:
-    """One table of a package: its exported columns, and its rows as CSV and as Parquet."""
+    """One table of a package: its exported columns, and its rows as CSV and as Parquet.
+
+    `references`: the columns that refer to other tables of the package.
+    """
 
     contract: Table
     columns: Sequence[ExportColumn]
     row_count: int
     csv: PackageFile
     parquet: PackageFile
+    references: Sequence[ForeignKey] = ()
 
     @property
     def name(self) -> str:
         """Name in file names and descriptions."""
-        return self.contract.name.replace(".", "_")
+        return file_name(self.contract)
+
+    @property
+    def foreign_keys(self) -> list[ForeignKey]:
+        """References of which every value is in the package."""
+        return [reference for reference in self.references if reference.outside_count == 0]
 
     @property
     def key(self) -> tuple[str, ...]:
         """Columns that identify a row; empty if one of them is not exported."""
         names = {column.name for column in self.columns}
         return self.contract.key if names.issuperset(self.contract.key) else ()
+
+
+def file_name(table: Table) -> str:
+    """Return the name of a table in file names and descriptions."""
+    return table.name.replace(".", "_")
 
 
 class PackageArchive:

@@ -19,7 +19,7 @@ def write_table(
     batches: Iterator[pa.RecordBatch],
     method: ExportMethod,
     *,
-    with_mark: bool,
+    for_spreadsheets: bool,
 ) -> int:
     """Write the file atomically; returns its row count. The first batch carries the columns.
 
@@ -33,7 +33,7 @@ def write_table(
     columns = columns_of(first.schema)
     counted = _CountedRows(rows_of(chain([first], batches)))
     if form == "csv":
-        write_atomically(path, csv_parts(columns, counted, with_mark=with_mark))
+        write_atomically(path, csv_parts(columns, counted, for_spreadsheets=for_spreadsheets))
     else:
         whole = ExportTable(name, columns, tuple(counted))
         write_atomically(path, [to_file(whole, method, form)])

@@ -1,4 +1,7 @@
-"""A table as the bytes of a file: CSV, JSON, XLSX, Parquet. Ids stay text, no cell is a formula.
+"""A table as the bytes of a file: CSV, JSON, XLSX, Parquet. Ids stay text.
+
+CSV is for programs: every text is as it was read. CSV for spreadsheets, which begins with a byte
+order mark, has an apostrophe before what a spreadsheet would run as a formula; XLSX needs none.
 
 What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `nan` and `inf`. XLSX:
 whole numbers beyond 2^53, `nan`, `inf` and times before 1900. A column of Parquet is text if it has
@@ -64,34 +67,38 @@ class ExportMethod:
 
 
 def to_file(
-    table: ExportTable, method: ExportMethod, form: TableFormat, *, with_mark: bool = False
+    table: ExportTable, method: ExportMethod, form: TableFormat, *, for_spreadsheets: bool = False
 ) -> bytes:
-    """Return the file of a table. CSV has no method; only CSV has a byte order mark (`with_mark`).
+    """Return the file of a table. CSV has no method; only CSV has a form `for_spreadsheets`.
 
     Raises:
         InvalidParameterError: XLSX, and the table has more rows than a sheet allows.
     """
     if form == "csv":
-        return to_csv(table, with_mark=with_mark)
+        return to_csv(table, for_spreadsheets=for_spreadsheets)
     make = {"json": to_json, "xlsx": to_xlsx, "parquet": to_parquet}[form]
     return make(table, method)
 
 
-def to_csv(table: ExportTable, *, with_mark: bool) -> bytes:
-    """Return CSV; text that a spreadsheet would run as a formula begins with an apostrophe."""
-    return b"".join(csv_parts(table.columns, table.rows, with_mark=with_mark))
+def to_csv(table: ExportTable, *, for_spreadsheets: bool) -> bytes:
+    """Return CSV, exact or for spreadsheets."""
+    return b"".join(csv_parts(table.columns, table.rows, for_spreadsheets=for_spreadsheets))
 
 
 def csv_parts(
-    columns: Sequence[ExportColumn], rows: Iterable[ExportRow], *, with_mark: bool
+    columns: Sequence[ExportColumn], rows: Iterable[ExportRow], *, for_spreadsheets: bool
 ) -> Iterator[bytes]:
-    """Yield CSV in parts, for tables that are too large for memory."""
-    sheet = io.StringIO(BYTE_ORDER_MARK if with_mark else "", newline="")
+    """Yield CSV in parts, for tables that are too large for memory.
+
+    For spreadsheets it has a byte order mark, and an apostrophe before a formula.
+    """
+    cell_of = _spreadsheet_cell if for_spreadsheets else _cell
+    sheet = io.StringIO(BYTE_ORDER_MARK if for_spreadsheets else "", newline="")
     sheet.seek(0, io.SEEK_END)
     writer = csv.writer(sheet, lineterminator="\r\n")
-    writer.writerow([_cell(column.name) for column in columns])
+    writer.writerow([cell_of(column.name) for column in columns])
     for number, row in enumerate(rows, start=1):
-        writer.writerow([_cell(value) for value in row])
+        writer.writerow([cell_of(value) for value in row])
         if number % _LINES_PER_PART == 0:
             yield sheet.getvalue().encode()
             sheet.seek(0)
@@ -277,10 +284,12 @@ def _width(column: ExportColumn, values: Sequence[object]) -> int:
 def _cell(value: object) -> object:
     if value is None or type(value) in _NUMBERS:
         return value  # the common case
-    shown = _plain(value)
-    if isinstance(shown, str):
-        return f"'{shown}" if shown.startswith(_FORMULA) else shown
-    return shown
+    return _plain(value)
+
+
+def _spreadsheet_cell(value: object) -> object:
+    cell = _cell(value)
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _plain(value: object) -> object:

@@ -32,8 +32,9 @@ _KEPT = frozenset({
     "hashtag_ids", "job_id", "kind", "lead_reason", "library_version", "limits", "link_id",
     "link_type", "media_type", "method", "music_id", "music_ids", "newest_job_id",
     "not_comparable_reason",
-    "observation", "origin", "outcome", "parser_version", "probe_id", "reference_music_id",
-    "relation", "report_id", "said", "search_relevance_level", "segment", "song_hash", "song_key",
+    "observation", "origin", "outcome", "parameters", "parser_version", "probe_id", "question",
+    "reference_music_id", "relation", "report_id", "result_list", "said", "scan_job_id",
+    "search_relevance_level", "segment", "song_hash", "song_key",
     "revision", "source_music_id", "source_surface", "stage", "stop_reason", "surface",
     "title_relation", "track_music_id", "verdict", "via_music_id", "volid",
 })  # fmt: skip

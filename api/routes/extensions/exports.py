@@ -70,7 +70,10 @@ class ExportQuery(QueryModel):
     )
     table: TableName = Field(description="table of the response. 表格名称")
     form: TableFormat = Field(description="file format. 文件格式")
-    bom: StrictBool = Field(False, description="add a byte order mark to CSV. CSV 是否带 BOM")
+    bom: StrictBool = Field(
+        False,
+        description="CSV for spreadsheets: marked, formulas escaped. 供表格软件使用的 CSV",
+    )
 
 
 class ReportQuery(QueryModel):

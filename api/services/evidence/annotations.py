@@ -77,7 +77,7 @@ class AnnotationService:
         """Return all annotations with their measurements as CSV, for calibration."""
         rows = tuple(_csv_row(row) for row in self.read_annotations(None))
         table = ExportTable("annotations", _CSV_COLUMNS, rows)
-        return to_csv(table, with_mark=False).decode()
+        return to_csv(table, for_spreadsheets=False).decode()
 
     def _others(self, row: ReadOnlyRow) -> list[ReadOnlyRow]:
         """Return earlier annotations; the engine may or may not see the newest row already."""

@@ -211,7 +211,7 @@ def build_file(
     """
     found = build_table(table, envelope["data"])
     method = _method(envelope, found, source)
-    body = to_file(found, method, form, with_mark=bom)
+    body = to_file(found, method, form, for_spreadsheets=bom)
     stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
     demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
     return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")

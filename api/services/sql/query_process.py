@@ -141,7 +141,7 @@ def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> 
     method = ExportMethod(
         tuple((name, value) for name, value in facts.items() if value is not None)
     )
-    return to_file(table, method, asked.form, with_mark=asked.has_byte_order_mark)
+    return to_file(table, method, asked.form, for_spreadsheets=asked.has_byte_order_mark)
 
 
 def main(descriptor: int, order: bytes) -> None:

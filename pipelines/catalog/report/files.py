@@ -117,7 +117,7 @@ def _write_parquet(
         ("matches", tables.matches),
     ):
         path = folder / f"{name}-{noun}.parquet"
-        write_table(path, "parquet", noun, _batches(table), method, with_mark=False)
+        write_table(path, "parquet", noun, _batches(table), method, for_spreadsheets=False)
         yield path
 
 

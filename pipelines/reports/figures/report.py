@@ -184,7 +184,7 @@ class NotebookReport:
 
     def _write(self, table: ExportTable) -> str:
         """Write the file of a table; return the mark of its content."""
-        packed = to_csv(table, with_mark=True)
+        packed = to_csv(table, for_spreadsheets=True)
         if self.tables is not None:
             write_atomically(self.tables / f"{table.name}.csv", [packed])
         return hashlib.sha256(packed).hexdigest()[:MARK_CHARS]

@@ -47,25 +47,39 @@ def read_csv(body: bytes) -> list[list[str]]:
 
 
 def test_csv_has_a_heading_and_one_line_per_row() -> None:
-    assert read_csv(to_csv(table_of(ROW), with_mark=False)) == [
+    assert read_csv(to_csv(table_of(ROW), for_spreadsheets=False)) == [
         [column.name for column in COLUMNS],
         ["7361729694329545668", "12", "0.5", "True", "2026-11-01T12:00:00Z", "2026-11-01",
          '["a","中"]'],
     ]  # fmt: skip
 
 
-def test_the_byte_order_mark_is_an_option() -> None:
-    assert to_csv(table_of(ROW), with_mark=True) == b"\xef\xbb\xbf" + to_csv(
-        table_of(ROW), with_mark=False
+def test_only_a_file_for_spreadsheets_has_a_byte_order_mark() -> None:
+    assert to_csv(table_of(ROW), for_spreadsheets=True) == b"\xef\xbb\xbf" + to_csv(
+        table_of(ROW), for_spreadsheets=False
     )
 
 
-@given(st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"])))))
-def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(
+TEXTS = st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"]))))
+ONE_TEXT = (ExportColumn("desc", "text"),)
+
+
+def texts_of(body: bytes) -> list[str]:
+    rows = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""))
+    return [row[0] if row else "" for row in rows][1:]
+
+
+@given(TEXTS)
+def test_a_csv_file_for_programs_holds_every_text_as_it_is(rows: list[tuple[str]]) -> None:
+    body = to_csv(table_of(*rows, columns=ONE_TEXT), for_spreadsheets=False)
+    assert texts_of(body) == [row[0] for row in rows]
+
+
+@given(TEXTS)
+def test_no_cell_for_a_spreadsheet_begins_as_a_formula_and_the_text_comes_back(
     rows: list[tuple[str]],
 ) -> None:
-    body = to_csv(table_of(*rows, columns=(ExportColumn("desc", "text"),)), with_mark=False)
-    found = [row[0] if row else "" for row in read_csv(body)[1:]]
+    found = texts_of(to_csv(table_of(*rows, columns=ONE_TEXT), for_spreadsheets=True))
     assert [text for text in found if text.startswith(tuple("=+-@\t\r\n＝＋－＠"))] == []
     assert [text.removeprefix("'") for text in found] == [row[0].removeprefix("'") for row in rows]
 
@@ -73,9 +87,9 @@ def test_no_cell_of_a_csv_begins_as_a_formula_and_the_text_comes_back(
 def test_a_long_table_comes_in_parts_that_make_the_whole() -> None:
     rows = [(str(number),) for number in range(2500)]
     table = table_of(*rows, columns=(ExportColumn("n", "text"),))
-    parts = list(csv_parts(table.columns, iter(rows), with_mark=True))
+    parts = list(csv_parts(table.columns, iter(rows), for_spreadsheets=True))
     assert len(parts) == 3
-    assert b"".join(parts) == to_csv(table, with_mark=True)
+    assert b"".join(parts) == to_csv(table, for_spreadsheets=True)
 
 
 def test_a_workbook_holds_ids_as_text_and_no_formula_or_link() -> None:

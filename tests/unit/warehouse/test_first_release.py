@@ -62,17 +62,17 @@ def engine(home: Home) -> Iterator[Engine]:
 
 
 def exported(engine: Engine, pseudonyms: Pseudonyms | None) -> dict[str, bytes]:
-    """Every table as `sametrack export` writes it into a data package."""
+    """Every table as `sametrack export --bom` writes it: the first release escaped formulas."""
     files = {}
     for extract in choose_extracts(ALL_TABLES, ExportScope()):
         batches = list(read_batches(engine, extract, pseudonyms=pseudonyms))
-        lines = csv_parts(columns_of(batches[0].schema), rows_of(batches), with_mark=False)
+        lines = csv_parts(columns_of(batches[0].schema), rows_of(batches), for_spreadsheets=True)
         files[f"{extract.table.name.replace('.', '_')}.csv"] = b"".join(lines)
     return files
 
 
 def cells(body: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(body.decode(), newline="")))
+    return list(csv.DictReader(io.StringIO(body.decode("utf-8-sig"), newline="")))
 
 
 def differences(engine: Engine, before: Path, pseudonyms: Pseudonyms | None) -> list[str]:

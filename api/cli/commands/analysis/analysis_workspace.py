@@ -39,8 +39,10 @@ class Workspace:
 
 
 @contextmanager
-def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
+def open_workspace(as_of: str | None = None, *, is_fixed: bool = False) -> Iterator[Workspace]:
     """Open the warehouse of the chosen profile, or the only one; print a notice for demo data.
+
+    `is_fixed`: without `as_of`, read as of now, so that all tables show the same moment.
 
     Raises:
         ProfileNotChosenError: No profile is chosen, and there is no or more than one world.
@@ -52,7 +54,8 @@ def open_workspace(as_of: str | None = None) -> Iterator[Workspace]:
     from warehouse.queries.accounts import is_history_rewritten  # noqa: PLC0415 -- as above
     from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
 
-    moment = None if as_of is None else parse_as_of(as_of, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    moment = parse_as_of(as_of, now=now) if as_of is not None else now if is_fixed else None
     settings = stored_settings()
     home = open_chosen_home(settings)
     is_demo = is_demo_world(home.world)

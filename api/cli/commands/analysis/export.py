@@ -11,7 +11,7 @@ from api.cli.terminal import exit_with_input_error, out, print_json, print_writt
 from warehouse.exports.table_files import TableFormat
 
 if TYPE_CHECKING:
-    from warehouse.exports.extracts import Extract
+    from warehouse.exports.extracts import ExportScope, Extract
     from warehouse.exports.pseudonyms import Pseudonyms
     from warehouse.exports.table_files import ExportMethod
 
@@ -38,8 +38,15 @@ def export(
     as_of: AsOf = None,
     out_file: Annotated[Path | None, typer.Option("--out", metavar="FILE")] = None,
     bom: Annotated[
-        bool, typer.Option("--bom", help="CSV with a byte order mark, for spreadsheets.")
+        bool,
+        typer.Option(
+            "--bom", help="CSV for spreadsheets: with a byte order mark, formulas escaped."
+        ),
     ] = False,
+    creator: Annotated[
+        str | None,
+        typer.Option(help="Who collected the data, for the citation in a data package."),
+    ] = None,
     pseudonymise: Annotated[
         bool,
         typer.Option(
@@ -51,7 +58,7 @@ def export(
 ) -> None:
     """Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.
 
-    Ids stay text, and formulas are escaped. `all` needs a data package.
+    Ids stay text. `all` needs a data package. Without --as-of, all rows are as of the start.
     """
     from warehouse.exports.extracts import (  # noqa: PLC0415 -- loads pyarrow
         ExportScope,
@@ -66,17 +73,20 @@ def export(
     scope = ExportScope(job_id=job, track=track)
     if len(choose_extracts(what, scope)) > 1 and wanted != "package":
         exit_with_input_error(f"{what} has more than one table", hint="--format package")
-    with open_workspace(as_of) as workspace:
+    with open_workspace(as_of, is_fixed=True) as workspace:
         path = out_file or _default_name(what, wanted, workspace)
         scope = find_scope(workspace.engine, scope)
         extracts = choose_extracts(what, scope)
-        method = describe_method(workspace.engine, extracts, scope, is_pseudonymised=pseudonymise)
+        method = describe_method(
+            workspace.engine, extracts, scope, is_pseudonymised=pseudonymise, creator=creator
+        )
         rows = _write(
             path,
             wanted,
             workspace,
             extracts,
             method,
+            scope,
             bom=bom,
             pseudonyms=_open_pseudonyms(workspace, pseudonymise),
         )
@@ -106,6 +116,7 @@ def _write(
     workspace: Workspace,
     extracts: "list[Extract]",
     method: "ExportMethod",
+    scope: "ExportScope",
     *,
     bom: bool,
     pseudonyms: "Pseudonyms | None",
@@ -116,10 +127,12 @@ def _write(
     from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
 
     if form == "package":
-        return write_package(path, workspace.engine, extracts, method, pseudonyms=pseudonyms)
+        return write_package(
+            path, workspace.engine, extracts, method, scope=scope, pseudonyms=pseudonyms
+        )
     extract = extracts[0]
     batches = read_batches(workspace.engine, extract, pseudonyms=pseudonyms)
-    count = write_table(path, form, extract.table.noun, batches, method, with_mark=bom)
+    count = write_table(path, form, extract.table.noun, batches, method, for_spreadsheets=bom)
     return {extract.table.name: count}
 
 

@@ -31,7 +31,7 @@ addMessages({
     "Check that it is running (`sametrack up`) and try again.",
     "请确认服务正在运行（`sametrack up`），然后重试。",
   ],
-  "export.bom": ["CSV with byte order mark (for spreadsheets)", "CSV 带 BOM（适用于表格软件）"],
+  "export.bom": ["CSV for spreadsheets (byte order mark, formulas escaped)", "CSV 供表格软件使用（带 BOM，转义公式）"],
   "export.first_page": ["Export the first {number}", "导出前 {number} 条"],
   "export.note": [
     "Ids stay text, and formulas are escaped. XLSX includes a sheet on method and coverage.",

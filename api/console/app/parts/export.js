@@ -17,7 +17,7 @@ const VIDEO_FIELDS = [
   ["search_relevance_level", (row) => row.search_relevance_level],
 ];
 const DEMO_FIELD = ["is_demo_data", () => (isDemo.value ? "True" : "False")]; // last, as in the service's files
-// A text that a spreadsheet would run as a formula begins with an apostrophe, as in the service's files.
+// A text that a spreadsheet would run as a formula begins with an apostrophe, as in the service's files with a byte order mark.
 function cell(value) {
   if (value === null || value === undefined) return "";
   const text = typeof value === "string" && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : String(value);
