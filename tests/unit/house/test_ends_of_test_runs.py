@@ -20,7 +20,7 @@ def test_nothing_of_duckdb_outlives_a_run() -> None:
         "no:cacheprovider",
         WITH_HYPOTHESIS_AND_DUCKDB,
     ]
-    ended = subprocess.run(  # noqa: S603 -- our own tests
+    ended = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stdout
