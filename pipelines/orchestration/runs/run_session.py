@@ -27,7 +27,7 @@ from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 
 
@@ -43,22 +43,35 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
             return
         configure_logging()
         with ExitStack() as stack:
-            settings = Settings()
-            control = open_control_store(settings)
-            if _is_of_a_job(run):
-                job = _job_of(control, run)
-                # first: opening a lake in an object store may take longer than a job may be silent
-                stack.enter_context(_heartbeats(control, settings, job, run, instance))
-                runtime = open_runtime(settings, stack, control=control)
-                stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
-            elif PARTITION_TAG in run.tags:
-                runtime = open_runtime(settings, stack, control=control)
-                launched = begin_job(runtime, run, graphs)
-                stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
-                stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
+            try:
+                _begin(stack, current_scan, run, instance, graphs)
+            except SametrackError as error:  # raised here it would not be shown as the reason
+                current_scan.refuse(error)
             yield current_scan
 
     return scan
+
+
+def _begin(
+    stack: ExitStack,
+    current_scan: CurrentScan,
+    run: DagsterRun,
+    instance: DagsterInstance,
+    graphs: Mapping[str, StepGraph],
+) -> None:
+    settings = Settings()
+    control = open_control_store(settings)
+    if _is_of_a_job(run):
+        job = _job_of(control, run)
+        # first: opening a lake in an object store may take longer than a job may be silent
+        stack.enter_context(_heartbeats(control, settings, job, run, instance))
+        runtime = open_runtime(settings, stack, control=control)
+        stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
+    elif PARTITION_TAG in run.tags:
+        runtime = open_runtime(settings, stack, control=control)
+        launched = begin_job(runtime, run, graphs)
+        stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
+        stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
 
 
 def _is_of_a_job(run: DagsterRun) -> bool:
