@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
 
-from pipelines.logs import configure_logging
+from pipelines.logs import configure_process_logging
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.launched_job import (
     PARTITION_TAG,
@@ -41,7 +41,7 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
         if run is None or instance is None:
             yield current_scan
             return
-        configure_logging()
+        configure_process_logging()
         with ExitStack() as stack:
             try:
                 _begin(stack, current_scan, run, instance, graphs)

@@ -131,6 +131,7 @@ class StoreMaintainer:
         old = RunsFilter(updated_before=before, statuses=list(ENDED_STATUSES))
         found = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
         for run in found:
+            self.instance.compute_log_manager.delete_logs(prefix=[run.run_id])
             self.instance.delete_run(run.run_id)
         return len(found)
 

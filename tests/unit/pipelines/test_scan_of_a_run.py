@@ -26,7 +26,7 @@ from warehouse.records.jobs import Job
 def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ControlStore]:
     """The control store that a run opens by its settings."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_session, "configure_logging", lambda: None)
+    monkeypatch.setattr(run_session, "configure_process_logging", lambda: None)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "home"))
     home = open_home(tmp_path / "home", "sandbox")
