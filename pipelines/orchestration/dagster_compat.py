@@ -226,7 +226,7 @@ def running_daemon(instance: DagsterInstance, target: GrpcServerTarget) -> Itera
     from dagster._daemon.controller import daemon_controller_from_instance  # noqa: PLC0415 -- only here
 
     is_over = Event()
-    # Its ticks are on the pages of schedules and sensors.
+    # Until our handler has replaced its own: else its first line would have another form.
     with daemon_controller_from_instance(instance, target, log_level="warning") as controller:
         configure_process_logging()  # instead of its own handlers, which have other fields
 

@@ -19,7 +19,5 @@ def reasons_as_failures() -> Iterator[None]:
 
 def to_failure(error: SametrackError) -> Failure:
     """Return the failure of a step: type, what was wrong, what to do; no retry would help."""
-    sentences = (
-        text[0].upper() + text[1:].rstrip(".") for text in (error.detail, error.hint) if text
-    )
-    return Failure(f"{error.type}: {'. '.join(sentences)}.", allow_retries=False)
+    hint = f" ({error.hint})" if error.hint else ""
+    return Failure(f"{error.type}: {error.detail}{hint}", allow_retries=False)

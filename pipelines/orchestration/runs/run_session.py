@@ -22,6 +22,7 @@ from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminate
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
 from pipelines.orchestration.worker.heartbeats import heartbeats
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_job
+from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
@@ -60,6 +61,9 @@ def _begin(
     graphs: Mapping[str, StepGraph],
 ) -> None:
     settings = Settings()
+    # Also here: a machine that only executes runs has no other maintenance.
+    kept_since = datetime.now(UTC) - timedelta(days=settings.orchestrator_retention_days)
+    delete_output(instance, kept_since)
     control = open_control_store(settings)
     if _is_of_a_job(run):
         job = _job_of(control, run)

@@ -17,7 +17,7 @@ from pipelines.logs import configure_process_logging, to_log_lines, to_plain_tex
 
 ROOT = str(Path(__file__).parents[3])
 REFUSED = """\
-2026-11-28 20:36:14 +0000 - dagster - ERROR - scan - e482 - 20682 - STEP_FAILURE - Execution of step "a" failed.
+2026-11-28 20:36:14 +0000 - dagster - ERROR - scan - e482 - 20682 - STEP_FAILURE - Step "a" failed.
 
 dagster._core.definitions.events.Failure: invalid_music_input: There is no such track.
 
@@ -94,7 +94,7 @@ def test_paths_of_the_installation_are_cut_to_what_follows_them(written: Any) ->
 def test_values_that_json_does_not_have_are_written_as_text(written: Any) -> None:
     structlog.get_logger("ours").info("said", big=2**70, lone="\ud800", thing=Path("x"))
     (entry,) = entries(written.getvalue())
-    assert entry["big"] == 2**70 or entry["big"] == str(2**70)
+    assert (entry["lone"], entry["thing"]) == ("?", "PosixPath('x')")
 
 
 def test_text_of_a_program_is_wrapped_and_its_own_lines_stay_as_they_are() -> None:
