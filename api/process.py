@@ -103,6 +103,7 @@ def run_server(settings: ApiSettings) -> None:
                 host=settings.api_host,
                 port=settings.api_port,
                 timeout_graceful_shutdown=settings.stop_grace_s,
+                log_config=None,
                 **server_options(settings),
             ),
         ).run()

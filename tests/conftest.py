@@ -107,6 +107,15 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """Let the interpreter free everything when it ends; DuckDB reports what outlives it as leaked.
+
+    Hypothesis never removes its callback of the collector, which keeps all modules alive.
+    """
+    gc.unfreeze()
+    gc.callbacks.clear()
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesAndFolders | None:
     return FilesAndFolders(config, log) if config.getoption("dist") == "loadfile" else None

@@ -54,14 +54,15 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
 
 def read_scan_graph() -> dict[str, list[str]]:
     """Return each asset of a scan with its dependencies, in topological order."""
-    from pipelines.orchestration.definitions import build_definitions  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.assets.decorators import SCAN_GROUPS  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.definitions import build_definitions  # noqa: PLC0415 -- as above
 
     graph = build_definitions().resolve_asset_graph()
     nodes = [graph.get(key) for key in graph.toposorted_asset_keys]
     return {
         node.key.path[-1]: sorted(key.path[-1] for key in node.parent_keys)
         for node in nodes
-        if node.group_name == "scan"
+        if node.group_name in SCAN_GROUPS and node.is_materializable
     }
 
 

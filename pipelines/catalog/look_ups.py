@@ -15,7 +15,7 @@ import structlog
 from pipelines.catalog.open_service import look_up_sounds
 from pipelines.catalog.run import CatalogProgress
 from pipelines.forked_processes import exit_with, forking_context
-from pipelines.logs import configure_logging
+from pipelines.logs import configure_process_logging
 from pipelines.settings import Settings
 from warehouse.records.errors import InputError
 
@@ -98,7 +98,7 @@ def look_ups(settings: Settings, name: str) -> LookUps:
 
 def _look_up(settings: Settings, name: str, worker_pid: int) -> None:
     exit_with(worker_pid)
-    configure_logging()
+    configure_process_logging()
     os.nice(_NICENESS)
     try:
         counts = look_up_sounds(settings, name, waits=True, on_done=lambda *_: None)

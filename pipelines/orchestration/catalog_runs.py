@@ -26,6 +26,7 @@ from dagster import (
 
 from pipelines.catalog.rules.planning import TRACK_STATES
 from pipelines.orchestration.assets.decorators import OWNERS, Result
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import CatalogResource
 from warehouse.records.errors import ProfileNotChosenError
 
@@ -52,7 +53,8 @@ SCHEMA = TableSchema(columns=[TableColumn(name, "int") for name in _COLUMNS])
 )
 def catalog_runs(context: AssetExecutionContext, catalog: ResourceParam[CatalogResource]) -> Result:
     """Requested runs of a catalogue: the workers scan its due tracks within the day's budget."""
-    status = catalog.request_run(context.partition_key)
+    with reasons_as_failures():
+        status = catalog.request_run(context.partition_key)
     return Result(
         metadata={
             "track_count": MetadataValue.int(len(status.tracks)),

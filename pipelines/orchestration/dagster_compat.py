@@ -48,12 +48,16 @@ from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepo
 
 # A class in here is replaced below.
 from dagster._core.storage import sql as storage_sql
+from dagster._core.storage.compute_log_manager import CapturedLogContext
 from dagster._core.storage.event_log import ConsolidatedSqliteEventLogStorage, SqlEventLogStorage
 from dagster._core.storage.event_log.polling_event_watcher import SqlPollingEventWatcher
 from dagster._core.storage.event_log.schema import (
     AssetCheckExecutionsTable,
     SqlEventLogStorageTable,
 )
+
+# What steps print is kept in the home of a world.
+from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
 from dagster._core.storage.root import LocalArtifactStorage
 from dagster._core.storage.runs import SqliteRunStorage
 from dagster._core.storage.schedules import SqliteScheduleStorage
@@ -69,11 +73,13 @@ from dagster._serdes import ConfigurableClass, ConfigurableClassData
 from sqlalchemy import func, select
 
 from pipelines.freed_memory import give_back_memory
+from pipelines.logs import configure_process_logging
 
 __all__ = [
     "GRPC_INFO_TAG",
     "SQLITE_BUSY_TIMEOUT_SECONDS",
     "AssetCheckExecutionsTable",
+    "CapturedLogContext",
     "ConfigurableClass",
     "ConfigurableClassData",
     "ConsolidatedSqliteEventLogStorage",
@@ -82,6 +88,7 @@ __all__ = [
     "JobPythonOrigin",
     "LaunchRunContext",
     "LocalArtifactStorage",
+    "LocalComputeLogManager",
     "ModuleCodePointer",
     "RegisteredCodeLocationOrigin",
     "RemoteRepositoryOrigin",
@@ -219,7 +226,9 @@ def running_daemon(instance: DagsterInstance, target: GrpcServerTarget) -> Itera
     from dagster._daemon.controller import daemon_controller_from_instance  # noqa: PLC0415 -- only here
 
     is_over = Event()
-    with daemon_controller_from_instance(instance, target, log_format="json") as controller:
+    # Until our handler has replaced its own: else its first line would have another form.
+    with daemon_controller_from_instance(instance, target, log_level="warning") as controller:
+        configure_process_logging()  # instead of its own handlers, which have other fields
 
         def check() -> None:
             refreshed = time.time()  # Dagster compares it with this clock

@@ -33,6 +33,7 @@ from pipelines.orchestration.resources import (
     WatchlistResource,
     reviews_of_run,
 )
+from pipelines.orchestration.run_log import run_log
 from pipelines.orchestration.runs.launched_job import read_graph
 from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.orchestration.schedules import build_schedules
@@ -131,6 +132,7 @@ def build_definitions(
             follow_tables(),
         ],
         executor=in_process_executor,
+        loggers={"console": run_log},
         resources={
             "scan": scan_of_run(GRAPHS),
             "chart": ChartResource(),

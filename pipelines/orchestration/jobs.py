@@ -19,18 +19,19 @@ from dagster import (
     job,
     op,
 )
-from pydantic import Field
 
 from pipelines.orchestration.assets.collect import CANDIDATE_POOL, SEARCH_PAGES, VIDEO_DETAILS
 from pipelines.orchestration.assets.conclude import JOB_RESULTS, SEARCH_RELATED
+from pipelines.orchestration.assets.decorators import SCAN_GROUPS
 from pipelines.orchestration.assets.discovery import DISCOVERED
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.assets.published_database import DATABASE
 from pipelines.orchestration.assets.watchlists import WATCH_DIGESTS, WATCHED_SCREENS
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource
-from pipelines.parameters.scan import scan_parameters
+from pipelines.parameters.scan import ScanParameters, check_limits, scan_parameters
 from pipelines.reports.catalogue import read_catalogue
 
 _OF_TABLES = AssetSelection.checks(*TABLE_CHECKS)
@@ -43,7 +44,7 @@ def _only(*keys: AssetKey) -> AssetSelection:
 
 scan = define_asset_job(
     "scan",
-    selection=AssetSelection.groups("scan") - _OF_TABLES,
+    selection=AssetSelection.groups(*SCAN_GROUPS).materializable() - _OF_TABLES,
     description="Scan one track. The worker starts it for a queued job.",
 )
 
@@ -105,12 +106,15 @@ check_tables = define_asset_job(
 )
 
 
+DEFAULTS = ScanParameters()
+
+
 class ScanRequest(Config):
     """What to scan: a music id, a music link, a video link, or text that contains a link."""
 
     input: str
-    candidate_limit: int = Field(150, ge=15, le=2000)
-    count: int = Field(30, ge=1, le=500)
+    candidate_limit: int = DEFAULTS.candidate_limit
+    count: int = DEFAULTS.count
     refresh: bool = False
 
 
@@ -122,7 +126,8 @@ def hand_in_scan(
 ) -> str:
     """Create a job, join an equal open one, or find a stored result."""
     given = config.model_dump(exclude={"input"})
-    with scan_service.open() as opened:
+    with reasons_as_failures(), scan_service.open() as opened:
+        check_limits(given)
         found = opened.ask(config.input, scan_parameters(given), origin="launchpad")
     context.add_output_metadata({"job_id": found.job.job_id, "status": found.job.status})
     return found.job.job_id
@@ -139,7 +144,9 @@ def maintain_stores(
     context: OpExecutionContext, maintenance: ResourceParam[MaintenanceResource]
 ) -> None:
     """Delete expired data, sort and compact files, free disk space."""
-    context.add_output_metadata(asdict(maintenance.maintain(context.instance)))
+    with reasons_as_failures():
+        report = maintenance.maintain(context.instance)
+    context.add_output_metadata(asdict(report))
 
 
 @job(
@@ -159,7 +166,8 @@ def examine_machine(
     context: OpExecutionContext, maintenance: ResourceParam[MaintenanceResource]
 ) -> None:
     """Check the machine, the stores and the workers; a failed check fails the run."""
-    report = maintenance.examine()
+    with reasons_as_failures():
+        report = maintenance.examine()
     lines = [
         TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
     ]

@@ -1,8 +1,9 @@
 """Dagster resources: thin wrappers that give assets a plain object. No logic."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 from dagster import (
@@ -18,6 +19,7 @@ from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.open_stores import open_chosen_home, open_engine_of
+from pipelines.orchestration.failures import to_failure
 from pipelines.orchestration.outages import ResourceWait, awaited_resource
 from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (
@@ -37,7 +39,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import PublishedDatabase, database_path, publish_database
 from warehouse.extras import need_extra
 from warehouse.maintenance.table_review import TableReview, review_table
-from warehouse.records.errors import RunCancelledError, SametrackError
+from warehouse.records.errors import InputError, RunCancelledError, SametrackError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.jobs import STAGES
 from warehouse.records.values import Document
@@ -45,6 +47,12 @@ from warehouse.tables import Table
 
 if TYPE_CHECKING:
     from pipelines.reports.build import RenderedReport
+
+
+NO_SCAN = "No scan runs in this process"
+STARTED_WITH = "choose a track as the partition, or start the job `request_scan`"
+NOTHING_CONFIRMED = "This run confirms no videos that could be checked"
+CHECKED_WITH = "materialize marts/confirmed_videos of the track, which runs its checks"
 
 
 class ScanServiceResource:
@@ -94,31 +102,31 @@ class PublishingResource:
 
 
 class ReviewResource:
-    """Reviews tables with one engine per run."""
+    """Reviews tables with one engine per run, which is opened for the first of them."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, open_engine: Callable[[], Engine]) -> None:
+        self._open_engine = cache(open_engine)
 
     def review(self, table: Table, *, now: datetime) -> TableReview:
         """Check the rows of a table.
 
         Raises:
-            WarehouseUnavailableError: The lake cannot be read.
+            ProfileNotChosenError: No platform profile is selected.
+            WarehouseError: The lake cannot be opened or read.
         """
-        return review_table(self._engine, table, now=now)
+        return review_table(self._open_engine(), table, now=now)
 
 
 @resource(description="The lake, opened once for all tables that a run checks.")
 def reviews_of_run(_context: InitResourceContext) -> Iterator[ReviewResource]:
-    """Open the lake of the configured world for the table checks of a run.
+    """Provide the table checks of a run with the lake of the configured world."""
+    with ExitStack() as stack:
 
-    Raises:
-        ProfileNotChosenError: No platform profile is selected.
-        WarehouseError: The lake cannot be opened.
-    """
-    settings = Settings()
-    with open_engine_of(settings, open_chosen_home(settings)) as engine:
-        yield ReviewResource(engine)
+        def open_engine() -> Engine:
+            settings = Settings()
+            return stack.enter_context(open_engine_of(settings, open_chosen_home(settings)))
+
+        yield ReviewResource(open_engine)
 
 
 class MaintenanceResource:
@@ -203,6 +211,11 @@ class CurrentScan:
         self.was_interrupted = False
         self.last_stage: str | None = None
 
+    def refuse(self, error: SametrackError) -> None:
+        """Let the first step of the run fail with this error: there is no scan to run."""
+        self.has_failed = True
+        self.error = error
+
     def outcome(self) -> ScanOutcome:
         """Return how the scan ended, by its last stage: a failed check leaves no error.
 
@@ -227,19 +240,26 @@ class CurrentScan:
             self.session.is_starved = is_starved
 
     def confirmed(self) -> list[ConfirmedVideo]:
-        """Return the videos confirmed so far by the running scan; empty without a scan."""
-        return [] if self.session is None else list(self.session.state.confirmed.values())
+        """Return the videos that the running scan has confirmed.
+
+        Raises:
+            Failure: No scan has confirmed videos in this run.
+        """
+        if self.session is None or "confirmed_videos" not in self.session.state.steps:
+            self.refuse(InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH))
+            raise to_failure(self.error)
+        return list(self.session.state.confirmed.values())
 
     @contextmanager
     def stage(self, name: str) -> Iterator[ScanRun]:
         """Run the body of an asset as one stage of the scan; record why it ended.
 
         Raises:
-            RuntimeError: No scan runs in this process.
+            Failure: No scan runs in this process, or it fails for a reason that it states.
             DagsterExecutionInterruptedError: Cancellation was requested.
         """
         if self.session is None:
-            raise RuntimeError("no scan runs in this process: start the job `request_scan` instead")
+            raise to_failure(self.error or InputError(NO_SCAN, hint=STARTED_WITH))
         try:
             self.session.enter(name)
             yield self.session
@@ -253,9 +273,13 @@ class CurrentScan:
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True
             raise
+        except SametrackError as error:
+            self.refuse(error)
+            self.wait = awaited_resource(error)
+            raise to_failure(error) from error
         except Exception as error:
             self.has_failed = True
-            self.error = error if isinstance(error, SametrackError) else None
+            self.error = None
             self.wait = awaited_resource(error)
             raise
 

@@ -6,9 +6,11 @@ scan's own time.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from pathlib import Path
+from signal import SIG_SETMASK, SIG_UNBLOCK, SIGINT, SIGTERM, pthread_sigmask
 from typing import cast, override
 
 from dagster import EventLogEntry
@@ -17,10 +19,12 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from pipelines.orchestration.dagster_compat import (
     SQLITE_BUSY_TIMEOUT_SECONDS,
     AssetCheckExecutionsTable,
+    CapturedLogContext,
     ConfigurableClass,
     ConfigurableClassData,
     ConsolidatedSqliteEventLogStorage,
     LocalArtifactStorage,
+    LocalComputeLogManager,
     SqliteRunStorage,
     SqliteScheduleStorage,
     SqlPollingEventWatcher,
@@ -204,6 +208,33 @@ class HomeArtifactStorage(HomeStorage, LocalArtifactStorage):
     ) -> "HomeArtifactStorage":
         """Build the storage from `dagster.yaml`."""
         return cls(dagster_folder(), inst_data)
+
+
+class HomeComputeLogManager(HomeStorage, LocalComputeLogManager):
+    """What steps print: files beside those of their run, on the machine that executes it."""
+
+    @classmethod
+    @override
+    def from_config_value(
+        cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, object]
+    ) -> "HomeComputeLogManager":
+        """Build it from `dagster.yaml`, where Dagster would put it itself."""
+        return cls(str(Path(dagster_folder()) / "storage"), inst_data=inst_data)
+
+    @contextmanager
+    @override
+    def capture_logs(self, log_key: Sequence[str]) -> Iterator[CapturedLogContext]:
+        """Capture what a step prints.
+
+        Dagster copies it by a process that it ends by SIGTERM, which would inherit blocked signals.
+        """
+        with ExitStack() as stack:
+            blocked = pthread_sigmask(SIG_UNBLOCK, (SIGTERM, SIGINT))
+            try:
+                captured = stack.enter_context(super().capture_logs(log_key))
+            finally:
+                pthread_sigmask(SIG_SETMASK, blocked)
+            yield captured
 
 
 def _open_engine(conn_string: str) -> Engine:

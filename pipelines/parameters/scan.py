@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, Protocol
 
+from warehouse.records.errors import InvalidParameterError
 from warehouse.records.evidence import VERDICT_REVISION
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
@@ -148,6 +149,22 @@ class ScanParameters:
     def to_document(self) -> dict[str, object]:
         """Return plain JSON values, in field order."""
         return {**asdict(self), "search_keywords": list(self.search_keywords)}
+
+
+def check_limits(given: Mapping[str, object]) -> None:
+    """Check numbers against the limits of their parameters.
+
+    Raises:
+        InvalidParameterError: A number is below or above its limits.
+    """
+    for name, value in given.items():
+        parameter = BY_NAME[name]
+        least, most = parameter.minimum, parameter.maximum
+        if not isinstance(value, int | float):
+            continue
+        if (least is not None and value < least) or (most is not None and value > most):
+            limits = f"at least {least}" if most is None else f"between {least} and {most}"
+            raise InvalidParameterError(f"{name} is {value}; it must be {limits}")
 
 
 def scan_parameters(given: Mapping[str, object]) -> ScanParameters:

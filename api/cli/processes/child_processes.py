@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import IO, Protocol, Self
 
 from api.cli.interrupts import Interrupted
@@ -26,6 +27,9 @@ DAGSTER_PORT = 8781
 GRACE_S = 8.0
 POLL_INTERVAL_S = 0.05
 LOG_TAIL_LINES = 12
+OUTPUT_CHUNK = 1 << 16
+OUTPUT_WAIT_S = 1.0
+"""What a program printed last is in its log by then; what it started may go on printing."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -59,9 +63,12 @@ class RunningProcess(Protocol):
 class Child:
     """A running program with its process group and its log."""
 
-    def __init__(self, program: Program, process: RunningProcess) -> None:
+    def __init__(
+        self, program: Program, process: RunningProcess, output: Thread | None = None
+    ) -> None:
         self.program = program
         self.process = process
+        self._output = output
         self.started_at = time.monotonic()
 
     @property
@@ -74,11 +81,16 @@ class Child:
         return self.process.poll()
 
     def log_tail(self) -> str:
-        """Return the last lines of the log; empty if there is none."""
+        """Return the last lines of the log as text for a person; empty if there is none."""
+        if self._output is not None:
+            self._output.join(OUTPUT_WAIT_S)
         if self.program.log is None or not self.program.log.exists():
             return ""
+        from pipelines.logs import to_plain_text  # noqa: PLC0415 -- loads structlog
+
         lines = self.program.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        return "\n".join(lines[-LOG_TAIL_LINES:])
+        shown = list(to_plain_text(lines[-LOG_TAIL_LINES:]))
+        return "\n".join(shown[-LOG_TAIL_LINES:])
 
 
 class StopSignals:
@@ -160,10 +172,12 @@ class ChildProcessGroup:
         """Start a program in its own process group, with its output in its log file."""
         with self._signals.held():
             self._has_template |= program.is_forked
-            process = _fork(program) if program.is_forked else _execute(program)
+            reader, writer = os.pipe()
+            process = _fork(program, writer) if program.is_forked else _execute(program, writer)
+            os.close(writer)
             # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
-            child = Child(program, process)
+            child = Child(program, process, _keep_log(program, reader))
             self._children.append(child)
         return child
 
@@ -246,39 +260,51 @@ def service_url(host: str, port: int) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _fork(program: Program) -> RunningProcess:
+def _fork(program: Program, output: int) -> RunningProcess:
     from api.cli.processes.forked_programs import ForkedProcess, ModuleRun  # noqa: PLC0415 -- loads multiprocessing
 
     python, option, module, *arguments = program.command
     assert (python, option) == (sys.executable, "-m"), "a module of this environment"
     assert program.log is not None
-    program.log.parent.mkdir(parents=True, exist_ok=True)
-    return ForkedProcess(
-        ModuleRun(module=module, arguments=tuple(arguments), log=program.log, env=program.env or {})
+    run = ModuleRun(module=module, arguments=tuple(arguments), env=program.env or {})
+    return ForkedProcess(run, output)
+
+
+def _execute(program: Program, output: int) -> RunningProcess:
+    unread = subprocess.DEVNULL if program.is_quiet else None
+    stream = unread if program.log is None else output
+    return subprocess.Popen(  # noqa: S603 -- our own command lines
+        list(program.command),
+        stdin=subprocess.DEVNULL,
+        stdout=stream,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **(program.env or {})},
+        start_new_session=True,
     )
 
 
-def _execute(program: Program) -> RunningProcess:
-    with _output(program) as stream:
-        return subprocess.Popen(  # noqa: S603 -- our own command lines
-            list(program.command),
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env={**os.environ, **(program.env or {})},
-            start_new_session=True,
-        )
-
-
-@contextmanager
-def _output(program: Program) -> Iterator[IO[str] | int | None]:
+def _keep_log(program: Program, reader: int) -> Thread | None:
+    """Write what a program prints to its log as JSON lines, in a thread, until nobody prints."""
     if program.log is None:
-        yield subprocess.DEVNULL if program.is_quiet else None
-        return
+        os.close(reader)
+        return None
     program.log.parent.mkdir(parents=True, exist_ok=True)
-    with program.log.open("a", encoding="utf-8") as stream:
-        yield stream
+    log = program.log.open("ab", buffering=0)
+    writing = Thread(target=_write_log, args=(reader, log, program.name), daemon=True)
+    writing.start()
+    return writing
+
+
+def _write_log(reader: int, log: IO[bytes], name: str) -> None:
+    from pipelines.logs import to_log_lines  # noqa: PLC0415 -- loads structlog
+
+    rest = b""
+    with log, os.fdopen(reader, "rb", buffering=0) as output:
+        while chunk := output.read(OUTPUT_CHUNK):
+            whole, end, rest = (rest + chunk).rpartition(b"\n")
+            log.write(b"".join(to_log_lines(whole + end, logger=name)))
+        log.write(b"".join(to_log_lines(rest, logger=name)))
 
 
 def _wait_for_group(child: Child, until: float) -> None:

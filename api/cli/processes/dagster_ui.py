@@ -24,6 +24,7 @@ from api.server.access.policy import caller_role
 from api.server.access.roles import Role
 from api.server.http_protocol import server_options
 from api.settings import ApiSettings
+from pipelines.logs import configure_process_logging
 from pipelines.orchestration.dagster_compat import (
     GrpcServerTarget,
     WorkspaceProcessContext,
@@ -113,6 +114,7 @@ def serve_dagster_ui(
     )
     # uvicorn raises the signal again when it has stopped.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    configure_process_logging()
     with ExitStack() as stack:
         if all_in_one:
             assert code_server.socket is not None, "it serves on a socket"
@@ -129,6 +131,7 @@ def serve_dagster_ui(
             host=host,
             port=port,
             timeout_graceful_shutdown=STOP_GRACE_S,
+            log_config=None,
             **server_options(settings),
         )
 

@@ -27,23 +27,23 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleRun:
-    """`python -m MODULE ARGUMENTS`, with its log file and extra environment variables."""
+    """`python -m MODULE ARGUMENTS`, with extra environment variables."""
 
     module: str
     arguments: tuple[str, ...]
-    log: Path
     env: Mapping[str, str]
 
 
 class ForkedProcess:
     """A module that runs as a program, in a session and process group of its own."""
 
-    def __init__(self, run: ModuleRun) -> None:
+    def __init__(self, run: ModuleRun, output: int) -> None:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload([PRELOADED])
         receiver, sender = context.Pipe(duplex=False)
-        self._process = context.Process(target=run_module, args=(run, sender))
-        self._process.start()
+        with Connection(os.dup(output), readable=False) as printed:
+            self._process = context.Process(target=run_module, args=(run, printed, sender))
+            self._process.start()
         assert self._process.pid is not None, "it has been started"
         self.pid = self._process.pid
         self._code: int | None = None
@@ -95,14 +95,17 @@ def end_template() -> None:
     server.update(_forkserver_address=None, _forkserver_alive_fd=None, _forkserver_pid=None)
 
 
-def run_module(run: ModuleRun, started: Connection) -> None:
-    """Run the module in this process, which was forked for it; close `started` once set up."""
+def run_module(run: ModuleRun, output: Connection, started: Connection) -> None:
+    """Run the module in this process, which was forked for it; close `started` once set up.
+
+    What it prints goes to the pipe `output`.
+    """
     os.setsid()
     os.environ.update(run.env)
-    with run.log.open("ab") as log:
+    with output:
         for stream in (sys.stdout, sys.stderr):
             assert isinstance(stream, TextIOWrapper)
-            os.dup2(log.fileno(), stream.fileno())
+            os.dup2(output.fileno(), stream.fileno())
             stream.reconfigure(line_buffering=True)
     started.close()
     setproctitle(" ".join((Path(sys.executable).name, "-m", run.module, *run.arguments)))

@@ -29,6 +29,7 @@ from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResul
 from pipelines.charts.rules.history import FIRST_DAY, Span
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.assets.decorators import KINDS, OWNERS, READS_PLATFORM, Result
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ChartResource
 
 CHART_ISSUES = AssetKey(["raw", "chart_issues"])
@@ -72,7 +73,7 @@ def read_chart(
     window = context.partition_time_window
     last = window.end.date() - timedelta(days=1)
     span = Span(start=window.start.date(), end=last, asked_end=last)
-    with chart.open() as chart_service:
+    with reasons_as_failures(), chart.open() as chart_service:
         filled = chart_service.fill(span, on_progress=_progress_logger(context))
     metadata = _metadata(filled)
     if filled.error is not None:
@@ -90,7 +91,7 @@ def read_chart(
 )
 def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
     """Songs of the chart linked to music ids of the platform, with reasons and lead or lag."""
-    with chart.open() as chart_service:
+    with reasons_as_failures(), chart.open() as chart_service:
         judged = chart_service.judge()
     return MaterializeResult(
         metadata={

@@ -12,7 +12,7 @@ from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourcePa
 from pipelines.orchestration.assets.collect import VIDEO_DETAILS
 from pipelines.orchestration.assets.decorators import (
     COMPARES_SOUNDS,
-    GROUP,
+    CONCLUDE,
     KINDS,
     OWNERS,
     READS_PLATFORM,
@@ -47,7 +47,7 @@ def _part(
         ["marts", noun],
         deps=deps,
         description=description,
-        group_name=GROUP,
+        group_name=CONCLUDE,
         owners=OWNERS,
         kinds=set(kinds),
     )
@@ -98,7 +98,7 @@ def _confirm(session: ScanRun) -> dict[str, int]:
     return mart_rows.append_marts(session, mart_rows.confirmation_rows(session))
 
 
-@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED], kinds=READS_PLATFORM)
+@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED], group=CONCLUDE, kinds=READS_PLATFORM)
 def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:

@@ -7,7 +7,11 @@ from dagster import AssetKey, AssetsDefinition, AssetSpec, MaterializeResult, as
 
 from pipelines.orchestration.partitions import tracks
 
-GROUP = "scan"
+# Groups follow the flow, so that the Lineage page reads from left to right: what a scan collects,
+# the tables of the lake, what it concludes from them. A cycle of groups would be drawn backwards.
+COLLECT = "collect"
+CONCLUDE = "conclude"
+SCAN_GROUPS = (COLLECT, CONCLUDE)
 OWNERS = ["team:sametrack"]
 KINDS = {"delta"}
 READS_PLATFORM = {"delta", "http"}
@@ -26,7 +30,7 @@ def scan_asset(
     key: AssetKey,
     *,
     deps: Sequence[AssetKey] = (),
-    group: str = GROUP,
+    group: str = COLLECT,
     kinds: Collection[str] = KINDS,
 ) -> Callable[[Callable[..., Result]], AssetsDefinition]:
     """Declare an asset of the scan graph, with one partition per track."""

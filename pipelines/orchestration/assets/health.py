@@ -21,6 +21,7 @@ from dagster import (
 
 from pipelines.doctor.documents import to_surface_documents
 from pipelines.orchestration.assets.decorators import OWNERS, READS_PLATFORM
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import HealthResource
 from warehouse.records.health import SURFACE_USES, SurfaceHealth
 from warehouse.records.values import ReadOnlyDocument
@@ -49,7 +50,8 @@ def check_name(surface: str) -> str:
 )
 def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
     """Whether each surface of the platform still responds as expected, with one probe each."""
-    found, last_worked = health.ask_all()
+    with reasons_as_failures():
+        found, last_worked = health.ask_all()
     documents = to_surface_documents(found, last_worked=last_worked)
     return MaterializeResult(
         metadata={

@@ -16,6 +16,7 @@ from dagster import (
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.descriptions import asset_key
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import PublishingResource
 from warehouse.exports.published_database import LAYER
 from warehouse.tables import TABLES
@@ -44,7 +45,8 @@ _ABOUT = TableSchema(
 )
 def database(publishing: ResourceParam[PublishingResource]) -> Result:
     """All marts as one DuckDB file, every table and column with its comment."""
-    made = publishing.publish()
+    with reasons_as_failures():
+        made = publishing.publish()
     return MaterializeResult(
         metadata={
             "dagster/row_count": sum(made.row_counts.values()),

@@ -24,9 +24,10 @@ from dagster import (
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.failures import to_failure
 from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.catalogue import Notebook, read_catalogue
-from warehouse.records.errors import NothingToReportError
+from warehouse.records.errors import NothingToReportError, SametrackError
 
 if TYPE_CHECKING:
     from pipelines.reports.build import RenderedReport
@@ -78,9 +79,10 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         usual = {one.name: one.default for one in notebook.parameters}
         try:
             made = reports.make(notebook, config, run_id=context.run.run_id)
-        except NothingToReportError as error:
-            if any(config[name] != value for name, value in usual.items()) or config["as_of"]:
-                raise
+        except SametrackError as error:
+            is_usual = all(config[name] == value for name, value in usual.items())
+            if not isinstance(error, NothingToReportError) or not is_usual or config["as_of"]:
+                raise to_failure(error) from error
             # With default parameters there may be no data yet: not an error of a scheduled run.
             context.log.warning("no report: %s", error)
             return

@@ -7,11 +7,18 @@ from collections.abc import Collection, Mapping
 
 from dagster import AssetKey, AssetSpec
 
-from pipelines.orchestration.assets.decorators import KINDS, OWNERS
+from pipelines.orchestration.assets.decorators import CONCLUDE, KINDS, OWNERS
 from pipelines.orchestration.assets.descriptions import asset_key
 from warehouse.tables import TABLES, Table
 
 GROUP = "lake"
+OTHER_GROUPS: Mapping[str, str] = {
+    "raw.accounts": CONCLUDE,
+    "marts.annotations": CONCLUDE,
+    "marts.catalog_matches": CONCLUDE,
+    "marts.chart_links": "chart",
+}
+"""Tables whose rows follow from what scans conclude, or that only the chart reads."""
 FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.payloads": (
         "raw/tracks", "marts/music_first_screen", "marts/author_first_screens",
@@ -42,7 +49,7 @@ def _external(table: Table) -> AssetSpec:
         asset_key(table),
         deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
         description=f"One row per {table.row}. Written by other steps; verified by its checks.",
-        group_name=GROUP,
+        group_name=OTHER_GROUPS.get(table.name, GROUP),
         owners=OWNERS,
         kinds=KINDS,
     )

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.decorators import OWNERS, Result
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.partitions import watchlists
 from pipelines.orchestration.resources import WatchlistResource
 from pipelines.watchlists.run import WatchlistRunner
@@ -61,7 +62,7 @@ def watched_screens(
 ) -> Result:
     """First screens and profiles of a watchlist's accounts and hashtags; submits its tracks."""
     name = context.partition_key
-    with watches.open() as watcher:
+    with reasons_as_failures(), watches.open() as watcher:
         run_id = config.run_id or watcher.control.request_run(name, origin="launchpad")
         run = None if run_id is None else watcher.begin(run_id)
         if run is None:
@@ -93,7 +94,7 @@ def watch_digests(
     context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchlistResource]
 ) -> Result:
     """Changes since the previous run: one grouped digest as JSON and HTML."""
-    with watches.open() as watcher:
+    with reasons_as_failures(), watches.open() as watcher:
         run_id = config.run_id or _open_run(watcher, context.partition_key)
         run = None if run_id is None else watcher.conclude(run_id)
     if run is None or run.digest is None:

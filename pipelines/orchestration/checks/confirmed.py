@@ -1,16 +1,25 @@
 """Blocking checks of the confirmed videos before they are ranked; a failed one stops the run.
 
-One step runs all of them, because every step of a run has its own overhead. The docstrings of the
+One step runs all of them, because every step of a run has its own overhead. Each result is that of
+one track, the partition, so that a scan never hides the result of another. The docstrings of the
 finders are the check descriptions in Dagster's UI.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dagster import AssetCheckResult, AssetCheckSpec, ResourceParam, multi_asset_check
+from dagster import (
+    AssetCheckResult,
+    AssetCheckSpec,
+    PreviewWarning,
+    ResourceParam,
+    multi_asset_check,
+)
 
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.partitions import tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.records.evidence import is_confirmed_unshifted
@@ -57,17 +66,26 @@ FINDERS = {
 }
 
 
-@multi_asset_check(
-    name="check_confirmed_videos",
-    specs=[
-        AssetCheckSpec(name, asset=CONFIRMED, blocking=True, description=finder.__doc__)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PreviewWarning)  # checks with partitions are new in Dagster
+    _SPECS = [
+        AssetCheckSpec(
+            name,
+            asset=CONFIRMED,
+            blocking=True,
+            description=finder.__doc__,
+            partitions_def=tracks,
+        )
         for name, finder in FINDERS.items()
-    ],
-)
+    ]
+
+
+@multi_asset_check(name="check_confirmed_videos", specs=_SPECS)
 def confirmed_set(scan: ResourceParam[CurrentScan]) -> Iterator[AssetCheckResult]:
     """Check the confirmed videos before they are ranked."""
+    confirmed = scan.confirmed()
     for name, finder in FINDERS.items():
-        wrong = finder(scan.confirmed())
+        wrong = finder(confirmed)
         scan.note_check(passed=not wrong)
         yield AssetCheckResult(
             check_name=name,

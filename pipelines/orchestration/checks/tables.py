@@ -24,6 +24,7 @@ from dagster import (
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days
 from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ReviewResource
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.tables import TABLES, Table
@@ -79,7 +80,8 @@ def _checks_of(table: Table) -> AssetChecksDefinition:
     def checks(
         context: AssetCheckExecutionContext, reviews: ResourceParam[ReviewResource]
     ) -> Iterator[AssetCheckResult]:
-        review = reviews.review(table, now=datetime.now(UTC))
+        with reasons_as_failures():
+            review = reviews.review(table, now=datetime.now(UTC))
         context.op_execution_context.log_event(to_observation(key, review))
         for finding in review.findings:
             if AssetCheckKey(key, finding.rule) in context.selected_asset_check_keys:

@@ -8,12 +8,13 @@ It executes whole Dagster runs, one after the other; its processes stay warm bet
 writes its own heartbeats and its own end, so no result backend is needed.
 """
 
-from celery import Celery
+from celery import Celery, signals
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.make_app import make_app
 from dagster_celery.tasks import create_execute_job_task
 from kombu.exceptions import ChannelError, OperationalError
 
+from pipelines.logs import configure_process_logging
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
 
@@ -33,6 +34,12 @@ OPTIONS = {
     "task_ignore_result": True,
     "task_default_queue": QUEUE,
 }
+
+
+@signals.setup_logging.connect
+def configure_logs(**_options: object) -> None:
+    """Log as all other programs do: with this signal Celery leaves it to us."""
+    configure_process_logging()
 
 
 def open_celery_launcher(broker: str) -> CeleryRunLauncher:

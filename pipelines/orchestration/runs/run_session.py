@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
 
-from pipelines.logs import configure_logging
+from pipelines.logs import configure_process_logging
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.launched_job import (
     PARTITION_TAG,
@@ -22,12 +22,13 @@ from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminate
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
 from pipelines.orchestration.worker.heartbeats import heartbeats
 from pipelines.orchestration.worker.job_run import ScanOutcome, end_unsupervised_job
+from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.records.errors import WorkerUnavailableError
+from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 
 
@@ -41,24 +42,40 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
         if run is None or instance is None:
             yield current_scan
             return
-        configure_logging()
+        configure_process_logging()
         with ExitStack() as stack:
-            settings = Settings()
-            control = open_control_store(settings)
-            if _is_of_a_job(run):
-                job = _job_of(control, run)
-                # first: opening a lake in an object store may take longer than a job may be silent
-                stack.enter_context(_heartbeats(control, settings, job, run, instance))
-                runtime = open_runtime(settings, stack, control=control)
-                stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
-            elif PARTITION_TAG in run.tags:
-                runtime = open_runtime(settings, stack, control=control)
-                launched = begin_job(runtime, run, graphs)
-                stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
-                stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
+            try:
+                _begin(stack, current_scan, run, instance, graphs)
+            except SametrackError as error:  # raised here it would not be shown as the reason
+                current_scan.refuse(error)
             yield current_scan
 
     return scan
+
+
+def _begin(
+    stack: ExitStack,
+    current_scan: CurrentScan,
+    run: DagsterRun,
+    instance: DagsterInstance,
+    graphs: Mapping[str, StepGraph],
+) -> None:
+    settings = Settings()
+    # Also here: a machine that only executes runs has no other maintenance.
+    kept_since = datetime.now(UTC) - timedelta(days=settings.orchestrator_retention_days)
+    delete_output(instance, kept_since)
+    control = open_control_store(settings)
+    if _is_of_a_job(run):
+        job = _job_of(control, run)
+        # first: opening a lake in an object store may take longer than a job may be silent
+        stack.enter_context(_heartbeats(control, settings, job, run, instance))
+        runtime = open_runtime(settings, stack, control=control)
+        stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
+    elif PARTITION_TAG in run.tags:
+        runtime = open_runtime(settings, stack, control=control)
+        launched = begin_job(runtime, run, graphs)
+        stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
+        stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
 
 
 def _is_of_a_job(run: DagsterRun) -> bool:

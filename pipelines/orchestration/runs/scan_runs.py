@@ -21,7 +21,7 @@ from setproctitle import setproctitle
 
 from pipelines.forked_processes import exit_with
 from pipelines.freed_memory import give_back_memory
-from pipelines.logs import configure_logging
+from pipelines.logs import configure_process_logging
 from pipelines.orchestration.dagster_compat import (
     InMemoryJob,
     RegisteredCodeLocationOrigin,
@@ -85,7 +85,7 @@ def scan_jobs() -> tuple[CurrentScan, Mapping[str, JobDefinition]]:
 
 def warm(settings: Settings, worker_pid: int) -> None:
     """Open everything a scan needs; called once per process."""
-    configure_logging()
+    configure_process_logging()
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
     # Before any other thread starts, since threads inherit the blocked signals.
     _end_at_once_when_asked()

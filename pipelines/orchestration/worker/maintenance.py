@@ -5,9 +5,11 @@ everything, for
 `sametrack maintain` and for Dagster's schedule. Observations are never deleted.
 """
 
+import shutil
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from dagster import DagsterInstance, RunsFilter
 
@@ -132,6 +134,7 @@ class StoreMaintainer:
         found = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
         for run in found:
             self.instance.delete_run(run.run_id)
+        delete_output(self.instance, before)
         return len(found)
 
     def _delete_reports(self, before: datetime) -> None:
@@ -142,6 +145,16 @@ class StoreMaintainer:
         )
 
         delete_runless_materializations(self.instance, before)
+
+
+def delete_output(instance: DagsterInstance, before: datetime) -> None:
+    """Delete the folders of runs that began before then on this machine: what their steps printed.
+
+    By age and not by run, because another machine, or somebody in the UI, may have deleted the run.
+    """
+    for folder in Path(instance.storage_directory()).glob("*-*-*-*-*"):
+        if folder.stat().st_mtime < before.timestamp():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ended(job: Job | None, before: datetime) -> bool:

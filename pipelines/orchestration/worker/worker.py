@@ -26,7 +26,7 @@ from pebble import ProcessExpired
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.forked_processes import fork_server_here
-from pipelines.logs import configure_logging
+from pipelines.logs import configure_process_logging
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
 from pipelines.orchestration.runs.reconciliation import (
@@ -408,7 +408,7 @@ class Worker:
 
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
-    configure_logging()
+    configure_process_logging()
     fork_server_here()
     if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
         guard_share(lambda _is_starved: None, restore=restore_session_priority)

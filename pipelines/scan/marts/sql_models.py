@@ -58,7 +58,9 @@ def rank_videos(
     rows = _confirmed(confirmed)
     columns: dict[str, SortBy] = {"hot_score": "hot_score", "sort_value": parameters.sort_by}
     for name, order in columns.items():
-        rows = rows.append_column(name, pa.array(map(SORT_VALUES[order], confirmed), INTEGER))
+        # The type follows from the values: of an integer column Arrow would cut off all fractions.
+        values = pa.array([SORT_VALUES[order](video) for video in confirmed])
+        rows = rows.append_column(name, values)
     return engine.run_scan_model(
         "rankings",
         {"confirmed": rows},

@@ -43,7 +43,7 @@ def rank_documents[Video: VideoDocument](
     """Sort video documents; ties are broken by `aweme_id`, unknown values come last."""
     value = SORT_VALUES[sort_by]
 
-    def key(document: Video) -> tuple[bool, int, int, str]:
+    def key(document: Video) -> tuple[bool, float, int, str]:
         found = value(document)
         aweme_id = document["aweme_id"]
         return (found is None, -(found or 0), len(aweme_id), aweme_id)
@@ -74,7 +74,7 @@ def _age(document: VideoDocument) -> int | None:
     return None if published is None else -published
 
 
-SORT_VALUES: Mapping[SortBy, Callable[[VideoDocument], int | None]] = {
+SORT_VALUES: Mapping[SortBy, Callable[[VideoDocument], float | None]] = {
     "hot_score": _score,
     "digg": lambda video: video["statistics"]["digg_count"],
     "comment": lambda video: video["statistics"]["comment_count"],
@@ -83,4 +83,7 @@ SORT_VALUES: Mapping[SortBy, Callable[[VideoDocument], int | None]] = {
     "latest": _published,
     "oldest": _age,
 }
-"""What a sort order ranks by, the greatest first; None if it is unknown."""
+"""What a sort order ranks by, a whole number or a fraction, the greatest first.
+
+None if it is unknown, such as a ratio whose denominator is 0.
+"""

@@ -375,7 +375,7 @@ def test_each_line_of_the_service_is_json_and_each_request_has_one(
     tour: Tour, stage: Stage
 ) -> None:
     (log,) = stage.root.glob("serve-*.log")
-    stage.wait(lambda: log.read_bytes().count(b'"event":"request"') >= len(tour.answers))
+    stage.wait(lambda: log.read_bytes().count(b'"message":"request"') >= len(tour.answers))
     lines = [orjson.loads(line) for line in log.read_bytes().splitlines()]
-    assert all({"event", "level", "timestamp"} <= line.keys() for line in lines)
+    assert all({"message", "level", "logger", "time"} <= line.keys() for line in lines)
     assert not [line for line in lines if line["level"] in {"error", "critical"}]

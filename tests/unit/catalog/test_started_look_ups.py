@@ -82,7 +82,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
     monkeypatch.setattr(module, "forking_context", lambda: SimpleNamespace(Process=made.process))
     monkeypatch.setattr(module, "look_up_sounds", made.look_up)
-    monkeypatch.setattr(module, "configure_logging", lambda: None)
+    monkeypatch.setattr(module, "configure_process_logging", lambda: None)
     monkeypatch.setattr(module, "exit_with", made.ends_with.append)
     monkeypatch.setattr(os, "nice", made.niceness.append)
     return made

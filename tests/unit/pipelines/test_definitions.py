@@ -1,10 +1,11 @@
 """What the orchestrator sees: asset keys, their order, checks and jobs."""
 
 from contextlib import closing
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-from dagster import AssetKey
+from dagster import AssetCheckKey, AssetKey, Failure
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.resources import CurrentScan
@@ -63,9 +64,29 @@ def test_the_scan_graph_is_what_the_documents_draw() -> None:
     drawn = {
         named(key): sorted(named(parent) for parent in graph.get(key).parent_keys)
         for key in graph.get_all_asset_keys()
-        if graph.get(key).group_name == "scan"
+        if graph.get(key).group_name in {"collect", "conclude"} and graph.get(key).is_materializable
     }
     assert drawn == {name: sorted(parents) for name, parents in GRAPH.items()}
+
+
+def test_groups_follow_the_flow_so_that_the_lineage_page_reads_from_left_to_right() -> None:
+    graph = build_definitions().resolve_asset_graph()
+    nodes = [graph.get(key) for key in graph.get_all_asset_keys()]
+    before: dict[str, set[str]] = {}
+    for node in nodes:
+        groups = {graph.get(parent).group_name for parent in node.parent_keys}
+        before.setdefault(node.group_name, set()).update(groups - {node.group_name})
+    ordered = list(TopologicalSorter(before).static_order())  # raises CycleError
+    assert ordered.index("collect") < ordered.index("lake") < ordered.index("conclude")
+    assert ordered.index("conclude") < ordered.index("reports")
+
+
+def test_each_track_has_its_own_results_of_the_checks_of_a_scan() -> None:
+    graph = build_definitions().resolve_asset_graph()
+    confirmed = AssetKey(["marts", "confirmed_videos"])
+    for name in CHECKS:
+        check = graph.get(AssetCheckKey(confirmed, name))
+        assert check.partitions_def == graph.get(confirmed).partitions_def
 
 
 def test_blocking_checks_stand_before_the_ranking() -> None:
@@ -110,7 +131,7 @@ def test_a_scan_can_be_asked_for_from_the_launchpad(
 
 
 def test_an_asset_started_without_a_scan_says_what_to_do() -> None:
-    with pytest.raises(RuntimeError, match="request_scan"), CurrentScan().stage("track"):
+    with pytest.raises(Failure, match="request_scan"), CurrentScan().stage("track"):
         raise AssertionError("the body must not run")
 
 

@@ -131,7 +131,7 @@ def test_tables_are_fed_by_what_exists() -> None:
 def test_assets_of_scans_have_a_partition_for_each_subject_and_the_others_none() -> None:
     parts = {key: graph().get(key).partitions_def is not None for key in keys()}
     groups = {key: graph().get(key).group_name for key in keys()}
-    assert all(parts[key] for key in keys() if groups[key] in {"scan", "discovery", "watching"})
+    assert all(parts[key] for key in keys() if groups[key] in {"collect", "discovery", "watching"})
     assert not any(parts[key] for key in keys() if groups[key] in {"lake", "health", "publishing"})
 
 

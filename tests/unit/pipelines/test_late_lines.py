@@ -49,6 +49,6 @@ def test_the_common_logger_writes_json_with_the_time_and_keeps_hostile_text_insi
         structlog.configure(**before)
     (line,) = stream.getvalue().splitlines()
     found = orjson.loads(line)
-    assert (found["event"], found["text"]) == ("said", 'a"\n{"forged": 1}')
-    assert found["timestamp"][10] == "T"
-    assert found["timestamp"].endswith("Z")
+    assert (found["message"], found["text"]) == ("said", 'a"\n{"forged": 1}')
+    assert found["time"][10] == "T"
+    assert found["time"].endswith("Z")

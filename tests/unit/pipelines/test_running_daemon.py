@@ -45,8 +45,8 @@ def check_threads() -> list[threading.Thread]:
 
 def run(monkeypatch: pytest.MonkeyPatch, controller: Controller) -> Any:
     @contextmanager
-    def from_instance(*_given: object, log_format: str) -> Iterator[Controller]:
-        assert log_format == "json"
+    def from_instance(*_given: object, log_level: str) -> Iterator[Controller]:
+        assert log_level == "warning"
         yield controller
 
     monkeypatch.setattr("dagster._daemon.controller.daemon_controller_from_instance", from_instance)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from dagster import DagsterExecutionInterruptedError, DagsterInstance, DagsterRun
+from dagster import DagsterExecutionInterruptedError, DagsterInstance, DagsterRun, Failure
 
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs import run_session
@@ -19,7 +19,6 @@ from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.scan.scan_run import ScanRun
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
-from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import Job
 
 
@@ -27,7 +26,7 @@ from warehouse.records.jobs import Job
 def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ControlStore]:
     """The control store that a run opens by its settings."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(run_session, "configure_logging", lambda: None)
+    monkeypatch.setattr(run_session, "configure_process_logging", lambda: None)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "home"))
     home = open_home(tmp_path / "home", "sandbox")
@@ -64,6 +63,14 @@ def opened(run: DagsterRun | None, instance: DagsterInstance | None) -> Iterator
     return iterator
 
 
+def refusal_of(run: DagsterRun, instance: DagsterInstance) -> str:
+    """Return the reason with which the first step of a run fails."""
+    [slot] = opened(run, instance)
+    with pytest.raises(Failure) as failed, slot.stage("any"):
+        raise AssertionError("the stage has begun")
+    return str(failed.value.description)
+
+
 def test_where_nothing_runs_the_slot_stays_empty() -> None:
     [slot] = opened(None, None)
     assert slot.session is None
@@ -73,7 +80,7 @@ def test_where_nothing_runs_the_slot_stays_empty() -> None:
 def test_a_run_of_neither_a_job_nor_a_partition_has_no_scan(instance: DagsterInstance) -> None:
     [slot] = opened(DagsterRun(job_name="canaries"), instance)
     assert slot.session is None
-    with pytest.raises(RuntimeError, match="no scan runs in this process"), slot.stage("any"):
+    with pytest.raises(Failure, match="No scan runs in this process"), slot.stage("any"):
         raise AssertionError("the stage has begun")
 
 
@@ -82,15 +89,13 @@ def test_a_run_whose_job_has_ended_meanwhile_is_refused(
 ) -> None:
     job = running(control)
     control.finish(job.job_id, "cancelled", expires_at=datetime.now(UTC) + timedelta(days=1))
-    with pytest.raises(WorkerUnavailableError, match="has ended before the run began"):
-        next(opened(run_of(job.job_id), instance))
+    assert "has ended before the run began" in refusal_of(run_of(job.job_id), instance)
 
 
 @pytest.mark.usefixtures("control")
 def test_a_run_whose_job_is_gone_is_refused(instance: DagsterInstance) -> None:
     gone = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
-    with pytest.raises(WorkerUnavailableError, match="has ended before the run began"):
-        next(opened(run_of(gone), instance))
+    assert "has ended before the run began" in refusal_of(run_of(gone), instance)
 
 
 def test_a_run_that_a_later_one_has_replaced_is_refused(
@@ -98,11 +103,11 @@ def test_a_run_that_a_later_one_has_replaced_is_refused(
 ) -> None:
     job = running(control)
     control.requeue(job.job_id, run_number=1, costs_attempt=True)
-    with pytest.raises(WorkerUnavailableError, match="goes on in another run"):
-        next(opened(run_of(job.job_id), instance))  # in the queue again
+    assert "goes on in another run" in refusal_of(
+        run_of(job.job_id), instance
+    )  # in the queue again
     control.claim("another worker")
-    with pytest.raises(WorkerUnavailableError, match="goes on in another run"):
-        next(opened(run_of(job.job_id), instance))
+    assert "goes on in another run" in refusal_of(run_of(job.job_id), instance)
     found = control.job(job.job_id)
     assert found is not None
     assert (found.status, found.run_number) == ("running", 2)

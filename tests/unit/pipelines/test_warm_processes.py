@@ -55,7 +55,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     made = Steps()
     definitions = SimpleNamespace(resolve_job_def=lambda kind: f"job {kind}")
     for name, step in {
-        "configure_logging": lambda: None,
+        "configure_process_logging": lambda: None,
         "_end_at_once_when_asked": made.step("block the signals"),
         "exit_with": made.exit_with,
         "lower_process_priority": made.step("lower the process"),

@@ -1,9 +1,11 @@
 """The SQL models of a scan say what the rules in Python say, also of unknown values and ties."""
 
+import csv
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -12,10 +14,14 @@ from hypothesis import strategies as st
 from pipelines.documents.videos import to_ranked_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.marts.sql_models import rank_videos, sum_coverage, summarize_accounts
+from pipelines.scan.rules.ranking import SORT_VALUES
 from pipelines.scan.rules.results import view_result
 from tests.account_oracle import to_account_summary
 from tests.documents import result
+from tests.lake_rows import to_row
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports.export_table import to_table
+from warehouse.exports.table_files import to_csv
 from warehouse.lake.store import open_lake
 from warehouse.models import FOLDER
 from warehouse.records.coverage import SourceCoverage, merge_coverage
@@ -154,3 +160,67 @@ def test_unknown_counts_of_an_account_are_stated_not_guessed(engine: Engine) -> 
     assert entry["linked_digg_count"] is None
     assert entry["linked_statistics_complete"] is False
     assert entry["follower_count"] is None
+
+
+def comment_rate(video: Any) -> float | None:
+    """An order that the interface does not have: comments for each like."""
+    counts = video["statistics"]
+    if counts["comment_count"] is None or not counts["digg_count"]:
+        return None
+    rate: float = counts["comment_count"] / counts["digg_count"]
+    return rate
+
+
+@pytest.fixture
+def by_comment_rate(monkeypatch: pytest.MonkeyPatch) -> ScanParameters:
+    order: Any = "comment_rate"
+    monkeypatch.setitem(cast("dict[str, object]", SORT_VALUES), order, comment_rate)
+    return ScanParameters(sort_by=order)
+
+
+def test_an_order_by_a_ratio_ranks_alike_in_the_answer_the_store_sql_and_exports(
+    by_comment_rate: ScanParameters, tmp_path: Path
+) -> None:
+    videos = [
+        work(1, likes=100, others=(10, 0, 0)),
+        work(2, likes=100, others=(90, 0, 0)),
+        work(3, likes=0, others=(7, 0, 0)),  # no rate
+        work(4, likes=None, others=(8, 0, 0)),  # no rate
+        work(5, likes=100, others=(30, 0, 0)),
+        work(6, likes=10, others=(15, 0, 0)),  # more than one comment for a like
+    ]
+    ranked = ["7000006", "7000002", "7000005", "7000001", "7000003", "7000004"]
+    document = result(0) | {"ranked": videos, "confirmed_count": len(videos)}
+    answer: Any = view_result(document, by_comment_rate)["aweme_list"]
+    assert [(one["rank"], one["aweme_id"]) for one in answer] == list(enumerate(ranked, 1))
+
+    table = BY_NAME["marts.rankings"]
+    lake = open_lake(str(tmp_path), world="sandbox", tables=[table])
+    with closing(Engine(lake)) as stored:
+        rows = rank_videos(stored, videos, by_comment_rate)
+        lake.append(table.name, [to_row(table.name, job_id="j", **row) for row in rows])
+        sql = """
+            select rank, aweme_id, comment_count / nullif(digg_count, 0) as rate
+            from marts.rankings order by rank
+        """
+        found = stored.rows(sql)
+        with stored.reading(sql) as batches:
+            exported = to_csv(to_table("rankings", batches.read_all()), with_mark=False)
+    lines = list(csv.DictReader(exported.decode().splitlines()))
+    rates = [1.5, 0.9, 0.3, 0.1, None, None]
+    assert [(one["rank"], one["aweme_id"]) for one in found] == list(enumerate(ranked, 1))
+    assert [one["rate"] for one in found] == rates
+    assert [line["aweme_id"] for line in lines] == ranked
+    assert [float(line["rate"]) if line["rate"] else None for line in lines] == rates
+
+
+@SOME
+@given(videos=confirmed())
+def test_a_ranking_by_a_ratio_in_sql_is_the_view_of_the_result(engine: Engine, videos: Any) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(cast("dict[str, object]", SORT_VALUES), "comment_rate", comment_rate)
+        wanted = ScanParameters(sort_by=cast("Any", "comment_rate"), count=40)
+        document = result(0) | {"ranked": videos, "confirmed_count": len(videos)}
+        shown: Any = view_result(document, wanted)["aweme_list"]
+        found = rank_videos(engine, videos, wanted)
+    assert [one["aweme_id"] for one in found] == [one["aweme_id"] for one in shown]

@@ -1,0 +1,27 @@
+"""A run of the tests ends without reports of objects that outlive the interpreter."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+WITH_HYPOTHESIS_AND_DUCKDB = (
+    "tests/unit/scan/test_sql_models.py::test_coverage_summed_in_sql_is_the_merged_report"
+)
+
+
+def test_nothing_of_duckdb_outlives_a_run() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        WITH_HYPOTHESIS_AND_DUCKDB,
+    ]
+    ended = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout
+    assert "leaked" not in ended.stdout + ended.stderr
