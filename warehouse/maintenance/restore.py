@@ -139,8 +139,10 @@ def _verify(source: Path, manifest: Manifest) -> None:
 def _open_all(home: Home) -> None:
     """Open the stores, which check and migrate themselves, and raise the capture sequences.
 
-    The control store was copied first, so the lake has the captures written meanwhile.
+    The control store was copied first, so the lake has the captures written meanwhile. Sessions end,
+    because somebody may have signed out since the backup.
     """
-    open_control(home.control_url, world=home.world).close()
+    with closing(open_control(home.control_url, world=home.world)) as control:
+        control.end_all_sessions()
     if (home.root / LAKE).exists():
         raise_sequences(control_url=home.control_url, lake_url=home.lake_url, world=home.world)
