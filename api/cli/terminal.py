@@ -102,8 +102,8 @@ def print_written(path: Path, more: str = "") -> None:
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:
-    """Print the type and detail of an error, and a hint on what to do."""
-    err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {safe(detail)}", soft_wrap=True)
+    """Print what happened, the type of the error for look-up, and a hint on what to do."""
+    err.print(f"[bold red]error:[/] {safe(detail)} [dim]({safe(kind)})[/]", soft_wrap=True)
     if hint:
         err.print(f"  [dim]→[/] {safe(hint)}", soft_wrap=True)
 

@@ -31,9 +31,9 @@ from starlette.types import ASGIApp
 
 from api.cli.processes.child_processes import find_port
 from api.responses.envelope import conditional_response, record_parameters
+from api.server.access.sessions import SessionsInMemory
 from api.server.metrics import Metrics
 from api.server.middleware.response_cache import cache_response
-from api.server.access.sessions import SessionsInMemory
 from api.server.middleware_stack import wrap
 from api.server.request_context import RequestLogger
 from api.settings import ApiSettings

@@ -139,8 +139,8 @@ def _verify(source: Path, manifest: Manifest) -> None:
 def _open_all(home: Home) -> None:
     """Open the stores, which check and migrate themselves, and raise the capture sequences.
 
-    The control store was copied first, so the lake has the captures written meanwhile. Sessions end,
-    because somebody may have signed out since the backup.
+    The control store was copied first, so the lake has the captures written meanwhile. Sessions
+    end, because somebody may have signed out since the backup.
     """
     with closing(open_control(home.control_url, world=home.world)) as control:
         control.end_all_sessions()

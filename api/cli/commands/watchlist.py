@@ -20,6 +20,7 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
+from pipelines.documents.messages import counted
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
@@ -240,7 +241,9 @@ def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
     else:
         jobs = [entry["job_id"] for entry in found["entries"] if entry["job_id"]]
         out.print(f"run [bold]{safe(found['run_id'])}[/] {safe(found['status'])}")
-        print_message(f"{len(jobs)} scans submitted; the digest follows when they have ended")
+        print_message(
+            f"{counted(len(jobs), 'scan')} submitted; the digest follows when all have ended"
+        )
 
 
 @contextmanager

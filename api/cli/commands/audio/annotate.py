@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.terminal import exit_with_input_error, out, safe
+from pipelines.documents.messages import counted
 
 if TYPE_CHECKING:
     from api.params.annotations import AnnotationVerdict
@@ -52,7 +53,7 @@ def annotations(
     except OSError as error:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
     count = sum(1 for _ in csv.DictReader(StringIO(text, newline="")))  # notes may have line breaks
-    out.print(f"{count} annotations in {safe(path)}")
+    out.print(f"{counted(count, 'annotation')} in {safe(path)}")
 
 
 @contextmanager
