@@ -23,10 +23,22 @@ _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class FileProblem:
-    """Why a path names no file that can be read: a stable reason, and a sentence."""
+    """Why a path names no file that can be read.
+
+    Attributes:
+        reason: Stable code.
+        name: The path as it was given.
+        what: The end of a sentence that begins with a name.
+    """
 
     reason: FileReason
-    detail: str
+    name: str
+    what: str
+
+    @property
+    def detail(self) -> str:
+        """The whole sentence."""
+        return f"{self.name} {self.what}"
 
 
 def is_url(text: str) -> bool:
@@ -46,14 +58,14 @@ def file_problem(path: Path) -> FileProblem | None:
         return _missing(path)
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         why = getattr(error, "strerror", None) or str(error)
-        return FileProblem("file_unreadable", f"{name} cannot be read: {why}")
+        return FileProblem("file_unreadable", name, f"cannot be read: {why}")
     kind = next((what for is_kind, what in _KINDS if is_kind(status.st_mode)), None)
     if kind is not None:
-        return FileProblem("not_a_file", f"{name} is {kind}")
+        return FileProblem("not_a_file", name, f"is {kind}")
     if status.st_size == 0:
-        return FileProblem("file_empty", f"{name} is empty")
+        return FileProblem("file_empty", name, "is empty")
     if not os.access(path, os.R_OK):
-        return FileProblem("file_unreadable", f"{name} cannot be read: Permission denied")
+        return FileProblem("file_unreadable", name, "cannot be read: Permission denied")
     return None
 
 
@@ -62,12 +74,43 @@ def _missing(path: Path) -> FileProblem:
     name = str(path)
     if is_url(name):
         url = re.sub(":/+", "://", name, count=1)  # a path has lost one of the slashes
-        return FileProblem("not_a_file", f"{url} is a URL, not a file: download it first")
+        return FileProblem("not_a_file", url, "is a URL, not a file: download it first")
     if name == "-":
-        return FileProblem("not_a_file", "- is not a file: standard input is not read here")
+        return FileProblem("not_a_file", name, "is not a file: standard input is not read here")
     if path.is_symlink():
-        return FileProblem("not_a_file", f"{name} is a link to a file that does not exist")
-    return FileProblem("file_missing", f"{name} does not exist")
+        return FileProblem("not_a_file", name, "is a link to a file that does not exist")
+    return FileProblem("file_missing", name, "does not exist")
+
+
+def folder_problem(path: Path) -> str | None:
+    """Return a sentence on a path that names no folder, or None."""
+    if path.is_dir():
+        return None
+    problem = None if path.exists() else file_problem(path)
+    return f"{path} is not a folder" if problem is None else problem.detail
+
+
+def read_text(path: Path, *, what: str | None = None, hint: str | None = None) -> str:
+    """Return the text of a file.
+
+    Args:
+        path: The file.
+        what: How messages name it; None: by its path.
+        hint: What to do if it cannot be read.
+
+    Raises:
+        InvalidParameterError: The path names no file, or the file is empty or no text in UTF-8.
+    """
+    problem = file_problem(path)
+    if problem is not None:
+        raise InvalidParameterError(f"{what or problem.name} {problem.what}", hint=hint)
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidParameterError(f"{what or path} is not a text in UTF-8", hint=hint) from error
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise InvalidParameterError(f"{what or path} cannot be read: {why}", hint=hint) from error
 
 
 def check_file(path: Path, *, hint: str | None = None) -> None:

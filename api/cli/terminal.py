@@ -37,6 +37,7 @@ INPUT_ERROR_TYPES = frozenset(
         "job_not_found",
         "not_found",
         "profile_not_chosen",
+        "token_file",
     }
 )
 """Error types that are caused by the input: exit status 2."""

@@ -21,6 +21,7 @@ from api.cli.rendering.catalogs import (
 )
 from api.cli.terminal import (
     EXIT_FAILED,
+    EXIT_INPUT,
     exit_with_input_error,
     out,
     print_document,
@@ -99,7 +100,7 @@ def import_tracks(
         for report in reports:
             print_import(out, report)
     if any(report.outcome.problems for report in reports):
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(EXIT_INPUT)
 
 
 @app.command("list")
@@ -312,13 +313,17 @@ def _read_sources(sources: Sequence[str]) -> list[list["ImportLine"]]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether the argument names a file: it exists, or ends as the files of an import do."""
+    """Whether the argument names a file: it exists, or is written as a path."""
     if "://" in text:
         return False
     path = Path(text)
-    return path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"} or (
-        len(text) <= 255 and path.is_file()  # noqa: PLR2004 -- the longest file name
-    )
+    is_named_so = path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"}
+    if is_named_so or text == "-" or text.startswith(("./", "../", "/", "~")):
+        return True
+    try:
+        return path.exists() or path.is_symlink()
+    except (OSError, ValueError):  # longer than a name of a file can be
+        return False
 
 
 @contextmanager
