@@ -60,6 +60,7 @@ def create_app(
     wrapped = wrap(
         app,
         settings=settings,
+        sessions=services.sessions,
         clock=clock,
         monotonic=monotonic,
         changes=services.changes,

@@ -163,6 +163,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         sql=SqlService(runner, is_demo=is_demo),
         pictures=_pictures(settings, home, sources),
         changes=changes,
+        sessions=control,
         metrics=Metrics(
             _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
         ),

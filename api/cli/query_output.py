@@ -97,7 +97,7 @@ def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> 
             sys.stdout.buffer.write(part)
         return
     write_atomically(out_file, parts)
-    print_message(f"[green]written[/] {safe(out_file)} ({row_count:,} rows)")
+    print_message(f"[green]written[/] {safe(out_file)} ({messages.counted(row_count, 'row')})")
 
 
 def _cell(value: object) -> str:

@@ -6,6 +6,7 @@ Only a guide for the user: the real number depends on what the platform shows.
 import math
 from dataclasses import dataclass
 
+from pipelines.documents.messages import counted
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import REFERENCE_TRIALS, REPRESENTATIVES
 
@@ -31,9 +32,9 @@ class Estimate:
     def sentence(self) -> str:
         """Return the estimate as a sentence for the terminal."""
         minutes = max(1, round(self.seconds / 60))
-        word = "minute" if minutes == 1 else "minutes"
         return (
-            f"about {self.requests:,} requests, {minutes} {word} at the rate limit of this profile"
+            f"about {counted(self.requests, 'request')}, {counted(minutes, 'minute')} at the rate "
+            "limit of this profile"
         )
 
 

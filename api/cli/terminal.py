@@ -40,6 +40,7 @@ INPUT_ERROR_TYPES = frozenset(
         "job_not_found",
         "not_found",
         "profile_not_chosen",
+        "token_file",
     }
 )
 """Error types that are caused by the input: exit status 2."""
@@ -119,9 +120,9 @@ def print_written(path: Path, more: str = "") -> None:
 
 
 def show_error(kind: str, detail: object, hint: object | None = None) -> None:
-    """Print the type and detail of an error, and a hint on what to do."""
+    """Print what happened, the type of the error for look-up, and a hint on what to do."""
     detail_text = as_typed(safe(detail))
-    err.print(f"[bold red]error[/] [red]{safe(kind)}[/]: {detail_text}", soft_wrap=True)
+    err.print(f"[bold red]error:[/] {detail_text} [dim]({safe(kind)})[/]", soft_wrap=True)
     if hint:
         err.print(f"  [dim]→[/] {as_typed(safe(hint))}", soft_wrap=True)
 

@@ -13,6 +13,7 @@ from fastapi import Depends, Request
 
 from api.responses.envelope import request_info
 from api.responses.errors import NotFoundError, UnknownParameterError
+from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.health import Readiness
 from api.server.metrics import Metrics
 from api.server.middleware.validation_errors import quote_value
@@ -54,6 +55,7 @@ class Services:
     pictures: PictureService | None = None
     changes: EntityChanges | None = None
     feed: JobBroadcaster | None = None
+    sessions: SessionStore = field(default_factory=SessionsInMemory)
     metrics: Metrics = field(default_factory=Metrics)
     job_responses: JobResponses = field(default_factory=JobResponses)
     sync_job_timeout: float = 120.0

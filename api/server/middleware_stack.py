@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Scope
 from api.responses.envelope import error_response
 from api.server.access.policy import AccessMiddleware, AccessPolicy, RequiredRole
 from api.server.access.roles import Role, required_role
+from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn
 from api.server.access.tokens import Holder
 from api.server.middleware.compression import Compression
@@ -33,6 +34,7 @@ def wrap(
     app: ASGIApp,
     *,
     settings: ApiSettings,
+    sessions: SessionStore,
     clock: Callable[[], datetime],
     monotonic: Callable[[], float] = time.monotonic,
     changes: EntityChanges | None = None,
@@ -45,6 +47,7 @@ def wrap(
     Args:
         app: The routes.
         settings: Settings of the HTTP service.
+        sessions: Keeps the open sessions of browsers.
         clock: Returns the current time in UTC.
         monotonic: Monotonic seconds for the rate limit.
         changes: Tracks changed entities. None: responses that depend on captures are not cached.
@@ -56,7 +59,7 @@ def wrap(
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = Compression(app)
     policy = AccessPolicy.of_settings(
-        settings, clock=lambda: clock().timestamp(), more=internal_tokens
+        settings, store=sessions, clock=lambda: clock().timestamp(), more=internal_tokens
     )
     if not policy.is_open:
         required = service_role(settings)

@@ -13,6 +13,7 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.group_verdict import MOST_REFERENCES, GroupVerdict
 from pipelines.audio.matching.verify import verify_group, warm_up
+from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InputError
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -42,7 +43,7 @@ class ManifestUnreadableError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestRow:
-    """One row of the manifest, with absolute paths."""
+    """One row of the manifest, with absolute paths, or a URL where it has one."""
 
     pair_id: str
     references: tuple[Path, ...]
@@ -70,6 +71,9 @@ def read_manifest(path: Path) -> list[ManifestRow]:
     Raises:
         ManifestUnreadableError: The file cannot be read, or a column is missing.
     """
+    problem = file_problem(path)
+    if problem is not None:
+        raise ManifestUnreadableError(problem.detail)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
@@ -158,10 +162,15 @@ def _part(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
+def _path(folder: Path, name: str) -> Path:
+    """Return the path of a name in the manifest; a URL stays one, so that it is named as such."""
+    return Path(name) if is_url(name) else (folder / name).absolute()
+
+
 def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:
     names = [name.strip() for name in (fields["refs"] or "").split(";")]
     return ManifestRow(
         pair_id=fields["pair_id"] or "",
-        references=tuple((folder / name).absolute() for name in names if name),
-        candidate=(folder / (fields["candidate"] or "").strip()).absolute(),
+        references=tuple(_path(folder, name) for name in names if name),
+        candidate=_path(folder, (fields["candidate"] or "").strip()),
     )

@@ -5,7 +5,7 @@ References are those that the newest scan of each track compared with; their fea
 look-up (`pipelines/audio/index`).
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
@@ -42,7 +42,7 @@ class CatalogReferenceSounds:
         self.engine = engine
         self._kept = IndexFolder(folder)
         self.index = self._kept.index
-        self.unusable = Counter[str]()
+        self.unusable: list[tuple[str, str]] = []
         self._labels = {one.music_id: one.given.label for one in tracks if one.music_id is not None}
         self._uses: dict[str, list[Row]] = defaultdict(list)
         for row in read_reference_sounds(engine, self.music_ids):
@@ -74,9 +74,12 @@ class CatalogReferenceSounds:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        self.unusable += self._kept.add_missing(
+        reasons = self._kept.add_missing(
             sorted(self._uses), self._read_stored, on_added, at_once=_BATCH
         )
+        for key, reason in reasons.items():
+            tracks = {row["track_music_id"] for row in self._uses[key]}
+            self.unusable.append((self._name_of(tracks), reason))
 
     def read_sound(self, number: int) -> MeasuredSound | None:
         """Return a reference by its number; None if it is none of these tracks, or was deleted."""
@@ -110,7 +113,10 @@ class CatalogReferenceSounds:
 
     def name(self, number: int) -> str:
         """Return the labels of these tracks, or their music ids."""
-        return ", ".join(self._labels[one] or one for one in sorted(self.tracks(number)))
+        return self._name_of(self.tracks(number))
+
+    def _name_of(self, music_ids: Collection[str]) -> str:
+        return ", ".join(self._labels[one] or one for one in sorted(music_ids))
 
     def _read_stored(self, hashes: Sequence[str]) -> Iterator[SoundMeasurement]:
         rows = read_sounds(self.engine, hashes, FEATURE_VERSION)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipelines.audio.sound_formats import CODEC_NAMES, FORMAT_NAMES
 from warehouse.records.values import ReadOnlyDocument
 
 LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-Hans"}
@@ -144,54 +145,44 @@ OBSERVATIONS: Mapping[str, Message] = {
     "uncertain": Message("uncertain, listen to decide", "不确定，建议试听"),
 }
 
-REASONS: Mapping[str, Message] = {
-    "same_music_id": Message("it uses the music id of the track", "使用该曲目的音乐 ID"),
-    "verified_music_id": Message(
-        "it uses another music id that carries the recording", "使用另一个含该录音的音乐 ID"
+SOUND_REASONS: Mapping[str, Message] = {
+    "file_missing": Message("the file does not exist", "文件不存在"),
+    "not_a_file": Message(
+        "it is not a file, but a folder, a pipe, a URL or a link to nothing",
+        "不是文件，而是文件夹、管道、网址或失效的链接",
     ),
-    "no_music_id": Message("it names no music id", "未标明音乐 ID"),
-    "verify_audio_off": Message("audio verification was off", "未开启音频核验"),
-    "not_read": Message("its page was not read", "未读取其页面"),
-    "whole_rule_met": Message("the whole overlap meets the limits", "整体重叠满足阈值"),
-    "local_rule_met": Message("a segment meets the limits", "局部片段满足阈值"),
-    "distances_above_limits": Message("the distances are above the limits", "距离超过阈值"),
-    "score_below_threshold": Message("the score is below the threshold", "综合得分低于阈值"),
-    "tempo_drifts": Message("the tempo drifts apart", "速度逐渐偏离"),
-    "speed_variant": Message(
-        "the same recording at another speed, with changed pitch", "同一录音，变速且音高随之变化"
+    "file_empty": Message("the file is empty", "文件为空"),
+    "file_unreadable": Message("the file cannot be read", "文件无法读取"),
+    "file_too_large": Message("the file is larger than 500 MB", "文件超过 500 MB"),
+    "unsupported_format": Message(
+        f"the format is not supported; these are: {FORMAT_NAMES}",
+        f"不支持该格式；支持的格式：{FORMAT_NAMES}",
     ),
-    "tempo_variant": Message("the same recording at another tempo", "同一录音，变速不变调"),
-    "pitch_variant": Message("the same recording at another pitch", "同一录音，变调不变速"),
-    "pitch_and_speed_variant": Message(
-        "the same recording with tempo and pitch changed independently", "同一录音，分别变速和变调"
+    "unsupported_codec": Message(
+        f"the codec of its sound is not supported; these are: {CODEC_NAMES}",
+        f"不支持该音频编码；支持的编码：{CODEC_NAMES}",
     ),
-    "common_part_too_short": Message(
-        "only a part of the compared window is common", "比对窗口中仅部分相同"
+    "unsupported_rate": Message(
+        "the sample rate is not between 8 and 192 kHz", "采样率不在 8 至 192 kHz 之间"
     ),
-    "excerpt_variant": Message(
-        "2 to 5.5 s of the same recording, too short for a confirmation",
-        "同一录音的 2 至 5.5 秒，过短而不能确认",
+    "no_sound_stream": Message("the file has no sound", "文件没有声音"),
+    "undecodable": Message(
+        "the file cannot be decoded: it is damaged, or not a sound", "无法解码：文件损坏或不是音频"
     ),
-    "looped_excerpt_variant": Message(
-        "2 to 5.5 s of the same recording, repeated", "同一录音的 2 至 5.5 秒，循环播放"
+    "altered_by_host": Message(
+        "the media host altered the file, so it cannot be decoded", "媒体服务器改动了文件，无法解码"
     ),
-    "overlap_too_short": Message("the overlap is too short to compare", "可比对的部分过短"),
-    "nothing_to_compare": Message("there was nothing to compare", "没有可比对的内容"),
-    "no_reference_sound": Message("the reference audio could not be read", "无法读取参考音频"),
-    "silent_placeholder": Message("the video has no sound", "作品没有声音"),
-    "reference_altered_by_host": Message(
-        "the media host altered the file of the reference, so it cannot be compared",
-        "媒体服务器改动了参考音频文件，无法比对",
+    "too_short": Message("the sound is shorter than 2 s", "声音短于 2 秒"),
+    "silent": Message("the sound is silent", "声音为静音"),
+    "silent_start": Message(
+        "the first 60 s are silent, and only these are used", "前 60 秒为静音，而比对只使用前 60 秒"
     ),
-    "candidate_altered_by_host": Message(
-        "the media host altered the file, so it cannot be compared",
-        "媒体服务器改动了音频文件，无法比对",
-    ),
-    "tones_differ": Message(
-        "only voice or ambient sound matches, over different music",
-        "仅人声或环境声相同，音乐不同",
-    ),
+    "out_of_memory": Message("decoding needed too much memory", "解码所需内存过多"),
+    "decoder_timed_out": Message("decoding took longer than 30 s", "解码超过 30 秒"),
+    "decoder_crashed": Message("the decoder crashed", "解码器崩溃"),
+    "not_stored": Message("its features are no longer stored", "其特征已不再保存"),
 }
+"""Why a sound cannot be compared."""
 
 LEFT_OUT: Mapping[str, Message] = {
     "closed": Message("it refused lately", "近期被拒绝"),
@@ -229,8 +220,7 @@ link_message = messages_of(LINKS)
 variant_message = messages_of(VARIANTS)
 observation_message = messages_of(OBSERVATIONS, as_words=True)
 """What a rejected pair is likely to be."""
-reason_message = messages_of(REASONS, as_words=True)
-"""Why a pair was judged so."""
+sound_message = messages_of(SOUND_REASONS, as_words=True)
 question_message = messages_of(QUESTIONS, as_words=True)
 
 

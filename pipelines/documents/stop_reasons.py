@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.documents.messages import Message, messages_of
+from pipelines.documents.messages import SOUND_REASONS, Message, messages_of
 
 type StopKind = Literal["end", "dry", "limit", "problem"]
 """`end`: everything was read. `dry`: the list may go on, but a guest is shown nothing more of it.
@@ -23,6 +23,8 @@ class StopReason(Message):
 
 
 STOPS: Mapping[str, StopReason] = {
+    # the song of the music service, if its audio cannot be compared
+    **{name: StopReason(reason.en, reason.zh) for name, reason in SOUND_REASONS.items()},
     "completed": StopReason("everything requested was read", "所需内容已全部读取", "end"),
     "exhausted": StopReason("the platform showed nothing more", "平台没有更多内容", "end"),
     "no_new_items": StopReason("the next page had nothing new", "下一页没有新内容", "dry"),
@@ -47,6 +49,7 @@ STOPS: Mapping[str, StopReason] = {
         "the response was empty without a reason", "返回为空且未说明原因"
     ),
     "response_cut": StopReason("the response broke off before its end", "返回内容不完整，提前中断"),
+    "deadline": StopReason("there was no time left to read it", "时间不足，未能读取", "limit"),
     "unavailable": StopReason("the platform no longer shows it", "平台已不再展示"),
     "disagrees_with_videos": StopReason(
         "it is another recording than the videos play", "与作品所用录音不一致，未作参考"

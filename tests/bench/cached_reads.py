@@ -31,6 +31,7 @@ from starlette.types import ASGIApp
 
 from api.cli.processes.child_processes import find_port
 from api.responses.envelope import conditional_response, record_parameters
+from api.server.access.sessions import SessionsInMemory
 from api.server.metrics import Metrics
 from api.server.middleware.response_cache import cache_response
 from api.server.middleware_stack import wrap
@@ -184,7 +185,10 @@ def build_whole(note: RequestLogger | None = None) -> ASGIApp:
         rate_limit_per_s=1e9,  # counted, never reached
         rate_limit_burst=1_000_000_000,
     )
-    return wrap(app, settings=settings, clock=_now, observe=Metrics().observe, note=note)
+    sessions = SessionsInMemory()
+    return wrap(
+        app, settings=settings, sessions=sessions, clock=_now, observe=Metrics().observe, note=note
+    )
 
 
 def _now() -> datetime:

@@ -89,7 +89,19 @@ def test_a_wrong_token_is_said_and_signing_out_asks_again(town: Town, visitors: 
     with view.page.expect_response(lambda answer: answer.request.method == "DELETE"):
         dialog.get_by_role("button", name="Sign out").click()
     expect(dialog.locator("input[type=password]")).to_be_visible()
+    expect(dialog.locator("[role=status]")).to_contain_text("You were signed out")
     assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
+
+
+def test_a_session_that_ended_in_another_tab_is_said(town: Town, visitors: Visitors) -> None:
+    view = visitors.of(town.console).open()
+    dialog = view.page.locator("dialog[open]")
+    dialog.locator("input[type=password]").fill(TOKEN)
+    dialog.locator("button[type=submit]").click()
+    expect(dialog).to_have_count(0)
+    view.page.evaluate("fetch('/session', {method: 'DELETE'}).then(one => one.status)")
+    view.page.evaluate("location.hash = '#/watchlists'")
+    expect(dialog.locator("[role=status]")).to_contain_text("You were signed out")
 
 
 def test_a_service_that_cannot_answer_does_not_blame_the_token(

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp
 from api.app import create_app
 from api.client import AsyncClient, Client, Connection
 from api.routes.dependencies import Services
+from api.server.access.sessions import SessionStore
 from api.server.health import Readiness
 from api.services.evidence.annotations import AnnotationService
 from api.services.evidence.service import EvidenceService
@@ -75,6 +76,7 @@ class Service:
     is_awaited: bool = False
     reads: Desk | None = None
     sql: SqlService | None = None
+    sessions: SessionStore | None = None
 
     def desk(self) -> ScanService:
         world = ScanConfig(
@@ -136,6 +138,7 @@ class Service:
                 sources=None if self.reads is None else self.reads.sources,
                 chart=None if self.reads is None else self.reads.chart,
                 sql=self.sql,
+                sessions=self.sessions or self.control,
             ),
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             clock=lambda: self.now,

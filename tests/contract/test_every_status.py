@@ -15,6 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
+from api.server.access.sessions import SessionsInMemory
 from api.server.middleware_stack import wrap
 from tests.documents import discovery_result
 from tests.operations import (
@@ -109,7 +110,12 @@ class House:
             raise RuntimeError("a mistake of ours")
 
         settings = self.reads.sources.settings
-        app = wrap(fall, settings=settings, clock=lambda: self.service.now)
+        app = wrap(
+            fall,
+            settings=settings,
+            sessions=SessionsInMemory(),
+            clock=lambda: self.service.now,
+        )
         return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)
 
     def _homeless(self) -> TestClient:

@@ -87,7 +87,7 @@ def test_judgements_are_exported_as_csv_to_stdout_or_a_file(run: Run, tmp_path: 
     assert (line["pair_id"], line["label"], line["score"]) == (PAIR, "same", "0.93")
     assert line["note"] == "first line\nand\ttab"
     done = run("annotations", "--out", tmp_path / "all.csv")
-    assert done.stdout.startswith("1 annotations in ")
+    assert done.stdout.startswith("1 annotation in ")
     assert (tmp_path / "all.csv").read_bytes() == printed
     refused = run("annotations", "--out", tmp_path)
     assert refused.exit_code == 2
@@ -128,7 +128,7 @@ def test_where_nothing_was_measured_nothing_is_said_to_be_measured_again(
     heard.comparisons[PAIR] |= asdict(unmeasured)
     shown = run("explain", PAIR)
     assert shown.exit_code == 0, shown.output
-    assert "not_comparable  candidate_decoder_timed_out" in shown.stdout
+    assert "not comparable  candidate: decoding took longer than 30 s" in shown.stdout
     assert "measured again" not in shown.output
     assert json.loads(run("explain", PAIR, "--json").stdout)["measured_again"] is None
 
@@ -137,7 +137,7 @@ def test_a_comparison_that_is_measured_otherwise_names_what_differs(
     run: Run, tmp_path: Path
 ) -> None:
     shown = run("explain", PAIR, "--out", tmp_path / "pair.svg")
-    assert "confirmed  whole_rule_met" in shown.stdout
+    assert "confirmed  the whole overlap meets the limits" in shown.stdout
     assert "searched:" in shown.stdout
     assert "measured again; these values differ: verdict, reason" in shown.stderr
     assert "written" in shown.stdout
@@ -235,7 +235,7 @@ def test_librosa_needs_both_excerpts(run: Run, decoded: list[bytes]) -> None:
 @pytest.mark.parametrize(
     ("sound", "detail"),
     [
-        (made_mp3(b"silence"), "a sound cannot be decoded: silent"),
+        (made_mp3(b"silence"), "a sound cannot be decoded: the sound is silent"),
         (routes.SOUND, "the reference is too short"),
     ],
     ids=["undecodable", "short"],

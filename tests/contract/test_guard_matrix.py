@@ -123,6 +123,28 @@ def test_pages_of_others_may_not(service: Any, client: TestClient) -> None:
     assert service.control.jobs(limit=1) == []
 
 
+def test_pages_of_others_start_nothing_by_a_read_either(service: Any, client: TestClient) -> None:
+    app = "/api/v1/vidplat/app/v3"
+    reads = (
+        f"{app}/fetch_music_hot_videos?music_id=12345",
+        f"{app}/discover_music_related_videos?music_id=12345",
+        f"{app}/fetch_music_video_list?music_id=12345&refresh=true",
+        f"{app}/handler_user_profile?sec_user_id=a",
+        "/api/v1/sametrack/jobs",
+        "/api/v1/sametrack/jobs/none/events",
+        "/metrics",
+    )
+    for path in reads:
+        for origin in FOREIGN_ORIGINS:
+            answer = client.get(path, headers={b"host": OWN.encode(), b"origin": origin.encode()})
+            assert answer.status_code == 403, (path, origin)
+            assert answer.json()["data"]["error"]["type"] == "cross_site_request"
+    assert service.control.jobs(limit=1) == []
+    for origin in OWN_ORIGINS:
+        headers = {"host": OWN, "origin": origin}
+        assert client.get(reads[0], headers=headers).status_code == 202, origin
+
+
 def test_a_browser_that_says_so_is_believed(client: TestClient) -> None:
     for site in ("cross-site", "same-site", "", "other", "Same-Origin"):
         for method in ("POST", "DELETE", "PUT", "PATCH", "GET", "HEAD", "OPTIONS"):

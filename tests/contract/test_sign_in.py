@@ -2,10 +2,13 @@
 
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, override
 
 import pytest
 from starlette.testclient import TestClient
+
+from api.server.access.sessions import COOKIE, SessionsInMemory
+from warehouse.records.errors import WarehouseUnavailableError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 LIST = "/api/v1/sametrack/jobs"
@@ -88,12 +91,60 @@ def test_signing_out_closes(guarded: TestClient) -> None:
         assert guarded.get(LIST).status_code == 401
 
 
+def test_a_copied_cookie_opens_nothing_after_signing_out(guarded: TestClient) -> None:
+    for method, path in (("DELETE", "/session"), ("POST", "/logout")):
+        sign_in(guarded, "operate")
+        copied = {"cookie": f"{COOKIE}={guarded.cookies[COOKIE]}"}
+        guarded.request(method, path, headers=OWN, follow_redirects=False)
+        guarded.cookies.clear()
+        answer = guarded.get(LIST, headers=copied)
+        assert answer.status_code == 401, method
+        assert "session" in answer.json()["data"]["error"]["detail"]
+        assert guarded.get("/session", headers=copied).json()["role"] is None
+        assert guarded.get("/login", headers=copied).status_code == 200
+        assert guarded.post(JOBS, json={"input": "1"}, headers={**copied, **OWN}).status_code == 401
+
+
+def test_signing_in_again_replaces_the_session_of_this_browser_alone(guarded: TestClient) -> None:
+    sign_in(guarded, "read")
+    first = guarded.cookies[COOKIE]
+    guarded.cookies.clear()
+    sign_in(guarded, "read")
+    second = guarded.cookies[COOKIE]
+    sign_in(guarded, "scan")
+    guarded.cookies.clear()
+    for value, status in ((first, 200), (second, 401)):
+        answer = guarded.get(LIST, headers={"cookie": f"{COOKIE}={value}"})
+        assert answer.status_code == status
+
+
+def test_a_store_of_sessions_that_cannot_be_read_is_said(service: Any, tmp_path: Path) -> None:
+    class Unreadable(SessionsInMemory):
+        @override
+        def has_session(self, session_id: str) -> bool:
+            raise WarehouseUnavailableError("reading the control store failed")
+
+        @override
+        def end_session(self, session_id: str) -> None:
+            raise WarehouseUnavailableError("writing to the control store failed")
+
+    service.sessions = Unreadable()
+    client = service.client(own_api_token=TOKENS["operate"], data_home=tmp_path)
+    assert sign_in(client, "operate").status_code == 200
+    for method, path in (("GET", LIST), ("GET", "/session"), ("DELETE", "/session")):
+        answer = client.request(method, path, headers=OWN)
+        assert answer.status_code == 503, (method, path)
+        assert answer.json()["data"]["error"]["type"] == "warehouse_unavailable"
+        assert "set-cookie" not in answer.headers
+
+
 def test_a_session_changes_something_only_from_its_own_pages(guarded: TestClient) -> None:
     sign_in(guarded, "scan")
     assert guarded.post(JOBS, json={"input": "12345"}).status_code == 403
     assert guarded.post(JOBS, json={"input": "12345"}, headers=OWN).status_code == 202
     hot = "/api/v1/vidplat/app/v3/fetch_music_hot_videos?music_id=12345"  # a read that starts work
     assert guarded.get(hot).status_code == 403
+    assert guarded.get(hot, headers={"origin": "http://evil.example"}).status_code == 403
     assert guarded.get(hot, headers=OWN).status_code == 202
 
 

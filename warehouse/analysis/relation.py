@@ -245,4 +245,6 @@ def _text_table(columns: Sequence[str], rows: list[list[str]], is_cut: bool) -> 
         for row in cells
     ]
     lines.insert(1, "  ".join("─" * width for width in widths))
-    return "\n".join([*lines, f"({_MORE})" if is_cut else f"({len(rows)} rows)"])
+    return "\n".join(
+        [*lines, f"({_MORE})" if is_cut else f"({len(rows)} {'row' if len(rows) == 1 else 'rows'})"]
+    )

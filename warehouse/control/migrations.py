@@ -214,6 +214,17 @@ MIGRATIONS: tuple[Migration, ...] = (
             "update catalog_tracks set charged_scans = 1 where charged_day is not null",
         ),
     ),
+    Migration(
+        number=12,
+        meaning="open sessions of browsers",
+        statements=(
+            """
+            create table sessions (
+                session_id varchar not null primary key, ends_at double precision not null
+            )
+            """,
+        ),
+    ),
 )
 
 

@@ -95,6 +95,12 @@ NOTES = _table(
     Column("updated_at", Double, nullable=False),
 )
 
+SESSIONS = _table(
+    "sessions",
+    Column("session_id", String, primary_key=True),
+    Column("ends_at", Double, nullable=False),
+)
+
 WORKERS = _table(
     "workers",
     Column("worker_id", String, primary_key=True),

@@ -21,6 +21,7 @@ from warehouse.control.migrations import migrate
 from warehouse.control.notes import NoteRows
 from warehouse.control.scan_journal import ScanJournalRows
 from warehouse.control.schema import MARKS
+from warehouse.control.sessions import SessionRows
 from warehouse.control.shared import SharedRows
 from warehouse.control.watchlists.definitions import WatchlistRows
 from warehouse.control.watchlists.runs import WatchlistRunRows
@@ -40,6 +41,7 @@ class ControlStore(
     WatchlistRunRows,
     CatalogRows,
     NoteRows,
+    SessionRows,
     SharedRows,
     ErasureRows,
 ):

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -48,4 +48,5 @@ def _remove(draft: Path) -> None:
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            with suppress(OSError):  # where nothing could be written, nothing is left
+                left.unlink()

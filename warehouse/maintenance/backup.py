@@ -92,7 +92,13 @@ def write_backup(
     draft = target.with_name(f".{target.name}.unfinished")
     with backup_errors("writing the backup"):
         shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(mode=0o700, parents=True)
+        try:
+            draft.mkdir(mode=0o700, parents=True)
+        except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
+            raise InvalidParameterError(
+                f"the folder {target.name} cannot be written: {error.strerror}",
+                hint="choose another folder",
+            ) from error
         try:
             manifest = _fill(
                 home, draft, control_url=control_url, lake_url=lake_url, dagster_url=dagster_url

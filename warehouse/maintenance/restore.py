@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
+from warehouse.input_files import folder_problem
 from warehouse.lake.store import open_lake
 from warehouse.maintenance.backup import (
     CONTROL,
@@ -31,6 +32,7 @@ from warehouse.records.errors import (
     WrongWorldError,
 )
 
+_HINT = f"give a folder that `sametrack backup` wrote; it holds {MANIFEST}"
 _SEQUENCES = """
     select surface, entity_id, max(sequence) as value from raw.captures group by all
 """
@@ -45,6 +47,9 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
         StoreTooNewError: A newer Sametrack wrote it or one of its stores.
         WarehouseUnavailableError: It is damaged or cannot be written. Nothing is left behind.
     """
+    problem = folder_problem(source.expanduser())
+    if problem is not None:
+        raise InvalidParameterError(problem, hint=_HINT)
     source = source.expanduser().resolve()
     root = data_home.expanduser().resolve() / world
     manifest = read_manifest(source)
@@ -99,7 +104,9 @@ def read_manifest(source: Path) -> Manifest:
         files = [CopiedFile(**file) for file in document.pop("files")]
         manifest = Manifest(files=files, **document)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InvalidParameterError("there is no readable backup in this folder") from error
+        raise InvalidParameterError(
+            f"there is no readable backup in the folder {source.name}", hint=_HINT
+        ) from error
     if manifest.format > FORMAT:
         raise StoreTooNewError(
             f"the backup has format {manifest.format}, this Sametrack supports {FORMAT}",
@@ -139,8 +146,10 @@ def _verify(source: Path, manifest: Manifest) -> None:
 def _open_all(home: Home) -> None:
     """Open the stores, which check and migrate themselves, and raise the capture sequences.
 
-    The control store was copied first, so the lake has the captures written meanwhile.
+    The control store was copied first, so the lake has the captures written meanwhile. Sessions
+    end, because somebody may have signed out since the backup.
     """
-    open_control(home.control_url, world=home.world).close()
+    with closing(open_control(home.control_url, world=home.world)) as control:
+        control.end_all_sessions()
     if (home.root / LAKE).exists():
         raise_sequences(control_url=home.control_url, lake_url=home.lake_url, world=home.world)

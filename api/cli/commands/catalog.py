@@ -22,6 +22,7 @@ from api.cli.rendering.catalogs import (
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
+    EXIT_INPUT,
     exit_with_input_error,
     out,
     print_document,
@@ -33,6 +34,7 @@ from api.cli.terminal import (
 from pipelines.catalog.documents import to_import_document
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
+from pipelines.documents.messages import counted
 
 if TYPE_CHECKING:
     from pipelines.catalog.look_ups import LookUps
@@ -99,7 +101,7 @@ def import_tracks(
         for report in reports:
             print_import(out, report)
     if any(report.outcome.problems for report in reports):
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(EXIT_INPUT)
 
 
 @app.command("list")
@@ -155,7 +157,11 @@ def remove(
         else:
             count = len(catalogs.status(name).tracks)
             catalogs.remove(name)
-    what = f"{count} tracks removed" if tracks else f"removed with {count} tracks"
+    what = (
+        f"{counted(count, 'track')} removed"
+        if tracks
+        else f"removed with {counted(count, 'track')}"
+    )
     document = {"name": name, "removed_count": count, "is_removed": not tracks}
     print_document(document, f"[bold]{safe(name)}[/] {what}", as_json=as_json)
 
@@ -184,8 +190,8 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
         "match_count": counts.matches,
     }  # fmt: skip
     line = (
-        f"[bold]{safe(name)}[/] {counts.sounds} sounds looked up, "
-        f"{counts.compared} pairs compared, {counts.matches} match"
+        f"[bold]{safe(name)}[/] {counted(counts.sounds, 'sound')} looked up, "
+        f"{counted(counts.compared, 'pair')} compared, matches: {counts.matches}"
     )
     print_document(document, line, as_json=as_json)
 
@@ -267,7 +273,9 @@ def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
 
     count = cancel_catalog_run(ApiSettings(), name)
     document = {"name": name, "cancelled_count": count}
-    print_document(document, f"[bold]{safe(name)}[/] {count} jobs cancelled", as_json=as_json)
+    print_document(
+        document, f"[bold]{safe(name)}[/] {counted(count, 'job')} cancelled", as_json=as_json
+    )
 
 
 def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
@@ -285,7 +293,7 @@ def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
         except (KeyboardInterrupt, Interrupted):
             count = 0 if progress is None else len(progress.jobs)
             print_message(
-                f"interrupted; {count} scans under way go on with the worker. "
+                f"interrupted; the worker goes on with {counted(count, 'scan')} under way. "
                 f"[bold]sametrack catalog run {safe(catalog_run.name)}[/] continues"
             )
             look_ups.stop()
@@ -305,13 +313,17 @@ def _read_sources(sources: Sequence[str]) -> list[list["ImportLine"]]:
 
 
 def _is_file(text: str) -> bool:
-    """Whether the argument names a file: it exists, or ends as the files of an import do."""
+    """Whether the argument names a file: it exists, or is written as a path."""
     if "://" in text:
         return False
     path = Path(text)
-    return path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"} or (
-        len(text) <= 255 and path.is_file()  # noqa: PLR2004 -- the longest file name
-    )
+    is_named_so = path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"}
+    if is_named_so or text == "-" or text.startswith(("./", "../", "/", "~")):
+        return True
+    try:
+        return path.exists() or path.is_symlink()
+    except (OSError, ValueError):  # longer than a name of a file can be
+        return False
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from api.cli.terminal import (
 )
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
+from pipelines.documents.messages import counted
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.values import ReadOnlyDocument
 
@@ -88,8 +89,9 @@ def judge(*, as_json: JsonOption = False) -> None:
     document = {name: getattr(judged, name) for name in counts} | {"relations": relations}
     pairs = ", ".join(f"{count} {relation}" for relation, count in relations.items()) or "none"
     line = (
-        f"{judged.song_count} songs of {judged.issue_count} issues; pairs: {pairs}; "
-        f"{judged.lead_count} leads estimated, {judged.row_count} rows written"
+        f"{counted(judged.song_count, 'song')} of {counted(judged.issue_count, 'issue')}; pairs: "
+        f"{pairs}; {counted(judged.lead_count, 'lead')} estimated, "
+        f"{counted(judged.row_count, 'row')} written"
     )
     print_document(document, line, as_json=as_json, indent=None)
 
@@ -265,6 +267,6 @@ def _bar(progress: BackfillProgress) -> Table:
 
 def _progress_text(progress: BackfillProgress) -> str:
     return (
-        f"{progress.done_count:,} of {progress.missing_count:,} issues · "
-        f"{progress.requests_used:,} requests · {progress.chart_date}"
+        f"{progress.done_count:,} of {counted(progress.missing_count, 'issue')} · "
+        f"{counted(progress.requests_used, 'request')} · {progress.chart_date}"
     )

@@ -25,6 +25,7 @@ from api.cli.terminal import (
     sanitize,
     show_document_error,
 )
+from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.values import Document
 from warehouse.records.worlds import is_demo_world
 
@@ -164,7 +165,7 @@ def _table(jobs: list[Document]) -> Table:
         table.add_column(name, no_wrap=name != "progress", overflow="ellipsis")
     for job in jobs:
         counts = format_counts(job, first="confirmed_count")
-        where = counts if job["status"] != "failed" else job["error"]["type"]
+        where = counts if job["status"] != "failed" else stop_message(job["error"]["type"]).en
         table.add_row(
             safe(job["job_id"][:id_length]),
             _status(job),

@@ -16,6 +16,7 @@ from api.cli.rendering.results import print_banner
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.evidence.report_evidence import ReportEvidence
+from pipelines.documents.messages import counted
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
 from warehouse.records.values import Document
@@ -168,7 +169,7 @@ def _report_notebook(
     if made.pdf is not None:
         print_written(made.pdf)
     if made.tables:
-        print_written(made.tables[0].parent, f"({len(made.tables)} tables)")
+        print_written(made.tables[0].parent, f"({counted(len(made.tables), 'table')})")
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -23,6 +23,8 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
+from pipelines.documents.messages import counted
+from warehouse.input_files import read_text
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
@@ -259,12 +261,7 @@ def apply(
     """Create and change watchlists to match a YAML file. Idempotent."""
     from api.services.watchlists.files import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
 
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        exit_with_input_error(
-            f"{path.name} cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8'}"
-        )
+    text = read_text(path, hint="give a YAML file; see docs/watchlists.md")
     with _open_watchlists() as kept_lists:
         done = apply_file(kept_lists, text, prune=prune, dry_run=dry_run)
     if as_json:
@@ -291,7 +288,9 @@ def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
     else:
         jobs = [entry["job_id"] for entry in found["entries"] if entry["job_id"]]
         out.print(f"run [bold]{safe(found['run_id'])}[/] {safe(found['status'])}")
-        print_message(f"{len(jobs)} scans submitted; the digest follows when they have ended")
+        print_message(
+            f"{counted(len(jobs), 'scan')} submitted; the digest follows when all have ended"
+        )
 
 
 def _ask(

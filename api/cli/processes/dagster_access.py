@@ -27,6 +27,7 @@ from api.responses.errors import (
 )
 from api.server.access.policy import AccessMiddleware, AccessPolicy, caller_role, check_caller
 from api.server.access.roles import READING, Role
+from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn, login_redirect, read_body
 from api.server.middleware.guard import Guard, add_security_headers
 from api.server.middleware.rate_limit import RateLimit
@@ -43,13 +44,13 @@ FRAMES = {"X-Frame-Options": "SAMEORIGIN", "X-Content-Type-Options": "nosniff"}
 _SENT = ("query", "variables", "operationName")
 
 
-def protect_dagster(app: ASGIApp, settings: ApiSettings) -> ASGIApp:
+def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionStore) -> ASGIApp:
     """Wrap Dagster's application in the policy of the service: same tokens, sessions and hosts.
 
     Raises:
         TokenFileError: The file of tokens cannot be used.
     """
-    policy = AccessPolicy.of_settings(settings, clock=time.time)
+    policy = AccessPolicy.of_settings(settings, store=sessions, clock=time.time)
     app = GraphqlAccess(app)
     app = AccessMiddleware(app, policy=policy, reject=reject_request, required=ui_role)
     app = SignIn(app, policy=policy, reject=reject_request, dagster_url=settings.dagster_url)

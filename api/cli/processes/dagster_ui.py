@@ -22,9 +22,11 @@ from api.cli.processes.child_processes import is_listening
 from api.cli.processes.dagster_access import protect_dagster
 from api.server.access.policy import caller_role
 from api.server.access.roles import Role
+from api.server.access.sessions import SessionsInMemory, SessionStore
 from api.server.http_protocol import server_options
 from api.settings import ApiSettings
 from pipelines.logs import configure_process_logging
+from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.orchestration.dagster_compat import (
     GrpcServerTarget,
     WorkspaceProcessContext,
@@ -34,6 +36,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.storage import dagster_server
+from warehouse.records.errors import ProfileNotChosenError
 
 LOCATION = "sametrack"
 DEFINITIONS = "pipelines.definitions"
@@ -127,13 +130,22 @@ def serve_dagster_ui(
             stack.enter_context(running_daemon(instance, target))
         app = create_app_from_workspace_process_context(workspace)
         uvicorn.run(
-            protect_dagster(app, settings),
+            protect_dagster(app, settings, sessions=_open_sessions(settings, stack)),
             host=host,
             port=port,
             timeout_graceful_shutdown=STOP_GRACE_S,
             log_config=None,
             **server_options(settings),
         )
+
+
+def _open_sessions(settings: ApiSettings, stack: ExitStack) -> SessionStore:
+    """Open the sessions that this listener shares with the service."""
+    try:
+        home = open_chosen_home(settings)
+    except ProfileNotChosenError:
+        return SessionsInMemory()
+    return stack.enter_context(open_control_of(settings, home))
 
 
 def prepare_instance(*, ends_lost_runs: bool = False) -> None:

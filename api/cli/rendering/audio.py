@@ -1,12 +1,22 @@
-"""What the audio commands share on the terminal: progress bar, tables and words of verdicts."""
+"""What the audio commands share on the terminal: progress bar, tables, verdicts, bad files."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.table import Table
 
-from api.cli.terminal import err, safe
-from pipelines.documents.messages import searched_message
+from api.cli.terminal import EXIT_INPUT, err, print_message, safe, show_error
+from pipelines.audio.features.sounds import NotComparable, SoundMeasurement
+from pipelines.documents.messages import (
+    counted,
+    observation_message,
+    searched_message,
+    sound_message,
+)
+from warehouse.input_files import file_problem
 from warehouse.records.evidence import PairEvidence, SearchedRange, Verdict
 
 if TYPE_CHECKING:
@@ -18,6 +28,11 @@ VERDICT_STYLE: dict[Verdict, str] = {
     "rejected": "bold red",
     "not_comparable": "bold blue",
 }
+
+
+_MOST_NAMED = 10
+READ_REASONS = frozenset({"silent", "silent_start", "too_short"})
+"""Reasons of files that were read as sounds: that these cannot be compared is an outcome."""
 
 
 def audio_progress() -> "Progress":
@@ -62,5 +77,48 @@ def searched_text(searched: SearchedRange) -> str:
 
 def verdict_words(evidence: PairEvidence) -> str:
     """Return the verdict and, for a rejected pair, its likely kind."""
-    named = (evidence.observation or "").replace("_", " ")
-    return f"{evidence.verdict}, {named}" if named else evidence.verdict
+    words = evidence.verdict.replace("_", " ")
+    kind = evidence.observation
+    return words if kind is None else f"{words}, {observation_message(kind).en}"
+
+
+def sound_problems(
+    files: Iterable[tuple[Path, SoundMeasurement]], *, allowed: frozenset[str] = READ_REASONS
+) -> list[str]:
+    """Return a sentence for each file that could not be read as a sound.
+
+    Args:
+        files: Paths and what was measured of each.
+        allowed: Reasons that are an outcome, not a problem of the input.
+    """
+    return [
+        _file_sentence(path, sound.reason)
+        for path, sound in dict(files).items()
+        if isinstance(sound, NotComparable) and sound.reason not in allowed
+    ]
+
+
+def print_problems(problems: list[str]) -> None:
+    """Print the first problems of many files, and how many more there are."""
+    for problem in problems[:_MOST_NAMED]:
+        print_message(f"  [yellow]cannot be compared:[/] {safe(problem)}")
+    if len(problems) > _MOST_NAMED:
+        print_message(f"  and {counted(len(problems) - _MOST_NAMED, 'more file')}")
+
+
+def exit_if_any(problems: list[str]) -> None:
+    """Print each problem of the given files; end the command if there is any.
+
+    Raises:
+        typer.Exit: Status 2.
+    """
+    for problem in problems:
+        show_error("invalid_parameter", problem)
+    if problems:
+        raise typer.Exit(EXIT_INPUT)
+
+
+def _file_sentence(path: Path, reason: str) -> str:
+    """Say what is wrong with a file: its path, or what is in it."""
+    problem = file_problem(path)
+    return f"{path}: {sound_message(reason).en}" if problem is None else problem.detail

@@ -10,6 +10,7 @@ from rich.table import Table
 from api.cli.terminal import format_count, safe
 from pipelines.catalog.documents import to_catalog_document, to_track_document
 from pipelines.catalog.rules.planning import TrackState, state_of
+from pipelines.documents.messages import counted
 from pipelines.documents.videos import to_time
 from warehouse.records.values import Document
 
@@ -94,7 +95,7 @@ def print_status(
     catalog, spent = status.catalog, status.spent
     settings = catalog.settings
     console.print(
-        f"[bold]{safe(catalog.name)}[/] {format_count(len(status.tracks))} tracks · "
+        f"[bold]{safe(catalog.name)}[/] {counted(len(status.tracks), 'track')} · "
         f"{format_count(len(status.due))} due · "
         + " · ".join(
             f"{_shown(state)} {format_count(count)}" for state, count in status.states.items()
@@ -103,7 +104,7 @@ def print_status(
     console.print(
         f"  today: {_of(spent.tracks, settings.tracks_per_day)} scans, "
         f"{_of(spent.requests, settings.requests_per_day)} requests; "
-        f"a result is fresh for {settings.fresh_days:g} days"
+        f"results are fresh for {settings.fresh_days:g} d"
     )
     for music_id, keys in status.same_music.items():
         console.print(f"  [dim]{safe(', '.join(keys))} are one music id: {safe(music_id)}[/]")

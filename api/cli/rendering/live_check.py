@@ -14,6 +14,8 @@ from pipelines.doctor.live_check.report import (
     describe_reason,
 )
 from pipelines.doctor.probes.probe_round import ProbeListener
+from pipelines.documents.messages import counted
+from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.values import Document
 
@@ -60,7 +62,7 @@ def print_live_check(console: Console, report: Document) -> None:
     colour = "green" if report["exit_code"] == 0 else "yellow"
     console.print(
         f"[bold {colour}]{safe(report['verdict'])}[/] [dim]({report['took_s']:.1f} s, "
-        f"{report['requests']} requests, exit status {report['exit_code']})[/]",
+        f"{counted(report['requests'], 'request')}, exit status {report['exit_code']})[/]",
         soft_wrap=True,
     )
     console.print(f"written to {safe(report['folder'])}", soft_wrap=True)
@@ -88,7 +90,9 @@ def _print_surfaces(console: Console, report: Document) -> None:
 
 
 def _why(one: Document) -> str:
-    return ": ".join(part for part in (one["error_type"], one["reason_words"]) if part)
+    kind = one["error_type"]
+    meaning = None if kind is None else stop_message(kind).en
+    return ": ".join(part for part in (meaning, one["reason_words"]) if part)
 
 
 def _print_patch(console: Console, report: Document) -> None:

@@ -14,6 +14,8 @@ from rich.table import Table
 from api.cli.rendering.results import four_counts, print_coverage, print_result
 from api.cli.terminal import format_count, safe
 from pipelines.documents import messages
+from pipelines.documents.stop_reasons import stop_message
+from pipelines.documents.verdict_reasons import reason_message
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
     from api.client.types import answers
@@ -60,7 +62,8 @@ def print_profile(console: Console, data: "answers.UserProfileData") -> None:
 
 def print_metrics(console: Console, data: "answers.UserMetricsData") -> None:
     """Print the metrics of an account."""
-    console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {data['days']} days[/]")
+    days = messages.counted(data["days"], "day")
+    console.print(f"[bold]{safe(data['nickname'] or '—')}[/] [dim]last {days}[/]")
     facts = {
         "followers": format_count(data["follower_count"]),
         "likes received": format_count(data["total_favorited"]),
@@ -123,8 +126,10 @@ def print_videos_by_id(console: Console, data: "answers.VideosData") -> None:
         print_videos(console, data["aweme_list"])
     for missing in data["filter_list"]:
         why = safe(missing["detail_msg"] or missing["notice"] or "")
-        what = f"{safe(missing['aweme_id'])} {safe(missing['reason'])}"
-        console.print(f"  [yellow]•[/] {what} [dim]{why}[/]", soft_wrap=True)
+        reason = safe(stop_message(missing["reason"]).en)
+        more = f" [dim]{why}[/]" if why else ""
+        what = f"{safe(missing['aweme_id'])}: {reason}{more}"
+        console.print(f"  [yellow]•[/] {what}", soft_wrap=True)
 
 
 def print_hot_videos(console: Console, data: "answers.HotVideosData") -> None:
@@ -149,14 +154,12 @@ def print_batch(console: Console, data: "answers.BatchData") -> None:
             safe(item["label"] or item["input"], limit=CAPTION_LIMIT),
             safe(item["status"] or "—") if item["ok"] else "[red]rejected[/]",
             format_count(result["confirmed_count"] if result else None),
-            safe(item["job_id"])
-            if error is None
-            else f"{safe(error['type'])}: {safe(error['detail'])}",
+            safe(item["job_id"] if error is None else error["detail"]),
         )
     console.print(table)
     for songs in data["lists"]:
         title = safe(songs["title"] or songs["input"], limit=CAPTION_LIMIT)
-        counts = f"{songs['taken_count']:,} of {songs['song_count']:,} songs"
+        counts = f"{songs['taken_count']:,} of {messages.counted(songs['song_count'], 'song')}"
         left = f", [yellow]{songs['left_out_count']:,} left out[/]"
         console.print(f"{songs['kind']} {title}: {counts}{left if songs['left_out_count'] else ''}")
 
@@ -165,12 +168,14 @@ def print_related_videos(console: Console, data: "answers.RelatedVideosData") ->
     """Print the verified videos of a discovery, then the outcome of every other candidate."""
     found, looked_at = len(data["aweme_list"]), len(data["candidates"])
     console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
-    console.print(f"{found:,} verified of {looked_at:,} candidates")
+    console.print(f"{found:,} verified of {messages.counted(looked_at, 'candidate')}")
     print_videos(console, data["aweme_list"])
     for candidate in data["candidates"]:
         if candidate["association_type"] is None:
-            what = f"{safe(candidate['aweme_id'])} {safe(candidate['verdict'])}"
-            console.print(f"  • {what} [dim]{safe(candidate['reason'] or '')}[/]", soft_wrap=True)
+            verdict, reason = candidate["verdict"].replace("_", " "), candidate["reason"]
+            why = f": {safe(reason_message(reason).en)}" if reason else ""
+            what = f"{safe(candidate['aweme_id'])} {safe(verdict)}[dim]{why}[/]"
+            console.print(f"  • {what}", soft_wrap=True)
     print_coverage(console, data["coverage"])
 
 
@@ -182,7 +187,8 @@ def print_chart(console: Console, data: "answers.ChartHistoryData") -> None:
         console.print(f"[yellow]today's issue is released by {safe(data['next_issue_by'])}[/]")
     for node in data["snapshots"]:
         if node["chart_date"] is None:
-            console.print(f"[bold]{safe(node['target_date'])}[/] [yellow]{safe(node['reason'])}[/]")
+            why = safe(stop_message(node["reason"] or "unknown").en)
+            console.print(f"[bold]{safe(node['target_date'])}[/] [yellow]{why}[/]")
             continue
         issue = f"issue {safe(node['volid'])} of {safe(node['chart_date'])}"
         console.print(f"[bold]{safe(node['target_date'])}[/] [dim]{issue}[/]")

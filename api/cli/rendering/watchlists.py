@@ -6,6 +6,8 @@ from rich.table import Table
 
 from api.cli.rendering.results import print_banner
 from api.cli.terminal import err, format_count, safe
+from pipelines.documents.messages import counted
+from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.values import ReadOnlyDocument
 
 TITLE_LIMIT = 40
@@ -58,7 +60,7 @@ def print_digest(console: Console, digest: ReadOnlyDocument) -> None:
     _print_demo_banner(digest)
     console.print(
         f"[bold]{safe(digest['watchlist'])}[/] due {safe(digest['due_at'])} · "
-        f"{digest['change_count']} changes · {digest['failed_count']} failed"
+        f"{counted(digest['change_count'], 'change')} · {digest['failed_count']} failed"
     )
     for entry in digest["entries"]:
         _print_entry(console, entry)
@@ -69,7 +71,7 @@ def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
     title = safe(entry["title"] or entry["input"], limit=TITLE_LIMIT)
     console.print(f"\n[bold]{title}[/] [dim]{entry['kind']} {safe(entry['subject'] or '')}[/]")
     if entry["error"] is not None:
-        console.print(f"  [red]{safe(entry['error']['type'])}[/]: {safe(entry['error']['detail'])}")
+        console.print(f"  [red]failed:[/] {safe(entry['error']['detail'])}", soft_wrap=True)
         return
     changes = entry["changes"]
     figures = "  ".join(
@@ -86,13 +88,13 @@ def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
 
 def _describe_change(name: str, one: ReadOnlyDocument) -> str:
     if name == "new_music_ids":
-        return f"{one['work_count']} videos"
+        return counted(one["work_count"], "video")
     title = safe(one["title"] or "—", limit=TITLE_LIMIT)
     if name == "fast_works":
         return f"{one['velocity']:+,.0f} a day · {title}"
     if name == "rank_changes":
         return f"{one['before']} → {one['after']} · {title}"
-    reason = one["reason"] or "not visible in this run"
+    reason = "not visible in this run" if one["reason"] is None else stop_message(one["reason"]).en
     return f"{title} · {safe(reason)}" if name == "vanished_works" else title
 
 

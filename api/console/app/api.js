@@ -1,7 +1,7 @@
 // HTTP access to the service: session, JSON requests, file downloads and event streams. The browser
 // adds the cookie of the session to requests to this service alone.
 import { batch } from "./html.js";
-import { isDemo, isExperimental, isOnline, lastExchange, needsToken, session, setUp } from "./state.js";
+import { isDemo, isExperimental, isOnline, isSignedOut, lastExchange, needsToken, session, setUp } from "./state.js";
 
 export const PATHS = {
   sec: "/api/v1/vidplat/web/get_sec_user_id",
@@ -63,10 +63,12 @@ export async function signIn(token, keep) {
   if (response.status === 401) return false;
   session.value = await answerOf(response);
   needsToken.value = false;
+  isSignedOut.value = false;
   return true;
 }
 export async function signOut() {
   session.value = await answerOf(await fetch(SESSION, { ...OWN, method: "DELETE" }));
+  isSignedOut.value = true;
 }
 async function answerOf(response) {
   const answer = await response.json().catch(() => null);
@@ -128,7 +130,13 @@ export async function request(path, { method = "GET", query, body, signal, isSho
 }
 
 function updateState(status, envelope) {
-  if (status === 401) needsToken.value = true;
+  if (status === 401) {
+    if (session.value.role) { // ended elsewhere: in another tab, by its time, with its token
+      isSignedOut.value = true;
+      session.value = { ...session.value, role: null };
+    }
+    needsToken.value = true;
+  }
   const refused = envelope?.data?.error;
   if (refused?.type === "profile_not_chosen") setUp.value = refused;
   else if (status < 400) setUp.value = null;

@@ -4,7 +4,7 @@ import { Fragment, html, render, signal, useEffect, useRef, useState } from "./h
 import { loadTermLabels, t } from "./i18n.js";
 import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
 import { hadSecret, link, route } from "./router.js";
-import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
+import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, isSignedOut, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
 import { HotView } from "./views/hot.js";
 import "./messages/page.js";
 
@@ -150,7 +150,7 @@ function TokenDialog() {
   };
   const leave = () => signOut().then(() => { close(); reload(); }, setError);
   const { required, role } = session.value;
-  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : t("token.lead")}</p><${ErrorNote} error=${error} />
+  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : isSignedOut.value ? t("token.signed_out") : t("token.lead")}</p><${ErrorNote} error=${error} />
     <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
     <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${required && role && html`<button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
 }

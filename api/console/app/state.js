@@ -32,6 +32,7 @@ printed.addEventListener("change", (event) => { isPrinted.value = event.matches;
 writeStored(OLD_TOKEN, null);
 export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false }); // the answer of /session
 export const needsToken = signal(false);
+export const isSignedOut = signal(false); // this page had a session, which has ended
 export const isOnline = signal(navigator.onLine);
 export const isDemo = signal("demo" in document.documentElement.dataset); // the service marks its page
 export const isExperimental = signal(false);

@@ -22,7 +22,7 @@ from api.routes.dependencies import ServicesDep
 from api.routes.operations import OperationRoutes
 from api.schemas.extensions.reference import Reference
 from api.server.middleware.static_files import StaticFile, read_static_file
-from pipelines.documents import coverage_messages, messages, stop_reasons
+from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
@@ -59,7 +59,7 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "relevance": messages.RELEVANCE,
     "variant": messages.VARIANTS,
     "observation": messages.OBSERVATIONS,
-    "reason": messages.REASONS,
+    "reason": verdict_reasons.REASONS,
     "estimate_method": coverage_messages.METHODS,
     "assumption": coverage_messages.ASSUMPTIONS,
     "not_estimated": coverage_messages.NOT_ESTIMATED,

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.responses.errors import CrossSiteRequestError, RoleRequiredError, UnauthorizedError
 from api.server.access.roles import READING, Role
-from api.server.access.sessions import Sessions
+from api.server.access.sessions import Sessions, SessionStore
 from api.server.access.tokens import Holder, TokenBook
 from api.server.middleware.guard import Reject
 from api.settings import ApiSettings
@@ -44,12 +44,18 @@ class AccessPolicy:
 
     @classmethod
     def of_settings(
-        cls, settings: ApiSettings, *, clock: Callable[[], float], more: tuple[Holder, ...] = ()
+        cls,
+        settings: ApiSettings,
+        *,
+        store: SessionStore,
+        clock: Callable[[], float],
+        more: tuple[Holder, ...] = (),
     ) -> Self:
         """Build the policy of an installation.
 
         Attributes:
             settings: Settings of the HTTP service.
+            store: Keeps the open sessions.
             clock: Returns the current time in seconds.
             more: Further tokens, of this process alone.
 
@@ -59,22 +65,27 @@ class AccessPolicy:
         own = TokenBook.of_settings(settings)
         book = TokenBook((*own.holders, *more)) if own.holders else own
         hours = settings.session_hours
-        return cls(book, Sessions(book, folder=settings.data_home, clock=clock, hours=hours))
+        sessions = Sessions(book, store, folder=settings.data_home, clock=clock, hours=hours)
+        return cls(book, sessions)
 
     @property
     def is_open(self) -> bool:
         """True while no token is configured: every caller may do everything."""
         return not self.book.holders
 
-    def caller_of(self, scope: Scope) -> Caller | None:
-        """Return the caller of a request. A token in a header comes before a session."""
+    async def caller_of(self, scope: Scope) -> Caller | None:
+        """Return the caller of a request. A token in a header comes before a session.
+
+        Raises:
+            WarehouseUnavailableError: The store of sessions cannot be read.
+        """
         if self.is_open:
             return ANYBODY
         headers = scope["headers"]
         by_token = self.book.find_in(headers)
         if by_token is not None:
             return Caller(by_token.role)
-        by_session = self.sessions.find_in(headers)
+        by_session = await self.sessions.find_in(headers)
         return None if by_session is None else Caller(by_session.role, is_session=True)
 
 
@@ -99,8 +110,11 @@ class AccessMiddleware:
         if role is None:
             await self.app(scope, receive, send)
             return
-        caller = self.policy.caller_of(scope)
-        error = check_caller(caller, role, scope)
+        try:
+            caller = await self.policy.caller_of(scope)
+            error = check_caller(caller, role, scope)
+        except SametrackError as unreadable:
+            error = unreadable
         if error is None:
             scope.setdefault("state", {})[CALLER] = caller
             await self.app(scope, receive, send)
@@ -113,7 +127,7 @@ class AccessMiddleware:
 def check_caller(caller: Caller | None, role: Role, scope: Scope) -> SametrackError | None:
     """Return why the caller may not send this request, or None."""
     if caller is None:
-        return UnauthorizedError("The request carries no valid token")
+        return UnauthorizedError("The request carries neither a valid token nor an open session")
     if caller.role < role:
         return RoleRequiredError(
             f"This requires the role `{role.word}`; the token has `{caller.role.word}`"

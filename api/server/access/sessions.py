@@ -1,20 +1,25 @@
-"""Sessions of browsers: a signed cookie, so that every listener of an installation accepts it.
+"""Sessions of browsers: a signed cookie, and a row that says whether its session is still open.
 
-The cookie names the token that signed in, without showing it, and when it ends. It is signed with
-a key in the data home, not with anything derived from the digests of tokens: who reads a file of
-digests cannot make a session. A token that is removed ends its sessions.
+The cookie holds the id of the session, the name of the token that signed in, without showing it,
+and when it ends. It is signed with a key in the data home, not with anything derived from the
+digests of tokens: who reads a file of digests cannot make a session. The rows are in the control
+store, so that signing out at one listener ends the session at all of them, copies of the cookie
+included. A token that is removed ends its sessions.
 """
 
 import hmac
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Protocol
+
+from anyio.to_thread import run_sync
 
 from api.server.access.tokens import Holder, RawHeaders, TokenBook
 
@@ -22,22 +27,59 @@ COOKIE = "sametrack_session"
 KEY_FILE = "session.key"
 KEY_BYTES = 32
 HOUR_S = 3600
-_VALUE = re.compile(r"v1\.(?P<token>[0-9a-f]{32})\.(?P<ends>[0-9]{1,12})\.(?P<sign>[0-9a-f]{64})")
-_SHORTENED = 16
+_VALUE = re.compile(
+    r"v2\.(?P<session>[0-9a-f]{32})\.(?P<token>[0-9a-f]{32})\.(?P<ends>[0-9]{1,12})\.[0-9a-f]{64}"
+)
+_NAME_BYTES = 16
+
+
+class SessionStore(Protocol):
+    """The ids of open sessions. A call may wait for a disk or a server."""
+
+    def add_session(self, session_id: str, *, ends_at: float, now: float) -> None:
+        """Add a session that ends at a Unix time; delete those that have ended by `now`."""
+
+    def has_session(self, session_id: str) -> bool:
+        """Return True until the session is ended or deleted."""
+
+    def end_session(self, session_id: str) -> None:
+        """End a session. Does nothing if it has ended before."""
+
+
+class SessionsInMemory:
+    """Sessions of one process, for a service without a profile, which has no control store."""
+
+    def __init__(self) -> None:
+        self._ends: dict[str, float] = {}
+
+    def add_session(self, session_id: str, *, ends_at: float, now: float) -> None:
+        """Add a session; delete those that have ended."""
+        self._ends = {name: ends for name, ends in self._ends.items() if ends > now}
+        self._ends[session_id] = ends_at
+
+    def has_session(self, session_id: str) -> bool:
+        """Return True until the session is ended or deleted."""
+        return session_id in self._ends
+
+    def end_session(self, session_id: str) -> None:
+        """End a session."""
+        self._ends.pop(session_id, None)
 
 
 @dataclass(frozen=True, eq=False)
 class Sessions:
-    """Issues and checks sessions.
+    """Begins, checks and ends sessions.
 
     Attributes:
         book: Accepted tokens.
+        store: The ids of open sessions.
         folder: The data home, which holds the key.
         clock: Returns the current time in seconds.
         hours: How long a session lasts.
     """
 
     book: TokenBook
+    store: SessionStore
     folder: Path
     clock: Callable[[], float]
     hours: float
@@ -47,34 +89,47 @@ class Sessions:
         """Seconds that a session lasts."""
         return int(self.hours * HOUR_S)
 
-    def issue(self, holder: Holder) -> str:
-        """Return the value of a cookie for the holder of a token."""
-        ends = int(self.clock()) + self.lasts_s
-        return self._signed(f"v1.{self._name_of(holder)}.{ends}")
+    async def begin(self, holder: Holder) -> str:
+        """Begin a session for the holder of a token; return the value of its cookie."""
+        now, session_id = self.clock(), secrets.token_hex(16)
+        ends = int(now) + self.lasts_s
+        await run_sync(partial(self.store.add_session, session_id, ends_at=ends, now=now))
+        return self._signed(f"v2.{session_id}.{self._name_of(holder)}.{ends}")
 
-    def find_in(self, headers: RawHeaders) -> Holder | None:
-        """Return the holder whose session a request carries."""
+    async def find_in(self, headers: RawHeaders) -> Holder | None:
+        """Return the holder whose open session a request carries."""
+        for session_id, holder in self._signed_in(headers):
+            if await run_sync(self.store.has_session, session_id):
+                return holder
+        return None
+
+    async def end(self, headers: RawHeaders) -> None:
+        """End the sessions that a request carries, for every copy of their cookies."""
+        for session_id, _ in self._signed_in(headers):
+            await run_sync(self.store.end_session, session_id)
+
+    def _signed_in(self, headers: RawHeaders) -> Iterator[tuple[str, Holder]]:
+        """Yield session id and holder of each genuine cookie whose time is not over."""
         values = [value for name, value in headers if name == b"cookie"]
-        return next(filter(None, map(self._holder, _cookies(values))), None)
-
-    def _holder(self, value: str) -> Holder | None:
-        found = _VALUE.fullmatch(value)
-        if found is None or int(found["ends"]) <= self.clock():
-            return None
-        if not hmac.compare_digest(self._signed(value.rpartition(".")[0]), value):
-            return None
-        named = (one for one in self.book.holders if self._name_of(one) == found["token"])
-        return next(named, None)
+        for value in _cookies(values):
+            cookie = _VALUE.fullmatch(value)
+            if cookie is None or int(cookie["ends"]) <= self.clock():
+                continue
+            if not hmac.compare_digest(self._signed(value.rpartition(".")[0]), value):
+                continue
+            for holder in self.book.holders:
+                if self._name_of(holder) == cookie["token"]:
+                    yield cookie["session"], holder
 
     def _signed(self, text: str) -> str:
         return f"{text}.{hmac.digest(self._key, text.encode(), 'sha256').hex()}"
 
     def _name_of(self, holder: Holder) -> str:
-        return hmac.digest(self._key, b"token" + holder.digest, "sha256")[:_SHORTENED].hex()
+        return hmac.digest(self._key, b"token" + holder.digest, "sha256")[:_NAME_BYTES].hex()
 
     @cached_property
     def _key(self) -> bytes:
-        """The key, created when a first session is issued or checked."""
+        """The key, created when a first session is begun or checked."""
         return open_session_key(self.folder)
 
 

@@ -82,13 +82,13 @@ class SignIn:
         if method not in _ALLOWED[path].split(", "):
             raise MethodNotAllowedError("This path does not support this method")
         if path == LOGOUT:
-            return self._cleared(scope, RedirectResponse(LOGIN, status_code=SEE_OTHER))
+            return await self._sign_out(scope, RedirectResponse(LOGIN, status_code=SEE_OTHER))
         if path == LOGIN:
             return await self._log_in(scope, receive)
         if method == "DELETE":
-            return self._cleared(scope, self._state(None))
+            return await self._sign_out(scope, self._state(None))
         if method in SAFE_METHODS:
-            caller = self.policy.caller_of(scope)
+            caller = await self.policy.caller_of(scope)
             return self._state(None if caller is None else caller.role)
         return await self._open_session(scope, receive)
 
@@ -96,7 +96,7 @@ class SignIn:
         query = parse_qs(scope["query_string"].decode("latin-1"))
         target = local_target(query.get("next", [""])[0])
         if self.policy.is_open or (
-            scope["method"] in SAFE_METHODS and self.policy.caller_of(scope) is not None
+            scope["method"] in SAFE_METHODS and await self.policy.caller_of(scope) is not None
         ):
             return RedirectResponse(target, status_code=SEE_OTHER)
         if scope["method"] in SAFE_METHODS:
@@ -107,7 +107,7 @@ class SignIn:
         if holder is None:
             return self._page(target, is_refused=True)
         answer = RedirectResponse(target, status_code=SEE_OTHER)
-        self._add_cookie(scope, answer, holder, is_kept="keep" in form)
+        await self._begin_session(scope, answer, holder, is_kept="keep" in form)
         return answer
 
     async def _open_session(self, scope: Scope, receive: Receive) -> Response:
@@ -123,7 +123,7 @@ class SignIn:
         if holder is None:
             raise UnauthorizedError("The token is not valid")
         answer = self._state(holder.role)
-        self._add_cookie(scope, answer, holder, is_kept=is_kept)
+        await self._begin_session(scope, answer, holder, is_kept=is_kept)
         return answer
 
     def _state(self, role: Role | None) -> Response:
@@ -137,18 +137,24 @@ class SignIn:
             }
         )
 
-    def _add_cookie(self, scope: Scope, answer: Response, holder: Holder, *, is_kept: bool) -> None:
+    async def _begin_session(
+        self, scope: Scope, answer: Response, holder: Holder, *, is_kept: bool
+    ) -> None:
+        """Begin a session in place of the one that the browser has, if any."""
         sessions = self.policy.sessions
+        await sessions.end(scope["headers"])
         answer.set_cookie(
             COOKIE,
-            sessions.issue(holder),
+            await sessions.begin(holder),
             max_age=sessions.lasts_s if is_kept else None,
             httponly=True,
             samesite="strict",
             secure=is_encrypted(scope),
         )
 
-    def _cleared(self, scope: Scope, answer: Response) -> Response:
+    async def _sign_out(self, scope: Scope, answer: Response) -> Response:
+        """End the session for every copy of its cookie, and take the cookie away."""
+        await self.policy.sessions.end(scope["headers"])
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=is_encrypted(scope))
         return answer
 

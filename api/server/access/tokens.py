@@ -9,7 +9,8 @@ from typing import Self
 
 from api.server.access.roles import Role, role_named
 from api.settings import ApiSettings
-from warehouse.records.errors import SametrackError
+from warehouse.input_files import read_text
+from warehouse.records.errors import InvalidParameterError, SametrackError
 
 type RawHeaders = Iterable[tuple[bytes, bytes]]
 """ASGI headers: lower-case names, bytes."""
@@ -80,9 +81,9 @@ def read_token_file(file: Path) -> list[Holder]:
         TokenFileError: The file is unreadable, has no token, or a line is malformed.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as exc:
-        raise TokenFileError(f"OWN_API_TOKENS cannot be read ({type(exc).__name__})") from exc
+        lines = read_text(file, what="the file of OWN_API_TOKENS").splitlines()
+    except InvalidParameterError as exc:
+        raise TokenFileError(exc.detail) from exc
     kept = [(number, line.partition("#")[0].split()) for number, line in enumerate(lines, start=1)]
     found = [_holder(number, words) for number, words in kept if words]
     if not found:

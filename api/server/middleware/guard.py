@@ -82,13 +82,15 @@ def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteReque
     Args:
         headers: Request headers. Programs send neither `Sec-Fetch-Site` nor `Origin` and pass.
         method: Request method.
-        always: Refuse reads too, because they start work or return private data.
+        always: Check reads too, because they start work, cost requests to the platform or return
+            private data. One rule for all of them: which read does which changes with its
+            parameters and with what is stored.
     """
-    site = headers.get("sec-fetch-site")
-    if (always or method not in SAFE_METHODS) and site is not None and site not in _SAME_SITE:
-        return CrossSiteRequestError("The request was sent by a page of another site")
-    if method in SAFE_METHODS:
+    if method in SAFE_METHODS and not always:
         return None
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in _SAME_SITE:
+        return CrossSiteRequestError("The request was sent by a page of another site")
     origins = headers.getlist("origin")
     if any(not _is_same_origin(origin, headers) for origin in origins):
         return CrossSiteRequestError("The Origin header of the request names another site")

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pipelines.audio.explanation import EvidenceMeasure
-from pipelines.documents.messages import Message, observation_message, reason_message
+from pipelines.documents.messages import Message, observation_message
+from pipelines.documents.verdict_reasons import reason_message
 from warehouse.records.evidence import PairEvidence
 
 type PlotLanguage = Literal["en", "zh"]

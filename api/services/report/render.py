@@ -21,6 +21,7 @@ from pipelines.documents.coverage_messages import (
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import Message
 from pipelines.documents.stop_reasons import stop_message
+from pipelines.documents.verdict_reasons import reason_message
 from pipelines.parameters.scan import PARAMETERS
 from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -75,7 +76,7 @@ _MESSAGES = {
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
     "stop": stop_message,
-    "reason": messages.reason_message,
+    "reason": reason_message,
     "variant": messages.variant_message,
     "relevance": messages.relevance_message,
     "observation": messages.observation_message,

@@ -32,6 +32,7 @@ from pipelines.audio.features.sounds import (
     library_version,
     unpack_features,
 )
+from warehouse.input_files import file_problem
 
 _START_S = 60.0
 _MAX_REPLY_BYTES = 64 << 20
@@ -273,6 +274,9 @@ class DecoderPool:
         self, path: Path, task: Task, stretch: TimeRange | None = None
     ) -> tuple[DecoderReply, bytes]:
         """Return the child's reply; a child that is gone or too slow is dropped."""
+        problem = file_problem(path)
+        if problem is not None:
+            return DecoderReply(sha256=None, reason=problem.reason), b""
         try:
             return self._ready_child().ask(path, task, stretch)
         except TimeoutError:

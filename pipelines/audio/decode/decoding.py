@@ -18,13 +18,9 @@ from numpy.typing import NDArray
 
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
+from pipelines.audio.sound_formats import CODECS, FORMATS
+from warehouse.input_files import file_problem
 
-FORMATS = "mov,mp3,ogg,wav,flac,matroska,webm,aac"
-CODECS = frozenset(
-    {"aac", "aac_latm", "alac", "flac", "mp2", "mp2float", "mp3", "mp3float", "opus", "libopus"}
-    | {"vorbis", "libvorbis", "pcm_alaw", "pcm_mulaw", "pcm_u8", "pcm_s16le", "pcm_s24le"}
-    | {"pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_s16be", "pcm_s24be"}
-)
 SHORTEST_S = 2.0
 _SILENCE_RMS = 10 ** (-60 / 20)
 _CANCELLED = 0.01  # of a channel's energy: its mean with the other keeps 20 dB less, they cancel
@@ -55,9 +51,9 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     """Decode the first audio stream of a local file.
 
     Raises:
-        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`, `altered_by_host`,
-            `undecodable`, `no_sound_stream`, `unsupported_codec`, `unsupported_rate`, `too_short`,
-            `silent`.
+        DecodeRefusedError: `file_too_large`, `altered_by_host`, `undecodable`,
+            `unsupported_format`, `no_sound_stream`, `unsupported_codec`, `unsupported_rate`,
+            `too_short`, `silent`, `silent_start`, or a reason of `file_problem`.
     """
     check_file(path, limits)
     with path.open("rb") as file:
@@ -69,30 +65,32 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
             decoded, _ = _decode_stream(path, limits, mixed=False)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
         raise DecodeRefusedError("undecodable") from exc
-    return _check_audible(decoded)
+    return _check_audible(decoded, limits.max_seconds)
 
 
 def check_file(path: Path, limits: DecodeLimits) -> None:
-    """Reject a missing, empty or oversized file before reading it.
+    """Reject a path that names no file, and an empty or oversized file, before reading it.
 
     Raises:
-        DecodeRefusedError: `file_missing`, `file_empty`, `file_too_large`.
+        DecodeRefusedError: `file_too_large`, or a reason of `file_problem`.
     """
-    if not path.is_file():
-        raise DecodeRefusedError("file_missing")
-    size = path.stat().st_size
-    if size == 0:
-        raise DecodeRefusedError("file_empty")
-    if size > limits.max_bytes:
+    problem = file_problem(path)
+    if problem is not None:
+        raise DecodeRefusedError(problem.reason)
+    if path.stat().st_size > limits.max_bytes:
         raise DecodeRefusedError("file_too_large")
 
 
 def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[DecodedAudio, bool]:
     """Decode the mean of the channels, or the first; return whether the channels cancel."""
     # A playlist or a reference inside a file could make FFmpeg open other files or addresses.
-    options = {"protocol_whitelist": "file", "format_whitelist": FORMATS}
-    # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
-    with av.open(f"file:{path.absolute()}", options=options) as container:
+    options = {"protocol_whitelist": "file", "format_whitelist": ",".join(FORMATS)}
+    try:
+        # The explicit protocol stops FFmpeg from interpreting a name such as "concat:a|b".
+        opened = av.open(f"file:{path.absolute()}", options=options)
+    except av.ArgumentError as exc:  # FFmpeg has recognised a format that is not on the list
+        raise DecodeRefusedError("unsupported_format") from exc
+    with opened as container:
         if not container.streams.audio:
             raise DecodeRefusedError("no_sound_stream")
         stream = container.streams.audio[0]
@@ -221,12 +219,13 @@ def _clip_outliers(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
 
 
-def _check_audible(decoded: DecodedAudio) -> DecodedAudio:
-    """Remove the DC offset; refuse audio that is too short or silent."""
+def _check_audible(decoded: DecodedAudio, max_seconds: float) -> DecodedAudio:
+    """Remove the DC offset; refuse audio that is too short, or silent as far as it is used."""
     if len(decoded.samples) < SHORTEST_S * decoded.rate:
         raise DecodeRefusedError("too_short")
     samples = _clip_outliers(decoded.samples)
     samples -= np.float32(samples.mean(dtype=np.float64))
     if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
-        raise DecodeRefusedError("silent")
+        is_whole = len(samples) < max_seconds * decoded.rate
+        raise DecodeRefusedError("silent" if is_whole else "silent_start")
     return DecodedAudio(samples, decoded.rate, decoded.codec)

@@ -1,6 +1,5 @@
 """Sound files as the references of an index. Not here: which files, what is printed."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import SoundMeasurement
 from pipelines.audio.index.index_folder import IndexFolder, file_key
+from warehouse.input_files import file_problem
 
 _BATCH = 100
 _KEPT_SOUNDS = 64
@@ -20,19 +20,24 @@ class FileReferences:
         files: Names and paths.
         pool: Measures them.
         folder: Keeps the index; None keeps it in memory alone.
+
+    Attributes:
+        index: The index of those that could be measured.
+        unusable: Name and reason of each file that could not.
     """
 
     def __init__(
         self, files: Sequence[tuple[str, Path]], pool: DecoderPool, folder: Path | None
     ) -> None:
-        self.unusable = Counter[str]()
+        self.unusable: list[tuple[str, str]] = []
         self._pool = pool
         self._files: dict[str, tuple[str, Path]] = {}
         for name, path in files:
-            if path.is_file():
+            problem = file_problem(path)
+            if problem is None:
                 self._files[file_key(path.absolute())] = (name, path)
             else:
-                self.unusable["no_such_file"] += 1
+                self.unusable.append((name, problem.reason))
         self._kept = IndexFolder(folder)
         self.index = self._kept.index
         self._measured = lru_cache(maxsize=_KEPT_SOUNDS)(lambda path: pool.submit(path).result())
@@ -49,9 +54,10 @@ class FileReferences:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        self.unusable += self._kept.add_missing(
+        reasons = self._kept.add_missing(
             list(self._files), self._measure, on_measured, at_once=_BATCH
         )
+        self.unusable += [(self._files[key][0], reason) for key, reason in reasons.items()]
 
     def _measure(self, keys: Sequence[str]) -> Iterator[SoundMeasurement]:
         futures = [self._pool.submit(self._files[key][1]) for key in keys]

@@ -10,7 +10,6 @@ import fcntl
 import json
 import os
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,8 +62,8 @@ class IndexFolder:
         on_read: Callable[[int, int], object],
         *,
         at_once: int,
-    ) -> Counter[str]:
-        """Add the references of missing keys; return how many could not be, by reason.
+    ) -> dict[str, str]:
+        """Add the references of missing keys; return the reason of each key that could not be.
 
         Args:
             keys: Keys of all references.
@@ -76,7 +75,7 @@ class IndexFolder:
             ValueError: The index is full.
             OSError: The folder cannot be written.
         """
-        known, unusable = set(self.keys), Counter[str]()
+        known, unusable = set(self.keys), dict[str, str]()
         missing = [key for key in dict.fromkeys(keys) if key not in known]
         for first in range(0, len(missing), at_once):
             batch = missing[first : first + at_once]
@@ -85,7 +84,7 @@ class IndexFolder:
                 if isinstance(sound, MeasuredSound):
                     usable[key] = sound.features.peaks
                 else:
-                    unusable[sound.reason] += 1
+                    unusable[key] = sound.reason
                 on_read(place, len(missing))
             self.add(list(usable), list(usable.values()))
         return unusable

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.platform.reparse import ArchivedBody
+from warehouse.input_files import folder_problem
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import to_utc_text
 
@@ -19,6 +20,7 @@ MANIFEST = "bodies.json"
 BODIES = "bodies"
 FORM = 1
 """Version of the manifest."""
+_HINT = f"give the folder that holds {MANIFEST}, as `sametrack doctor --live-check` wrote"
 _FACTS = (
     "surface", "entity_id", "observed_at", "status", "content_type", "path", "outcome", "reason",
     "location", "cursor",
@@ -76,6 +78,9 @@ def read_folder(place: Path) -> RecordedFolder:
     Raises:
         InvalidParameterError: It is no such folder, or a body differs from the manifest.
     """
+    problem = folder_problem(place)
+    if problem is not None:
+        raise InvalidParameterError(problem, hint=_HINT)
     try:
         document = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
         return RecordedFolder(
@@ -85,9 +90,14 @@ def read_folder(place: Path) -> RecordedFolder:
         )
     except (OSError, ValueError, KeyError, TypeError) as exc:
         raise InvalidParameterError(
-            f"{place.name!r} is no folder of recorded bodies: {type(exc).__name__}",
-            hint=f"give the folder that holds {MANIFEST}, as `sametrack doctor --live-check` wrote",
+            f"{place.name!r} is not a folder of recorded bodies: {_why(exc)}", hint=_HINT
         ) from exc
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"it has no {Path(error.filename).name}"
+    return f"{MANIFEST} or a body that it names is damaged ({error})"
 
 
 def file_ending(body: bytes) -> str:

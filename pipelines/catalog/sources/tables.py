@@ -19,8 +19,10 @@ from pipelines.catalog.rules.importing import (
     ImportLine,
 )
 from pipelines.catalog.sources.spreadsheet import limited_rows, read_first_sheet
+from warehouse.input_files import check_file
 from warehouse.records.errors import InvalidParameterError
 
+_FORMS_HINT = "give a CSV, TSV or XLSX file, a text file with one track a line, or links and ids"
 MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_ROW_CHARS = 500_000
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -36,6 +38,7 @@ def read_lines(path: Path) -> list[ImportLine]:
     Raises:
         InvalidParameterError: The file cannot be read, is too large, or is none of the formats.
     """
+    check_file(path, hint=_FORMS_HINT)
     try:
         size = path.stat().st_size
         data = path.read_bytes() if size <= MAX_FILE_BYTES else b""

@@ -7,6 +7,7 @@ from pipelines.audio.file_heads import is_altered
 from pipelines.captures.recorded.known_fields import completeness
 from pipelines.doctor.live_check.analysis import LiveFindings, SurfaceFinding
 from pipelines.doctor.live_check.proposal import ProposedPatch
+from pipelines.documents.messages import counted
 from pipelines.documents.videos import to_time
 from warehouse.control import RobotsDecision
 from warehouse.records.health import OUTCOME_LABELS, REASON_TEXTS, SURFACE_USES
@@ -98,7 +99,8 @@ def to_markdown(report: Document) -> str:
 def _lines(report: Document) -> Iterator[str]:
     yield f"# Live check of the profile `{report['profile']}`"
     yield ""
-    yield f"{report['started_at']}, {report['took_s']:.0f} s, {report['requests']} requests."
+    requests = counted(report["requests"], "request")
+    yield f"{report['started_at']}, {report['took_s']:.0f} s, {requests}."
     yield f"**{report['verdict']}**"
     yield from ("", "## Surfaces", "", "| surface | outcome | records | known | why |")
     yield "|---|---|---:|---:|---|"

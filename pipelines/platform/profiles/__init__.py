@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
+from warehouse.input_files import read_text
 from warehouse.records.errors import (
     InvalidParameterError,
     ProfileNotChosenError,
@@ -324,12 +325,13 @@ def load_profile(
     path = (
         _FOLDER / f"{name_or_path}.toml" if name_or_path in KNOWN_PROFILES else Path(name_or_path)
     )
+    hint = f"known profiles are {', '.join(KNOWN_PROFILES)}; or name a TOML file"
+    text = read_text(path, what=f"the profile {path.name!r}", hint=hint)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as exc:
         raise InvalidParameterError(
-            f"the profile {path.name!r} cannot be read: {type(exc).__name__}",
-            hint=f"known profiles are {', '.join(KNOWN_PROFILES)}; or name a TOML file",
+            f"the profile {path.name!r} is not TOML: {exc}", hint=hint
         ) from exc
     profile = _validated(document, sandbox_port, path.name)
     return profile if patch is None else apply_patch(profile, read_patch(patch))

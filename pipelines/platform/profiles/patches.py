@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from pipelines.platform.http.host_names import host_matches
+from warehouse.input_files import read_text
 from warehouse.records.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -98,12 +99,13 @@ def read_patch(path: Path) -> ProfilePatch:
     Raises:
         InvalidParameterError: It cannot be read, or has a key that a patch may not set.
     """
+    hint = "PROFILE_PATCH names a TOML file; `sametrack doctor --live-check` proposes one"
+    text = read_text(path, what=f"the profile patch {path.name!r}", hint=hint)
     try:
-        return parse_patch(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as exc:
+        return parse_patch(text)
+    except tomllib.TOMLDecodeError as exc:
         raise InvalidParameterError(
-            f"the profile patch {path.name!r} cannot be read: {type(exc).__name__}",
-            hint="PROFILE_PATCH names a TOML file; `sametrack doctor --live-check` proposes one",
+            f"the profile patch {path.name!r} is not TOML: {exc}", hint=hint
         ) from exc
     except ValueError as exc:
         raise InvalidParameterError(

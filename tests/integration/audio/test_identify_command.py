@@ -55,7 +55,10 @@ def test_a_table_names_the_recordings_and_the_index_is_kept(
     assert "confirmed" in first.stdout
     entries = sorted(path.name for path in kept.iterdir())
     again = json.loads(runner.invoke(audio_app, [*command, "--json"]).stdout)
-    assert again["unusable_references"] == {"no_such_file": 1}
+    assert again["unusable_references"] == {"file_missing": 1}
+    assert again["unusable_files"] == [
+        {"reference": "Gone", "not_comparable_reason": "file_missing"}
+    ]
     assert again["clips"][0]["recording"] == "Paper Boats"
     assert sorted(path.name for path in kept.iterdir()) == entries
 

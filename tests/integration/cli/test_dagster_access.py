@@ -17,7 +17,7 @@ from starlette.websockets import WebSocketDisconnect
 from api.cli.processes.dagster_access import document_role, protect_dagster
 from api.responses.errors import MalformedJsonError
 from api.server.access.roles import Role
-from api.server.access.sessions import COOKIE
+from api.server.access.sessions import COOKIE, SessionsInMemory
 from api.settings import ApiSettings
 from tests.dagster_routes import open_dagster_app, routes_of
 
@@ -67,7 +67,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
         _env_file=None, own_api_tokens=file, data_home=folder, rate_limit_per_s=0
     )
     with open_dagster_app(folder) as (app, instance):
-        yield Ui(app, protect_dagster(app, settings), instance)
+        yield Ui(app, protect_dagster(app, settings, sessions=SessionsInMemory()), instance)
 
 
 @pytest.fixture
@@ -259,7 +259,8 @@ def test_no_page_of_the_ui_may_be_framed_by_others(ui: Ui) -> None:
 
 def test_without_tokens_everybody_operates(ui: Ui, tmp_path: Path) -> None:
     settings = ApiSettings(_env_file=None, data_home=tmp_path)
-    with TestClient(protect_dagster(ui.app, settings), base_url="http://127.0.0.1") as client:
+    opened = protect_dagster(ui.app, settings, sessions=SessionsInMemory())
+    with TestClient(opened, base_url="http://127.0.0.1") as client:
         assert client.get("/", headers={"accept": "text/html"}).status_code == 200
         assert ask(client, DELETE).status_code == 200
     assert not ui.has_run()

@@ -101,9 +101,10 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
     with closing(Engine(lake)) as engine:
         table = DeltaTable(lake.path("marts.coverage"))
         table.alter.set_table_properties({VERSION: "0"}, raise_if_not_exists=False)
-        found, _ = checked("marts.coverage", build_definitions(reviews=ReviewResource(lambda: engine)))
+        definitions = build_definitions(reviews=ReviewResource(lambda: engine))
+        found, _ = checked("marts.coverage", definitions)
     assert failed(found) == {"schema_is_as_agreed"}
-    assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 1"
+    assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 2"
 
 
 def test_what_was_written_in_the_future_or_before_it_was_seen_is_told(lake: Lake) -> None:

@@ -78,7 +78,7 @@ def test_store_of_the_first_version_becomes_what_a_new_one_is(control_url: str) 
     later = {
         "circuits", "capturing", "remembered", "robots_files", "robots", "backlog", "watchlists",
         "watch_runs", "watch_looks", "surface_answers", "scan_journal", "catalogs",
-        "catalog_tracks", "scan_previews", "user_notes",
+        "catalog_tracks", "scan_previews", "user_notes", "sessions",
     }  # fmt: skip
     first = [table for table in METADATA.sorted_tables if table.name not in later]
     with database.writing() as connection:

@@ -104,6 +104,12 @@ def test_no_text_makes_the_host_check_fail_open(text: str) -> None:
         ("POST", {"origin": "file://localhost:8780"}, True, False),
         ("POST", {"origin": ""}, True, False),
         ("POST", {"origin": "http://evil.example", "sec-fetch-site": "same-origin"}, True, False),
+        ("GET", {"origin": "http://localhost:8780"}, True, True),
+        ("GET", {"origin": "http://evil.example"}, True, False),
+        ("GET", {"origin": "null"}, True, False),
+        ("HEAD", {"origin": "http://evil.example"}, True, False),
+        ("GET", {"origin": "http://evil.example", "sec-fetch-site": "same-origin"}, True, False),
+        ("GET", {"origin": "http://evil.example"}, False, True),
     ],
 )
 def test_other_sites_pages_stay_outside(
@@ -116,8 +122,9 @@ def test_other_sites_pages_stay_outside(
 @pytest.mark.parametrize("origins", [[OWN, EVIL], [EVIL, OWN], [OWN, OWN, EVIL], [EVIL]])
 def test_one_foreign_origin_among_several_is_enough_to_stay_outside(origins: list[bytes]) -> None:
     headers = Headers(raw=[HOST, *((b"origin", origin) for origin in origins)])
-    assert check_site(headers, "POST", always=True) is not None
-    assert check_site(headers, "GET", always=True) is None  # a read is told by Sec-Fetch-Site
+    for method in ("POST", "GET"):
+        assert check_site(headers, method, always=True) is not None
+    assert check_site(headers, "GET", always=False) is None
 
 
 @pytest.mark.parametrize("origin", [OWN, b"https://localhost:8780", b"HTTP://LOCALHOST:8780"])

@@ -1,11 +1,21 @@
 """Sessions: what a cookie opens, and what ends it."""
 
 import stat
+from contextlib import closing
 from pathlib import Path
 
 from api.server.access.roles import Role
-from api.server.access.sessions import COOKIE, KEY_BYTES, KEY_FILE, Sessions, open_session_key
+from api.server.access.sessions import (
+    COOKIE,
+    KEY_BYTES,
+    KEY_FILE,
+    Sessions,
+    SessionsInMemory,
+    SessionStore,
+    open_session_key,
+)
 from api.server.access.tokens import TokenBook, holder_of
+from warehouse.control import open_control
 
 READER = holder_of("look", Role.READ)
 OPERATOR = holder_of("all", Role.OPERATE)
@@ -22,61 +32,113 @@ class Hours:
         return self.now
 
 
-def opened(folder: Path, *holders: object, clock: Hours | None = None) -> Sessions:
+STORE = SessionsInMemory()
+"""Shared by all processes of these tests, as a control store is."""
+
+
+def opened(
+    folder: Path, *holders: object, clock: Hours | None = None, store: SessionStore = STORE
+) -> Sessions:
     book = TokenBook(holders or (READER, OPERATOR))  # type: ignore[arg-type]  # holders, or the default
-    return Sessions(book, folder=folder, clock=clock or Hours(), hours=12)
+    return Sessions(book, store, folder=folder, clock=clock or Hours(), hours=12)
 
 
 def carrying(value: str) -> list[tuple[bytes, bytes]]:
     return [(b"cookie", f"theme=dark; {COOKIE}={value}; other=1".encode())]
 
 
-def test_a_session_has_the_role_of_its_token(tmp_path: Path) -> None:
+async def test_a_session_has_the_role_of_its_token(tmp_path: Path) -> None:
     sessions = opened(tmp_path)
     for holder in (READER, OPERATOR):
-        assert sessions.find_in(carrying(sessions.issue(holder))) == holder
+        assert await sessions.find_in(carrying(await sessions.begin(holder))) == holder
 
 
-def test_another_process_of_the_installation_accepts_it(tmp_path: Path) -> None:
-    value = opened(tmp_path).issue(READER)
-    assert opened(tmp_path).find_in(carrying(value)) == READER
+async def test_another_process_of_the_installation_accepts_it(tmp_path: Path) -> None:
+    value = await opened(tmp_path).begin(READER)
+    assert await opened(tmp_path).find_in(carrying(value)) == READER
 
 
-def test_another_installation_does_not(tmp_path: Path) -> None:
-    value = opened(tmp_path / "one").issue(READER)
-    assert opened(tmp_path / "two").find_in(carrying(value)) is None
+async def test_another_installation_does_not(tmp_path: Path) -> None:
+    value = await opened(tmp_path / "one").begin(READER)
+    assert await opened(tmp_path / "two").find_in(carrying(value)) is None
 
 
-def test_it_ends_after_its_hours(tmp_path: Path) -> None:
+async def test_it_ends_after_its_hours(tmp_path: Path) -> None:
     clock = Hours()
     sessions = opened(tmp_path, clock=clock)
-    value = sessions.issue(READER)
+    value = await sessions.begin(READER)
     clock.now = NOON + 12 * 3600 - 1
-    assert sessions.find_in(carrying(value)) == READER
+    assert await sessions.find_in(carrying(value)) == READER
     clock.now = NOON + 12 * 3600
-    assert sessions.find_in(carrying(value)) is None
+    assert await sessions.find_in(carrying(value)) is None
 
 
-def test_it_ends_with_its_token(tmp_path: Path) -> None:
-    value = opened(tmp_path).issue(READER)
-    assert opened(tmp_path, OPERATOR).find_in(carrying(value)) is None
+async def test_it_ends_with_its_token(tmp_path: Path) -> None:
+    value = await opened(tmp_path).begin(READER)
+    assert await opened(tmp_path, OPERATOR).find_in(carrying(value)) is None
 
 
-def test_no_changed_value_is_accepted(tmp_path: Path) -> None:
+async def test_it_has_the_role_that_its_token_has_now(tmp_path: Path) -> None:
+    value = await opened(tmp_path).begin(holder_of("all", Role.OPERATE))
+    lowered = holder_of("all", Role.READ)
+    assert await opened(tmp_path, lowered).find_in(carrying(value)) == lowered
+
+
+async def test_signing_out_ends_every_copy_at_every_listener(tmp_path: Path) -> None:
+    with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as first:
+        service = opened(tmp_path, store=first)
+        copied, other = await service.begin(READER), await service.begin(READER)
+        with closing(
+            open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")
+        ) as second:
+            dagster = opened(tmp_path, store=second)
+            assert await dagster.find_in(carrying(copied)) == READER
+            await dagster.end(carrying(copied))
+            for listener in (service, dagster):
+                assert await listener.find_in(carrying(copied)) is None
+                assert await listener.find_in(carrying(other)) == READER
+            await dagster.end(carrying(copied))  # again: nothing to end
+    with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as third:
+        restarted = opened(tmp_path, store=third)
+        assert await restarted.find_in(carrying(copied)) is None
+        assert await restarted.find_in(carrying(other)) == READER
+
+
+async def test_a_forged_cookie_ends_no_session(tmp_path: Path) -> None:
     sessions = opened(tmp_path)
-    version, token, ends, sign = sessions.issue(READER).split(".")
-    other = sessions.issue(OPERATOR).split(".")[1]
+    value = await sessions.begin(READER)
+    await sessions.end(carrying(value[:-1] + ("0" if value[-1] != "0" else "1")))
+    assert await sessions.find_in(carrying(value)) == READER
+
+
+async def test_sessions_that_have_ended_leave_nothing_in_the_store(tmp_path: Path) -> None:
+    clock = Hours()
+    with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as control:
+        for store in (control, SessionsInMemory()):
+            sessions = opened(tmp_path, clock=clock, store=store)
+            ids = [(await sessions.begin(READER)).split(".")[1] for _ in range(2)]
+            clock.now += 12 * 3600
+            ids.append((await sessions.begin(READER)).split(".")[1])
+            assert [store.has_session(one) for one in ids] == [False, False, True]
+
+
+async def test_no_changed_value_is_accepted(tmp_path: Path) -> None:
+    sessions = opened(tmp_path)
+    version, session, token, ends, sign = (await sessions.begin(READER)).split(".")
+    _, other_session, other_token, *_ = (await sessions.begin(OPERATOR)).split(".")
     later = str(int(ends) + 1)
     for value in (
-        "", "v1", f"{version}.{token}.{later}.{sign}", f"{version}.{other}.{ends}.{sign}",
-        f"v2.{token}.{ends}.{sign}", f"{version}.{token}.{ends}.{sign[::-1]}",
-        f"{version}.{token}.{ends}.",
+        "", "v2", f"{version}.{session}.{token}.{later}.{sign}",
+        f"{version}.{session}.{other_token}.{ends}.{sign}",
+        f"{version}.{other_session}.{token}.{ends}.{sign}",
+        f"v1.{session}.{token}.{ends}.{sign}", f"v1.{token}.{ends}.{sign}",
+        f"{version}.{session}.{token}.{ends}.{sign[::-1]}", f"{version}.{session}.{token}.{ends}.",
     ):  # fmt: skip
-        assert sessions.find_in(carrying(value)) is None, value
+        assert await sessions.find_in(carrying(value)) is None, value
 
 
-def test_neither_the_token_nor_its_digest_is_in_the_cookie(tmp_path: Path) -> None:
-    value = opened(tmp_path).issue(READER)
+async def test_neither_the_token_nor_its_digest_is_in_the_cookie(tmp_path: Path) -> None:
+    value = await opened(tmp_path).begin(READER)
     assert "look" not in value
     assert READER.digest.hex()[:16] not in value
 
@@ -90,10 +152,10 @@ def test_the_key_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(kept[0].stat().st_mode) == 0o600
 
 
-def test_a_damaged_key_is_replaced_and_opens_nothing(tmp_path: Path) -> None:
-    before = opened(tmp_path).issue(READER)
+async def test_a_damaged_key_is_replaced_and_opens_nothing(tmp_path: Path) -> None:
+    before = await opened(tmp_path).begin(READER)
     (tmp_path / KEY_FILE).write_bytes(b"")
     sessions = opened(tmp_path)
-    assert sessions.find_in(carrying(before)) is None
-    assert sessions.find_in(carrying(sessions.issue(READER))) == READER
+    assert await sessions.find_in(carrying(before)) is None
+    assert await sessions.find_in(carrying(await sessions.begin(READER))) == READER
     assert len(open_session_key(tmp_path)) == KEY_BYTES

@@ -48,7 +48,7 @@ def shown(result: Result, *, exit_code: int = 0) -> Any:
 
 
 def test_an_import_names_every_line_that_is_no_track_of_its_own(run: Run) -> None:
-    (report,) = shown(run("import", "songs", "songs.csv", "--json"), exit_code=1)
+    (report,) = shown(run("import", "songs", "songs.csv", "--json"), exit_code=2)
     assert (report["new_count"], report["track_count"]) == (2, 2)
     assert [(one["line"], one["reason"]) for one in report["problems"]] == [
         (5, "rounded_number"),
@@ -62,7 +62,7 @@ def test_an_import_names_every_line_that_is_no_track_of_its_own(run: Run) -> Non
 
 
 def test_a_dry_run_stores_nothing(run: Run) -> None:
-    (report,) = shown(run("import", "songs", "songs.csv", "--dry-run", "--json"), exit_code=1)
+    (report,) = shown(run("import", "songs", "songs.csv", "--dry-run", "--json"), exit_code=2)
     assert (report["new_count"], report["is_dry_run"]) == (2, True)
     assert shown(run("list", "--json")) == []
 
@@ -111,7 +111,7 @@ def test_tracks_and_catalogues_are_removed(run: Run) -> None:
     assert isinstance(run("remove", "songs", FIRST).exception, InvalidParameterError)
     (left,) = shown(run("list", "--json"))
     assert left["track_count"] == 1
-    assert "removed with 1 tracks" in run("remove", "songs").stdout
+    assert "removed with 1 track\n" in run("remove", "songs").stdout
     assert isinstance(run("status", "songs").exception, InvalidParameterError)
     assert "songs" not in run("list").stdout
 
@@ -122,7 +122,7 @@ def test_a_name_that_is_no_file_name_is_refused(run: Run, name: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_no_link(run: Run) -> None:
-    assert "missing.csv cannot be read" in str(run("import", "songs", "missing.csv").exception)
+    assert "missing.csv does not exist" in str(run("import", "songs", "missing.csv").exception)
 
 
 def test_a_run_says_why_it_ends_and_what_is_left(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_an_interrupted_run_is_continued_and_its_jobs_can_be_cancelled(
     run("import", "songs", "songs.csv")
     for _ in range(2):  # the second run is not kept out by the first, and submits nothing again
         result = run("run", "songs", "--at-once", "1")
-        assert "interrupted; 1 scans under way go on" in result.stderr
+        assert "interrupted; the worker goes on with 1 scan under way" in result.stderr
     assert shown(run("status", "songs", "--json"))["states"]["running"] == 1
     assert shown(run("cancel", "songs", "--json"))["cancelled_count"] == 1
     assert shown(run("status", "songs", "--json"))["due_count"] == 2

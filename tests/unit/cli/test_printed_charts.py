@@ -34,7 +34,7 @@ def test_a_day_without_an_issue_says_why_and_the_others_show_their_songs() -> No
         issue(target_date="2026-01-30", chart_date="2026-01-29", volid="7", songs=[song, old]),
     ]
     text = on_paper({"end_date_cut": False, "next_issue_by": None, "snapshots": snapshots})
-    assert text.splitlines()[0] == "2026-01-31 no_issue_on_this_day"
+    assert text.splitlines()[0] == "2026-01-31 no issue on this day"
     assert "2026-01-30 issue 7 of 2026-01-29" in text
     first, second = (line.split() for line in text.splitlines() if "Paper Boats" in line)
     assert first == ["1", "new", "Paper", "Boats", "—", "3:05"]
@@ -89,13 +89,13 @@ def test_a_back_fill_names_what_it_could_not_read(capsys: pytest.CaptureFixture[
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "2025-09-24 to 2026-01-01: refused"
     assert lines[1] == ("1,210 issues: 1 already stored, 2 read now, 1,207 left; 9 requests")
-    assert lines[2] == "  1 issues are not released yet"
+    assert lines[2] == "  not released yet: 1 issue"
     assert sum("no issue 2025-10-" in line for line in lines) == 12
     assert lines[-4:] == [
         "  and 2 more gaps; --json lists all",
-        "  3 issues have no date and belong to no range",
-        "  upstream_forbidden 2025-12-01 [9]",
-        "stopped by upstream_rate_limited: too many requests",
+        "  without a date, so in no range: 3 issues",
+        "  issue [9] of 2025-12-01: the platform refused the request",
+        "stopped: too many requests",
     ]
 
 
@@ -116,7 +116,7 @@ def test_a_song_that_nobody_linked_says_so(capsys: pytest.CaptureFixture[str]) -
         ),
         "no music id is linked",
         (
-            "no lead estimated (no_link); bounds unknown to +2.5 days; 0 observations of 0 videos "
+            "no lead estimated (no link); bounds unknown to +2.5 days; 0 observations of 0 videos "
             "on 0 days"
         ),
     ]

@@ -212,7 +212,7 @@ def test_what_is_shown_is_readable_and_harmless(wh: Warehouse) -> None:
     assert repr(wh.marts).startswith("<marts: account_days, account_profiles, ")
     text = repr(wh.sql("select null as a, '<b>' as b, repeat('x', 99) as c"))
     assert "—" in text
-    assert "(1 rows)" in text
+    assert "(1 row)" in text
     assert "x" * 41 not in text
     page = wh.sql("select '<b>' as b from range(20)")._repr_html_()
     assert "&lt;b&gt;" in page

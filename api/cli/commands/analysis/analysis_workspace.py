@@ -65,7 +65,7 @@ def open_workspace(as_of: str | None = None, *, is_fixed: bool = False) -> Itera
         is_rewritten = is_history_rewritten(engine)
         if is_rewritten:
             print_message(
-                "[yellow]history_rewritten[/]: an account was erased after that time, so the data "
+                "[yellow]history rewritten:[/] an account was erased after that time, so the data "
                 "differs from what it was then"
             )
         yield Workspace(engine, home, moment, is_demo, is_rewritten)

@@ -8,6 +8,7 @@ import typer
 from api.cli.commands.analysis.analysis_workspace import Workspace, format_of, open_workspace
 from api.cli.options import AsOf
 from api.cli.terminal import exit_with_input_error, out, print_json, print_written, safe
+from pipelines.documents.messages import counted
 from warehouse.exports.table_files import TableFormat
 
 if TYPE_CHECKING:
@@ -145,5 +146,5 @@ def _print_summary(
         return
     for name, value in method.facts:
         if name.startswith(("left_out", "pseudonyms")):
-            out.print(f"[dim]{safe(name)}: {safe(value)}[/]", soft_wrap=True)
-    print_written(path, f"({sum(rows.values()):,} rows)")
+            out.print(f"[dim]{safe(name.replace('_', ' '))}: {safe(value)}[/]", soft_wrap=True)
+    print_written(path, f"({counted(sum(rows.values()), 'row')})")

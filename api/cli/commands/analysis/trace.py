@@ -6,6 +6,7 @@ import typer
 
 from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
+from pipelines.documents.verdict_reasons import reason_message
 
 if TYPE_CHECKING:
     from warehouse.queries.provenance import FigureObservation, FigureTrace
@@ -71,8 +72,8 @@ def _show_observation(one: "FigureObservation") -> None:
 
 def _show_comparison(pair: "Row") -> None:
     out.print(
-        f"comparison {safe(pair['comparison_id'])}: {safe(pair['verdict'])}, "
-        f"{safe(pair['reason'])}",
+        f"comparison {safe(pair['comparison_id'])}: {safe(pair['verdict'].replace('_', ' '))}, "
+        f"{safe(reason_message(pair['reason']).en)}",
         soft_wrap=True,
     )
     for role in ("reference", "candidate"):

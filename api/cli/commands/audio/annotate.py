@@ -14,6 +14,7 @@ from api.cli.options import ServiceOption
 from api.cli.service_or_stores import ask
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
+from pipelines.documents.messages import counted
 
 if TYPE_CHECKING:
     from api.params.annotations import AnnotationVerdict
@@ -59,7 +60,7 @@ def annotations(
     except OSError as error:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
     count = sum(1 for _ in csv.DictReader(StringIO(text, newline="")))  # notes may have line breaks
-    out.print(f"{count} annotations in {safe(path)}")
+    out.print(f"{counted(count, 'annotation')} in {safe(path)}")
 
 
 def _add(comparison_id: str, said: "AnnotationVerdict", note: str | None) -> Mapping[str, Any]:

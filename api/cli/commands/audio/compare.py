@@ -19,14 +19,17 @@ from api.cli.options import JsonDocumentOption, MatchThreshold
 from api.cli.rendering.audio import (
     VERDICT_STYLE,
     audio_progress,
+    exit_if_any,
     format_number,
+    print_problems,
     searched_text,
+    sound_problems,
     styled_verdict,
     verdict_table,
-    verdict_words,
 )
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.audio.matching.group_verdict import (
@@ -35,6 +38,8 @@ from pipelines.audio.matching.group_verdict import (
     GroupPair,
     GroupVerdict,
 )
+from pipelines.documents.messages import counted
+from pipelines.documents.verdict_reasons import reason_message
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, Verdict
 
 if TYPE_CHECKING:
@@ -65,7 +70,11 @@ def compare(
     match_threshold: MatchThreshold = _LIMITS.match_threshold,
     as_json: JsonDocumentOption = False,
 ) -> None:
-    """Decide whether the candidate has the same recording as the references."""
+    """Decide whether the candidate has the same recording as the references.
+
+    Of each sound or video the first 60 s are used. If a file cannot be read as a sound, the command
+    says why and ends with status 2. A sound that is silent or shorter than 2 s is not comparable.
+    """
     if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
         exit_with_input_error(
             f"at most {MOST_REFERENCES} references and {MOST_CANDIDATES} candidates are compared",
@@ -82,16 +91,13 @@ def compare(
     references, candidates = heard[: len(reference)], heard[len(reference) :]
     # show every pair of the given files
     verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
+    paths = [*reference, *candidate]
+    problems = sound_problems(zip(paths, heard, strict=True))
     if as_json:
-        document = _document(verdict, limits, [*reference, *candidate], heard)
-        print_json(document)
-        return
-    out.print(_pair_table(verdict, reference, candidate))
-    style = VERDICT_STYLE[verdict.verdict]
-    label = verdict_words(verdict.best.evidence) if verdict.best else verdict.verdict
-    out.print(f"[{style}]{label}[/]  {safe(verdict.reason)}  {_score_text(verdict)}")
-    if verdict.best and verdict.best.evidence.searched:
-        out.print(searched_text(verdict.best.evidence.searched), soft_wrap=True)
+        print_json(_document(verdict, limits, paths, heard))
+    elif not problems:
+        _show(verdict, reference, candidate)
+    exit_if_any(problems)
 
 
 @audio_app.command("bench")
@@ -134,15 +140,28 @@ def bench(
             progress.advance(comparing)
     with _writing(out_path):
         write_scores(out_path, scores)
+    print_problems(sound_problems(heard.items()))
     verdicts = Counter(score.verdict.verdict for score in scores)
     cpu_ms = sum(score.cpu_ms for score in scores)
     print_message(_bench_summary(verdicts, cpu_ms, list(heard.values())))
     if crowded := crowded_count(rows):
         print_message(
-            f"[yellow]{crowded} rows have more than {MOST_REFERENCES} references:[/] the cleanest "
-            f"{MOST_REFERENCES} of each were compared"
+            f"[yellow]more than {MOST_REFERENCES} references in {counted(crowded, 'row')}:[/] the "
+            f"cleanest {MOST_REFERENCES} of each were compared"
         )
     print_message(f"wrote {safe(out_path)}")
+
+
+def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> None:
+    """Print every pair, then the verdict with its reason."""
+    assert verdict.best is not None, "there is at least one pair"
+    out.print(_pair_table(verdict, references, candidates))
+    evidence = verdict.best.evidence
+    score = "" if evidence.score is None else f"score {evidence.score:.3f}"
+    reason = safe(reason_message(evidence.reason).en)
+    out.print(f"{styled_verdict(evidence)}  {reason}  {score}".rstrip(), soft_wrap=True)
+    if evidence.searched:
+        out.print(searched_text(evidence.searched), soft_wrap=True)
 
 
 @contextmanager
@@ -179,6 +198,7 @@ def _document(
         "pairs": [asdict(pair) for pair in verdict.pairs],
         "sounds": [_sound_document(path, sound) for path, sound in zip(paths, heard, strict=True)],
         "limits": asdict(limits),
+        "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,
         "library_version": judging_version(),
@@ -228,19 +248,15 @@ def _pair_cells(pair: GroupPair) -> list[str]:
     ]
 
 
-def _score_text(verdict: GroupVerdict) -> str:
-    score = verdict.best.evidence.score if verdict.best else None
-    return "" if score is None else f"score {score:.3f}"
-
-
 def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[SoundMeasurement]) -> str:
     counts = "  ".join(
-        f"[{style}]{name}[/] {verdicts[name]}" for name, style in VERDICT_STYLE.items()
+        f"[{style}]{name.replace('_', ' ')}[/] {verdicts[name]}"
+        for name, style in VERDICT_STYLE.items()
     )
     sounds = [sound for sound in heard if isinstance(sound, MeasuredSound)]
     per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
     rows = verdicts.total()
     return (
-        f"{counts}\n{len(heard)} files, {per_file:.0f} ms of CPU time each to decode and measure; "
-        f"{rows} rows, {cpu_ms / max(1, rows):.1f} ms each to compare"
+        f"{counts}\n{counted(len(heard), 'file')}, {per_file:.0f} ms of CPU time each to decode "
+        f"and measure; {counted(rows, 'row')}, {cpu_ms / max(1, rows):.1f} ms each to compare"
     )

@@ -13,7 +13,13 @@ import typer
 from rich.table import Table
 
 from api.cli.options import JsonDocumentOption
-from api.cli.rendering.audio import format_number, searched_text, verdict_words
+from api.cli.rendering.audio import (
+    exit_if_any,
+    format_number,
+    searched_text,
+    sound_problems,
+    verdict_words,
+)
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import (
     err,
@@ -23,9 +29,13 @@ from api.cli.terminal import (
     print_written,
     safe,
 )
+from api.services.evidence.plot_texts import PlotTexts
 from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
+from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
+from pipelines.documents.messages import sound_message
+from pipelines.documents.verdict_reasons import reason_message
 from warehouse.extras import need_extra
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -128,9 +138,9 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
         from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415
 
         heard = [future.result() for future in futures]
-    for path, sound in zip((reference, candidate), heard, strict=True):
-        if isinstance(sound, NotComparable):
-            exit_with_input_error(f"{path.name} cannot be compared: {sound.reason}")
+    exit_if_any(
+        sound_problems(zip((reference, candidate), heard, strict=True), allowed=frozenset())
+    )
     first, second = (cast("MeasuredSound", sound).features for sound in heard)
     explanation = explain_pair(
         first, second, compare_pair(heard[0], heard[1], limits=limits), limits=limits
@@ -141,6 +151,7 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
             asdict(one) | {"lower_is_better": one.lower_is_better, "is_met": one.is_met}
             for one in explanation.measures
         ],
+        "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
     }
     check = _check_files(reference, candidate) if with_librosa else None
@@ -215,14 +226,16 @@ def _show(explanation: Explanation, again: Document | None) -> None:
     for name in ("measure", "value", "limit", ""):
         table.add_column(name, justify="right" if name in {"value", "limit"} else "left")
     states = {True: "[green]met[/]", False: "[red]not met[/]", None: ""}
+    texts = PlotTexts("en")
     for one in explanation.measures:
         sign = "≤" if one.lower_is_better else "≥"
         value = format_number(one.value, ".6f")
+        name = texts.of(one.name)
         limit = "–" if one.limit is None else f"{sign} {one.limit:g}"
-        table.add_row(one.name, value, limit, states[one.is_met])
+        table.add_row(name, value, limit, states[one.is_met])
     out.print(table)
     evidence = explanation.evidence
-    out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(evidence.reason)}")
+    out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(reason_message(evidence.reason).en)}")
     if evidence.searched is not None:
         out.print(searched_text(evidence.searched), soft_wrap=True)
     if again is not None and again["is_equal"]:
@@ -241,7 +254,7 @@ def _check_files(reference: Path, candidate: Path) -> "CrossCheck":
         sounds = [future.result() for future in futures]
     for sound in sounds:
         if isinstance(sound, NotComparable):
-            exit_with_input_error(f"a sound cannot be decoded: {sound.reason}")
+            exit_with_input_error(f"a sound cannot be decoded: {sound_message(sound.reason).en}")
     try:
         return cross_check(*cast("list[DecodedSamples]", sounds))
     except TooShortError as error:

@@ -4,8 +4,9 @@ References are sound files, or the stored reference sounds of a catalogue's trac
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,17 +15,26 @@ import typer
 
 from api.cli.options import JsonDocumentOption, MatchThreshold
 from api.cli.rendering.audio import (
+    READ_REASONS,
     audio_progress,
+    exit_if_any,
     format_number,
+    print_problems,
     searched_text,
+    sound_problems,
     styled_verdict,
     verdict_table,
 )
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
+from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
+from pipelines.audio.sound_formats import OTHER_SUFFIXES, SUFFIXES
+from pipelines.documents.messages import counted, sound_message
+from warehouse.input_files import file_problem, is_url
+from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 from warehouse.records.values import Row
 
@@ -33,11 +43,11 @@ if TYPE_CHECKING:
     from pipelines.audio.index.identify import Identification
     from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 
-SUFFIXES = frozenset({
-    ".aac", ".flac", ".m4a", ".mka", ".mov", ".mp3", ".mp4", ".oga", ".ogg", ".opus", ".wav",
-    ".webm",
-})  # fmt: skip
 _TABLES = frozenset({".csv", ".parquet", ".tsv"})
+_CATALOG_HINT = (
+    "give a folder of sounds, a CSV, TSV or Parquet file with a column `path`, or the name of a "
+    "catalogue (`sametrack catalog list`)"
+)
 _PATH_COLUMNS, _NAME_COLUMNS = ("path", "file"), ("label", "title", "name")
 _DEFAULT_WORKERS = 2
 _LIMITS = MatchThresholds()
@@ -78,7 +88,11 @@ def identify(
     workers: Annotated[int, typer.Option(min=1, help="Decoder processes.")] = _DEFAULT_WORKERS,
     as_json: JsonDocumentOption = False,
 ) -> None:
-    """Find the recording of a catalogue that each clip carries, also sped up or shifted."""
+    """Find the recording of a catalogue that each clip carries, also sped up or shifted.
+
+    Of each file the first 60 s are used. A clip that cannot be read as a sound is named, and the
+    exit status is then 2.
+    """
     limits = MatchThresholds(match_threshold=match_threshold)
     with DecoderPool(workers) as pool:
         futures = [pool.submit(clip) for clip in clips]
@@ -104,6 +118,7 @@ def identify(
                 print_json(_document(answers, references, limits, catalog=catalog, top=top))
             else:
                 _show(answers, references, top=top)
+    exit_if_any(sound_problems((answer.clip, answer.sound) for answer in answers))
 
 
 @contextmanager
@@ -116,20 +131,25 @@ def _open_references(
         files = [(str(file.relative_to(path)), file) for file in _sound_files(path)]
         yield _indexed(files, pool, index_folder, what=catalog)
     elif path.suffix.lower() in _TABLES:
-        if not path.is_file():
-            exit_with_input_error(f"{catalog} does not exist")
+        if problem := file_problem(path):
+            exit_with_input_error(f"--catalog: {problem.detail}", hint=_CATALOG_HINT)
         yield _indexed(_table_files(path), pool, index_folder, what=catalog)
+    elif path.exists() or path.is_symlink() or "/" in catalog:
+        problem = file_problem(path)
+        exit_with_input_error(
+            f"--catalog: {catalog} is neither a folder nor a table"
+            if problem is None
+            else f"--catalog: {problem.detail}",
+            hint=_CATALOG_HINT,
+        )
     else:
-        if index_folder is not None:
-            exit_with_input_error(
-                "--index is for files; the index of a catalogue is in the data home"
-            )
-        with _stored_references(catalog) as stored:
+        with _stored_references(catalog, index_folder) as stored:
             yield stored
 
 
 def _sound_files(folder: Path) -> list[Path]:
-    found = (file for file in folder.rglob("*") if file.suffix.lower() in SUFFIXES)
+    """Return the sounds in a folder, those of formats that cannot be read included."""
+    found = (f for f in folder.rglob("*") if f.suffix.lower() in SUFFIXES | OTHER_SUFFIXES)
     return sorted(file for file in found if file.is_file())
 
 
@@ -141,7 +161,10 @@ def _table_files(table: Path) -> list[tuple[str, Path]]:
     names = [name for name in _NAME_COLUMNS if name in rows[0]]
     given = [(row, str(row[columns[0]] or "").strip()) for row in rows]
     return [
-        (next((str(row[name]) for name in names if row[name]), path), table.parent / path)
+        (
+            next((str(row[name]) for name in names if row[name]), path),
+            Path(path) if is_url(path) else table.parent / path,
+        )
         for row, path in given
         if path
     ]
@@ -180,18 +203,40 @@ def _indexed(
     except (OSError, ValueError) as error:
         exit_with_input_error(f"the index cannot be kept: {error}")
     if not references.count:
-        reasons = ", ".join(f"{count} x {name}" for name, count in references.unusable.items())
-        exit_with_input_error(
-            f"{what} has no sound that can be compared" + (f": {reasons}" if reasons else "")
-        )
+        print_problems(_unusable(references))
+        exit_with_input_error(f"{what} has no sound that can be compared", hint=_CATALOG_HINT)
     return references
 
 
+def _unusable(references: References) -> list[str]:
+    """Return a sentence for each reference that cannot be compared."""
+    return [f"{name}: {sound_message(reason).en}" for name, reason in references.unusable]
+
+
 @contextmanager
-def _stored_references(name: str) -> Iterator[References]:
+def _stored_references(name: str, index_folder: Path | None) -> Iterator[References]:
+    """Open the stored reference sounds of a catalogue.
+
+    Raises:
+        InvalidParameterError: There is no such catalogue, or no profile that could have one.
+    """
     from pipelines.catalog.open_service import open_catalog_sounds  # noqa: PLC0415 - loads SQLAlchemy
 
-    with open_catalog_sounds(stored_settings(), name) as sounds, audio_progress() as progress:
+    with ExitStack() as stack:
+        try:
+            sounds = stack.enter_context(open_catalog_sounds(stored_settings(), name))
+        except (InvalidParameterError, ProfileNotChosenError) as error:
+            needs_profile = isinstance(error, ProfileNotChosenError)
+            raise InvalidParameterError(
+                f"--catalog: there is no folder or table {name!r}, and no catalogue of this name"
+                + (" can be looked up, because no profile is chosen" if needs_profile else ""),
+                hint=_CATALOG_HINT,
+            ) from error
+        if index_folder is not None:
+            exit_with_input_error(
+                "--index is for files; the index of a catalogue is in the data home"
+            )
+        progress = stack.enter_context(audio_progress())
         task = progress.add_task("indexing references", total=None)
         sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))
         progress.stop()
@@ -214,9 +259,14 @@ def _document(
     return {
         "catalog": catalog,
         "reference_count": references.count,
-        "unusable_references": dict(references.unusable),
+        "unusable_references": Counter(reason for _, reason in references.unusable),
+        "unusable_files": [
+            {"reference": name, "not_comparable_reason": reason}
+            for name, reason in references.unusable
+        ],
         "clips": [_clip_document(answer, references, top) for answer in answers],
         "limits": asdict(limits),
+        "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,
         "library_version": judging_version(),
@@ -246,16 +296,20 @@ def _show(answers: list[_Answer], references: References, *, top: int) -> None:
             clip = safe(answer.clip.name) if place == 0 else ""
             table.add_row(clip, *_cells(one, references), style=None if place == 0 else "dim")
         if not answer.found:
-            sound = answer.sound
-            reason = "nothing alike" if isinstance(sound, MeasuredSound) else sound.reason
-            table.add_row(safe(answer.clip.name), "–", safe(reason))
+            table.add_row(safe(answer.clip.name), "–", _no_match(answer.sound))
     out.print(table)
     for text, clips in _searched(answers).items():
         names = "" if len(answers) == 1 else f"[dim]{safe(', '.join(clips))}[/]  "
         out.print(f"{names}{text}", soft_wrap=True)
-    left_out = references.unusable.total()
-    rest = f"; {left_out} files cannot be compared" if left_out else ""
-    print_message(f"[dim]looked up in {references.count} references{rest}[/]")
+    print_message(f"[dim]looked up in {counted(references.count, 'reference')}[/]")
+    print_problems(_unusable(references))
+
+
+def _no_match(sound: SoundMeasurement) -> str:
+    """Return what stands in the column of verdicts for a clip without a reference."""
+    if isinstance(sound, MeasuredSound):
+        return "nothing alike"
+    return safe(sound_message(sound.reason).en) if sound.reason in READ_REASONS else "not read"
 
 
 def _searched(answers: list[_Answer]) -> dict[str, list[str]]:

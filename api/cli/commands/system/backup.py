@@ -7,6 +7,7 @@ import typer
 
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import out, safe
+from pipelines.documents.messages import counted
 from warehouse.records.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def backup(dest: Destination) -> None:
     )
     size = manifest.size_bytes / MEGABYTE
     out.print(
-        f"[green]copied[/] world {safe(manifest.world)}: {len(manifest.files)} files, {size:.1f} MB"
+        f"[green]copied[/] world {safe(manifest.world)}: {counted(len(manifest.files), 'file')}, "
+        f"{size:.1f} MB"
     )
     for reason in manifest.left_out:
         out.print(f"[yellow]left out[/] {safe(reason)}")
@@ -78,7 +80,7 @@ def _restore(source: Path, settings: "Settings") -> None:
     manifest = restore_backup(source, settings.data_home, world=world)
     out.print(
         f"[green]restored[/] world {safe(world)} of {safe(manifest.created_at)}: "
-        f"{len(manifest.files)} files, all checked"
+        f"{counted(len(manifest.files), 'file')}, all checked"
     )
     for reason in manifest.left_out:
         out.print(f"[yellow]was left out[/] {safe(reason)}")
@@ -95,4 +97,6 @@ def _raise_sequences(settings: "Settings") -> None:
         lake_url=settings.lake_url or home.lake_url,
         world=home.world,
     )
-    out.print(f"[green]raised[/] the sequences of {count} lists and entities to those in the lake")
+    out.print(
+        f"[green]raised[/] {counted(count, 'sequence')} of lists and entities to those in the lake"
+    )

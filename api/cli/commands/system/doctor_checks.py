@@ -13,6 +13,7 @@ from pipelines.doctor.checks import machine
 from pipelines.doctor.checks.device import device_checks
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
+from pipelines.documents.messages import counted
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from warehouse.home.folder import open_home
@@ -136,9 +137,14 @@ def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False)
     silent = sorted(name.lower() for name, status in statuses.items() if not status.healthy)
     if silent:
         return CheckResult(
-            "dagster", "warn", f"opens, {runs:,} runs; daemons send no heartbeat", START_ADVICE
+            "dagster",
+            "warn",
+            f"opens, {counted(runs, 'run')}; daemons send no heartbeat",
+            START_ADVICE,
         )
-    return CheckResult("dagster", "ok", f"opens, {runs:,} runs; {len(statuses)} daemons alive")
+    return CheckResult(
+        "dagster", "ok", f"opens, {counted(runs, 'run')}; {counted(len(statuses), 'daemon')} alive"
+    )
 
 
 def _check_webhook(settings: ApiSettings) -> CheckResult:

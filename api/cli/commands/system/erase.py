@@ -18,6 +18,7 @@ from api.cli.terminal import (
     safe,
     show_error,
 )
+from pipelines.documents.messages import counted
 
 if TYPE_CHECKING:
     from api.settings import ApiSettings
@@ -67,9 +68,10 @@ def _check_no_service(settings: "ApiSettings") -> None:
 
 
 def _confirm(names: "AccountNames") -> None:
+    posts = counted(len(names.works), "post")
     err.print(
-        f"This erases [bold]{safe(names.sec_uid)}[/] and {len(names.works):,} posts from all "
-        "tables, results, reports and caches. It cannot be undone."
+        f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, reports "
+        "and caches. It cannot be undone."
     )
     if not typer.confirm("Erase it?", err=True):
         exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
@@ -86,7 +88,9 @@ def _print_summary(erased: "ErasureResult", *, as_json: bool) -> None:
         out.print(f"{count:>10,}  rows of {safe(name)} in the control store")
     out.print(f"{erased.runs:>10,}  Dagster runs")
     out.print(f"{erased.files:>10,}  files")
-    searched = f"{erased.proof.file_count:,} files ({erased.proof.byte_count:,} bytes) searched"
+    searched = (
+        f"{counted(erased.proof.file_count, 'file')} ({erased.proof.byte_count:,} bytes) searched"
+    )
     if erased.proof.is_clean:
         out.print(
             f"[green]erased[/]: {searched}, including archives; the account is in none of them"

@@ -3,6 +3,7 @@
 import os
 import secrets
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -76,11 +77,18 @@ def _ask_profile() -> str:
 
 
 def _valid_profile(profile: str) -> str:
-    if profile in PROFILES or Path(profile).is_file():
-        return _one_line(profile)
-    return exit_with_input_error(
-        f"{profile} is not a profile", hint="choose sandbox, public, or the path of a profile file"
-    )
+    """Return the name of a profile, or the path of a profile file that can be used.
+
+    Raises:
+        InvalidParameterError: It is neither.
+    """
+    if profile not in PROFILES:
+        from pipelines.platform.profiles import load_profile  # noqa: PLC0415 -- loads pydantic
+        from pipelines.settings import Settings  # noqa: PLC0415 -- as above
+
+        port = Settings.model_fields["sandbox_port"].default
+        load_profile(profile, sandbox_port=port)
+    return _one_line(profile)
 
 
 def _one_line(text: str) -> str:
@@ -104,7 +112,8 @@ def _write(path: Path, text: str) -> None:
             stream.write(text)
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)  # it may hold the token
+        with suppress(OSError):  # there is none, or no such folder
+            draft.unlink()  # it may hold the token
         exit_with_input_error(
             f"{path} cannot be written: {error.strerror}", hint="choose another path with --file"
         )

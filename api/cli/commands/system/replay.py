@@ -18,6 +18,7 @@ from rich.table import Table
 from api.cli.options import JsonDocumentOption
 from api.cli.stored_settings import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
+from pipelines.documents.messages import counted
 
 if TYPE_CHECKING:
     from pipelines.captures.replay import Replay, SurfaceReplay
@@ -152,8 +153,9 @@ def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
         _show_changes(one)
     kept = sum(one.kinds["changed"] + one.kinds["now_parsed"] for one in found)
     if kept:
-        did = "were appended" if is_written else "would be appended with --write"
-        print_message(f"{kept:,} captures {did}; old rows are kept")
+        was = "was" if kept == 1 else "were"
+        did = f"{was} appended" if is_written else "would be appended with --write"
+        print_message(f"{counted(kept, 'capture')} {did}; old rows are kept")
 
 
 def _show_changes(one: "SurfaceReplay") -> None:
@@ -163,4 +165,5 @@ def _show_changes(one: "SurfaceReplay") -> None:
     for example in one.examples:
         what = safe(example.what, limit=EXAMPLE_LIMIT)
         entity = safe(example.entity_id, limit=40)
-        out.print(f"  • [dim]{example.kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")
+        kind = example.kind.replace("_", " ")
+        out.print(f"  • [dim]{kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")

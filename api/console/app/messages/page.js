@@ -131,6 +131,7 @@ addMessages({
     "本服务可能需要令牌（OWN_API_TOKEN）。登录后也可使用 Dagster 界面。",
   ],
   "token.role": ["You are signed in with the role {role}.", "已登录，权限为 {role}。"],
+  "token.signed_out": ["You were signed out. Sign in again to continue.", "已退出登录，请重新登录后继续。"],
   "token.title": ["Sign in", "登录"],
   "token.use": ["Sign in", "登录"],
   "token.wrong": ["The token was not accepted. Check it and try again.", "令牌未被接受，请检查后重试。"],

@@ -19,6 +19,7 @@ from pydantic import (
     ValidationError,
 )
 
+from warehouse.input_files import read_text
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import END_S
 from warehouse.records.values import MAX_COUNT, PLATFORM_ID
@@ -144,11 +145,7 @@ def _read[T](
 ) -> tuple[tuple[T, ...], str]:
     if path is None:
         return (), "[]"
-    try:
-        text = path.expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InvalidParameterError(f"{setting} cannot be read: {why}", hint=GUIDE) from error
+    text = read_text(path.expanduser(), what=f"the file of {setting}", hint=GUIDE)
     try:
         return tuple(adapter.validate_json(text)), text
     except ValidationError as error:
