@@ -97,11 +97,11 @@ def test_videos_and_sounds_of_a_track_are_those_of_what_it_confirmed_and_compare
     assert found["sound_sha256"].to_pylist() == ["heard"]
 
 
-def test_ids_are_text_and_formulas_are_disarmed(
+def test_ids_are_text_and_formulas_are_disarmed_for_spreadsheets(
     small: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     fill(small)
-    assert command("export", "videos", "--out", "a.csv").status == 0
+    assert command("export", "videos", "--bom", "--out", "a.csv").status == 0
     assert f"'{HOSTILE}".replace('"', '""').encode() in (tmp_path / "a.csv").read_bytes()
     assert command("export", "videos", "--out", "a.parquet").status == 0
     found = pq.read_table(tmp_path / "a.parquet")

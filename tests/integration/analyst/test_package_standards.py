@@ -7,6 +7,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with tarfile.open(STORE) as archive:
         archive.extractall(folder, filter="data")
     home = open_home(folder / "home", "sandbox")
-    with closing(Engine(open_lake(home.lake_url, world=home.world))) as opened:
+    lake = open_lake(home.lake_url, world=home.world)
+    with closing(Engine(lake, as_of=datetime.now(UTC))) as opened:
         yield opened
 
 
@@ -60,7 +62,7 @@ def package(
     scope, folder = ExportScope(), tmp_path_factory.mktemp("package")
     extracts = choose_extracts(ALL_TABLES, scope)
     method = describe_method(engine, extracts, scope, is_pseudonymised=pseudonyms is not None)
-    write_package(folder / "p.zip", engine, extracts, method, pseudonyms=pseudonyms)
+    write_package(folder / "p.zip", engine, extracts, method, scope=scope, pseudonyms=pseudonyms)
     with zipfile.ZipFile(folder / "p.zip") as archive:
         archive.extractall(folder / "p")
     return folder / "p"
