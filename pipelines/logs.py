@@ -207,7 +207,7 @@ def _log_uncaught(
 
 def _to_line(_logger: object, _method: str, entry: EventDict) -> bytes:
     """Return the line without its end, what every line has first."""
-    entry = {name: entry[name] for name in _KEYS if name in entry} | entry
+    entry = {**{name: entry[name] for name in _KEYS if name in entry}, **entry}
     try:
         line = orjson.dumps(entry, default=repr, option=orjson.OPT_NON_STR_KEYS)
     except TypeError:  # a lone surrogate, or a number of more than 64 bits

@@ -246,8 +246,9 @@ class CurrentScan:
             Failure: No scan has confirmed videos in this run.
         """
         if self.session is None or "confirmed_videos" not in self.session.state.steps:
-            self.refuse(InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH))
-            raise to_failure(self.error)
+            error = InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
+            self.refuse(error)
+            raise to_failure(error)
         return list(self.session.state.confirmed.values())
 
     @contextmanager

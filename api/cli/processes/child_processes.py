@@ -29,7 +29,6 @@ POLL_INTERVAL_S = 0.05
 LOG_TAIL_LINES = 12
 OUTPUT_CHUNK = 1 << 16
 OUTPUT_WAIT_S = 1.0
-"""What a program printed last is in its log by then; what it started may go on printing."""
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -80,10 +79,14 @@ class Child:
         """Return the exit code; None while the program runs."""
         return self.process.poll()
 
-    def log_tail(self) -> str:
-        """Return the last lines of the log as text for a person; empty if there is none."""
+    def wait_for_log(self) -> None:
+        """Wait until its log has what it printed, but a second at most: what it started goes on."""
         if self._output is not None:
             self._output.join(OUTPUT_WAIT_S)
+
+    def log_tail(self) -> str:
+        """Return the last lines of the log as text for a person; empty if there is none."""
+        self.wait_for_log()
         if self.program.log is None or not self.program.log.exists():
             return ""
         from pipelines.logs import to_plain_text  # noqa: PLC0415 -- loads structlog
@@ -202,6 +205,7 @@ class ChildProcessGroup:
         until = time.monotonic() + self._grace_s
         for child in chosen:
             _wait_for_group(child, until)
+            child.wait_for_log()
             self._children.remove(child)
             self._tell(f"-{child.process.pid}")
 

@@ -36,10 +36,12 @@ OPTIONS = {
 }
 
 
-@signals.setup_logging.connect
 def configure_logs(**_options: object) -> None:
     """Log as all other programs do: with this signal Celery leaves it to us."""
     configure_process_logging()
+
+
+signals.setup_logging.connect(configure_logs)
 
 
 def open_celery_launcher(broker: str) -> CeleryRunLauncher:

@@ -173,7 +173,9 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
     if not has_ended:
         log.warning("another run has this job", run_number=job.run_number)
         return False
-    why = {"error": error.type, "detail": error.detail} if error else {"error": None}
+    why: dict[str, str | None] = {"error": error.type if error else None}
+    if error is not None:
+        why["detail"] = error.detail
     log.info("scan ended", status=status, **why)
     # Only now: who gets the lease next must find the end of this job, not scan again.
     runtime.control.release_leases(job_id)

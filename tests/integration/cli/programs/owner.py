@@ -1,5 +1,6 @@
 """A command with a household: one child that has a child of its own. Tests kill it."""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -25,7 +26,8 @@ def main(kind: str, log: Path, folder: Path) -> None:
         )
         while not log.read_text().strip():
             time.sleep(0.02)
-        print(child.process.pid, log.read_text().strip(), flush=True)
+        grandchild = json.loads(log.read_text())["message"]
+        print(child.process.pid, grandchild, flush=True)
         time.sleep(300)
 
 
