@@ -86,7 +86,7 @@ def _lead(lead: ReadOnlyDocument) -> str:
         return f"no lead estimated ({why}); bounds {bounds}; {basis}"
     return (
         f"lead of the platform, estimated: {lead['lead_days']:+.1f} days, bounds {bounds}, "
-        f"{lead['direction']}; {basis}"
+        f"{lead['direction'].replace('_', ' ')}; {basis}"
     )
 
 

@@ -232,3 +232,15 @@ def test_a_backup_without_its_store_leaves_nothing_behind(tmp_path: Path) -> Non
         backup(home, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
     assert [file.name for file in tmp_path.iterdir()] == ["home"]
+
+
+def test_a_restored_backup_opens_no_session(tmp_path: Path) -> None:
+    home = open_home(tmp_path / "first", "mock")
+    with closing(open_control(home.control_url, world="mock")) as control:
+        control.add_session("a" * 32, ends_at=2e9, now=1e9)
+        backup(home, tmp_path / "copy")
+        control.end_session("a" * 32)
+    restore_backup(tmp_path / "copy", tmp_path / "second", world="mock")
+    restored = open_home(tmp_path / "second", "mock")
+    with closing(open_control(restored.control_url, world="mock")) as control:
+        assert not control.has_session("a" * 32)

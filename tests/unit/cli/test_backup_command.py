@@ -34,7 +34,7 @@ def test_a_copy_is_made_and_put_back_elsewhere(
 ) -> None:
     made = CliRunner().invoke(app, ["backup", str(world / "copy")], catch_exceptions=False)
     assert made.exit_code == 0
-    assert "copied world sandbox: 1 files" in made.output
+    assert "copied world sandbox: 1 file," in made.output
     monkeypatch.setenv("DATA_HOME", str(world / "other"))
     put = CliRunner().invoke(app, ["restore", str(world / "copy")], catch_exceptions=False)
     assert put.exit_code == 0
@@ -71,7 +71,7 @@ def test_numbers_of_captures_go_on_after_those_of_the_lake_wherever_the_stores_l
     monkeypatch.setenv("LAKE_URL", lake_url)
     raised = CliRunner().invoke(app, ["restore", "--sequences"], catch_exceptions=False)
     assert raised.exit_code == 0
-    assert "sequences of 1 lists and entities" in raised.output
+    assert "raised 1 sequence of lists and entities" in raised.output
     with closing(open_control(control_url, world=WORLD)) as control:
         assert control.next_sequences([("music_list", "1"), ("music_list", "2")]) == [8, 1]
 

@@ -65,7 +65,7 @@ def test_what_people_say_is_kept_shown_and_taken_back(run: Run, tmp_path: Path) 
         add_usual(engine)
     assert shown(run("judge", "--json"))["relations"] == {"same": 1}
     song = run("song", SONG_KEY)
-    assert "title_and_artist" in song.stdout
+    assert "title and artist" in song.stdout
     assert "lead of the platform, estimated: +8.0 days" in song.stdout
     denied = run("unlink", SONG_KEY, TRACK, "--by", "Lin", "--note", "[b]a cover[/b]")
     assert "manual_different" in denied.stdout

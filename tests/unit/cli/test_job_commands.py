@@ -74,7 +74,7 @@ def test_jobs_are_listed_with_where_they_are(control: ControlStore) -> None:
         control.finish(waiting, "failed", error=FAULT)
         ask_for_scan(control, "7300000000000000002")
         text = run()
-        assert "upstream_forbidden" in text
+        assert "the platform refused" in text
         assert "queued" in text
         assert [job["status"] for job in json.loads(run("--json"))] == ["queued", "failed"]
         assert len(json.loads(run("--limit", "1", "--json"))) == 1

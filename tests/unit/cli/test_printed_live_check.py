@@ -59,7 +59,7 @@ def test_what_was_refused_and_what_is_proposed_is_listed() -> None:
         report(surfaces=[refused], hosts=hosts, patch=patch, exit_code=2, is_demo_data=True)
     )
     assert "demo data" in text
-    assert "upstream_forbidden: the platform said no" in text
+    assert "the platform refused the request: the platform said no" in text
     assert text.count("refused media host cdn.example") == 1
     assert "known.example" not in text
     assert "proposed hosts.media: cdn.example" in text

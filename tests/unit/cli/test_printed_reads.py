@@ -71,7 +71,7 @@ def test_a_missing_video_says_why() -> None:
         {"aweme_id": "2", "reason": "private", "detail_msg": None, "notice": None},
     ]
     text = on_paper(reads.print_videos_by_id, {"aweme_list": [], "filter_list": missing})
-    assert text.splitlines() == ["  • 1 deleted gone", "  • 2 private "]
+    assert text.splitlines() == ["  • 1: deleted gone", "  • 2: private"]
     text = on_paper(reads.print_videos_by_id, {"aweme_list": [video(1)], "filter_list": []})
     assert "video 1" in text
 
@@ -99,7 +99,7 @@ def test_a_batch_tells_jobs_from_refusals_and_what_was_left_out() -> None:
     text = on_paper(reads.print_batch, {"items": items, "lists": lists})
     assert "1,210" in text
     assert "rejected" in text
-    assert "invalid_music_input: no link" in text
+    assert "no link" in text
     assert "album link: 2 of 3 songs, 1 left out" in text
     assert text.splitlines()[-1] == "chart Top: 3 of 3 songs"
 
@@ -117,6 +117,6 @@ def test_a_discovery_says_what_became_of_every_candidate() -> None:
     text = on_paper(reads.print_related_videos, data)
     assert MUSIC_ID in text
     assert "1 verified of 3 candidates" in text
-    assert "• 2 rejected too far" in text
+    assert "• 2 rejected: too far" in text
     assert "• 3 pooled" in text
     assert "• 1" not in text

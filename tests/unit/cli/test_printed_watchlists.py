@@ -92,7 +92,7 @@ def test_an_entry_that_failed_and_a_first_run_say_so() -> None:
     error = {"type": "upstream_forbidden", "detail": "refused"}
     first = {**NO_CHANGES, "since": None}
     text = on_paper(print_digest, digest(entry(error=error), entry(changes=first)))
-    assert "upstream_forbidden: refused" in text
+    assert "failed: refused" in text
     assert "first run: nothing to compare with" in text
 
 

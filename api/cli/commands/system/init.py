@@ -77,17 +77,17 @@ def _ask_profile() -> str:
 
 
 def _valid_profile(profile: str) -> str:
-    """Return the name of a profile, or the path of a profile file that can be used.
-
-    Raises:
-        InvalidParameterError: It is neither.
-    """
+    """Return the name of a profile, or the path of a profile file that can be used."""
     if profile not in PROFILES:
         from pipelines.platform.profiles import load_profile  # noqa: PLC0415 -- loads pydantic
         from pipelines.settings import Settings  # noqa: PLC0415 -- as above
+        from warehouse.records.errors import InvalidParameterError  # noqa: PLC0415 -- with them
 
         port = Settings.model_fields["sandbox_port"].default
-        load_profile(profile, sandbox_port=port)
+        try:
+            load_profile(profile, sandbox_port=port)
+        except InvalidParameterError as error:
+            exit_with_input_error(error.detail, hint=error.hint)
     return _one_line(profile)
 
 
