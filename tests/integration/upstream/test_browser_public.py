@@ -38,6 +38,7 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 from warehouse.records.search import SearchPosition
+from warehouse.records.videos import VideoDetail
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 browser = pytest.mark.browser
@@ -475,6 +476,7 @@ async def test_client_side_pages_of_the_sandbox_are_read_through_the_browser(
             unsigned = world.get(ITEM_INFO, params={"item_ids": aweme_id}).json()
             shell = world.get(f"/share/video/{aweme_id}/").text
             detail = await provider.fetch_video(aweme_id)
+            assert isinstance(detail.value, VideoDetail)
             author = detail.value.video.author
             assert author is not None
             account = await provider.fetch_account(author.sec_uid)
