@@ -91,7 +91,7 @@ class WarehouseRelation:
         for at, field in enumerate(table.schema):
             if pa.types.is_nested(field.type):  # Arrow would make arrays of the lists
                 values = pd.Series(table.column(at).to_pylist(), index=frame.index, dtype=object)
-                frame.isetitem(at, values)
+                frame.isetitem(at, values)  # type: ignore[arg-type]  # its stubs forget a series
         return frame
 
     def pl(self) -> "pl.DataFrame":

@@ -44,7 +44,7 @@ def durations_apart(
     relation: duckdb.DuckDBPyRelation,
 ) -> tuple[duckdb.DuckDBPyRelation, tuple[int, ...]]:
     """Return the relation with each interval taken apart for `with_durations`, and their places."""
-    are = [isinstance(type_, DuckDBPyType) and type_.id == "interval" for type_ in relation.types]
+    are = [type_.id == "interval" for type_ in relation.types]
     places = tuple(place for place, is_interval in enumerate(are) if is_interval)
     return _projected(relation, [_DURATION if is_interval else "" for is_interval in are]), places
 

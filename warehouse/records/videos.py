@@ -337,7 +337,8 @@ def is_of_other_hashtag(video: Video, ch_id: str) -> bool:
 
     Lists trim their rows, so a row without any hashtag states none and is not foreign.
     """
-    return bool(video.hashtags) and all(hashtag.ch_id != ch_id for hashtag in video.hashtags)
+    stated = video.hashtags or ()
+    return bool(stated) and all(hashtag.ch_id != ch_id for hashtag in stated)
 
 
 def own_sound_origin(video: Video) -> SoundOrigin | None:

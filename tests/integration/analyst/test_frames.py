@@ -51,7 +51,7 @@ def wh(
 
 
 def of_kind(frame: pd.DataFrame, kind: str) -> list[str]:
-    return [name for name, dtype in frame.dtypes.items() if str(dtype).startswith(kind)]
+    return [str(name) for name, dtype in frame.dtypes.items() if str(dtype).startswith(kind)]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -103,7 +103,9 @@ def test_csv_and_excel_files_are_written_and_read(frame: pd.DataFrame, tmp_path:
     texts, dates = of_kind(frame, "string"), of_kind(frame, "datetime64")
     are_texts: Any = dict.fromkeys(texts, "string")
     frame.to_csv(tmp_path / "a.csv", index=False)
-    naive = {name: frame[name].dt.tz_localize(None) for name in frame.select_dtypes("datetimetz")}
+    naive = {
+        str(name): frame[name].dt.tz_localize(None) for name in frame.select_dtypes("datetimetz")
+    }
     frame.assign(**naive).to_excel(tmp_path / "a.xlsx", index=False)
     read = (
         pd.read_csv(tmp_path / "a.csv", dtype=are_texts, parse_dates=dates),

@@ -72,7 +72,8 @@ def test_every_number_of_the_reports_is_repeated_with_pandas_alone(
     with open_local_job_client(ApiSettings()) as jobs:
         assert {job["job_id"] for job in jobs.jobs(limit=10)} == set(repeated)
         for job in map(jobs.job, repeated):
-            shown = shown_numbers(job, jobs.gather_pairs(job).rejected)
+            rejected = [dict(pair) for pair in jobs.gather_pairs(job).rejected]
+            shown = shown_numbers(job, rejected)
             assert shown["ranking"]
             assert_repeated(shown, repeated[job["job_id"]])
 
@@ -178,11 +179,12 @@ def add_scan(small: Any) -> None:
           "confirmed_count": 3, "algorithm": "a"}],
     )  # fmt: skip
     small.add_works(SEC_UID, nickname=NICKNAME, desc=HOSTILE)
-    for name, row in (
+    rows: tuple[tuple[str, dict[str, Any]], ...] = (
         ("marts.candidates", {"aweme_id": "7410000000000000001", "outcome": "rejected"}),
         ("marts.audio_comparisons", {"candidate_aweme_id": "7410000000000000001",
                                      "track_music_id": TRACK, "verdict": "rejected"}),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for name, row in rows:
         small.lake.append(name, [to_row(name, job_id=JOB, **row)])
 
 

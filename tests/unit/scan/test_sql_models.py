@@ -205,7 +205,7 @@ def test_an_order_by_a_ratio_ranks_alike_in_the_answer_the_store_sql_and_exports
         """
         found = stored.rows(sql)
         with stored.reading(sql) as batches:
-            exported = to_csv(to_table("rankings", batches.read_all()), with_mark=False)
+            exported = to_csv(to_table("rankings", batches.read_all()), for_spreadsheets=False)
     lines = list(csv.DictReader(exported.decode().splitlines()))
     rates = [1.5, 0.9, 0.3, 0.1, None, None]
     assert [(one["rank"], one["aweme_id"]) for one in found] == list(enumerate(ranked, 1))

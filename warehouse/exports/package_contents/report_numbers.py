@@ -113,8 +113,7 @@ def list_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     plain = plain.where(plain.notna(), None)
     for name in frame.select_dtypes(["datetime", "datetimetz"]):
         plain[name] = plain[name].map(str, na_action="ignore")
-    rows: list[dict[str, Any]] = plain.to_dict("records")
-    return rows
+    return [{str(name): value for name, value in row.items()} for row in plain.to_dict("records")]
 
 
 def coverage_of(own: str, scan: str) -> dict[str, Any]:
