@@ -176,7 +176,7 @@ def test_another_format_is_refused_with_what_to_do(name: str) -> None:
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParameterError, match=r"songs\.csv cannot be read"):
+    with pytest.raises(InvalidParameterError, match=r"songs\.csv does not exist"):
         read_lines(tmp_path / "songs.csv")
 
 

@@ -162,7 +162,7 @@ def test_a_broken_text_names_its_line(source: Any) -> None:
 
 def test_a_file_that_is_not_there_is_said_without_its_place(tmp_path: Path) -> None:
     settings = Settings(_env_file=None, data_provider="file", users_file=tmp_path / "gone.json")
-    with pytest.raises(InvalidParameterError, match="USERS_FILE cannot be read") as caught:
+    with pytest.raises(InvalidParameterError, match="USERS_FILE does not exist") as caught:
         build_data_provider(settings, choose_profile(settings), control=BOOK)
     assert str(tmp_path) not in caught.value.detail
 
