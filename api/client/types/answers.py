@@ -9,12 +9,13 @@ Written by `make docs`. Unknown values are None. Ids are text. A name that ends 
 from typing import Literal, NotRequired, TypedDict
 
 AccountEntry = TypedDict("AccountEntry", {"sec_uid": "str", "nickname": "str | None",
-    "unique_id": "str | None", "follower_count": "int | None", "total_favorited": "int | None",
-    "aweme_count": "int | None", "profile_complete": "bool", "linked_video_count": "int",
-    "linked_digg_count": "int | None", "linked_comment_count": "int | None",
-    "linked_collect_count": "int | None", "linked_share_count": "int | None",
-    "linked_statistics_complete": "bool", "top_video": "VideoPreview",
-    "video_previews": "list[VideoPreview]"})
+    "unique_id": "str | None", "follower_count": "int | None",
+    "follower_count_source": 'NotRequired[Literal["follower_count", "mplatform_followers_count"] | None]',
+    "total_favorited": "int | None", "aweme_count": "int | None", "profile_complete": "bool",
+    "linked_video_count": "int", "linked_digg_count": "int | None",
+    "linked_comment_count": "int | None", "linked_collect_count": "int | None",
+    "linked_share_count": "int | None", "linked_statistics_complete": "bool",
+    "top_video": "VideoPreview", "video_previews": "list[VideoPreview]"})
 AccountSummary = TypedDict("AccountSummary", {"accounts": "list[AccountEntry]",
     "video_preview_limit": "int", "account_count": "int", "account_count_complete": "bool"})
 AuditedVideoDocument = TypedDict("AuditedVideoDocument", {"aweme_id": "str",
@@ -117,8 +118,9 @@ DiscoveryResponse = TypedDict("DiscoveryResponse", {"kind": 'Literal["discovery"
 ErrorDocument = TypedDict("ErrorDocument", {"type": "str", "detail": "str", "hint": "str | None",
     "retry_after": "float | None", "upstream": "UpstreamResponse | None"})
 EvidenceDocument = TypedDict("EvidenceDocument", {"comparison_id": "str",
-    "reference_aweme_id": "str", "candidate_aweme_id": "str", "reference_music_id": "str",
-    "candidate_music_id": "str",
+    "reference_kind": 'Literal["video", "service_track"]', "reference_aweme_id": "str | None",
+    "reference_service_track_id": "str | None", "candidate_aweme_id": "str",
+    "reference_music_id": "str", "candidate_music_id": "str",
     "verdict": 'Literal["confirmed", "variant", "rejected", "not_comparable"]', "reason": "str",
     "segment": 'Literal["whole", "local"] | None', "chroma_distance": "float | None",
     "mfcc_distance": "float | None", "overlap_s": "float | None",
@@ -241,7 +243,8 @@ SearchedDocument = TypedDict("SearchedDocument", {"speed": "list[float]", "tempo
 SoundOriginDocument = TypedDict("SoundOriginDocument", {"aweme_id": "str",
     "source": 'Literal["stated", "id"]', "offset_s": "int | None"})
 SourceCoverageDocument = TypedDict("SourceCoverageDocument", {"surface": "str", "requests": "int",
-    "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str"})
+    "pages": "int", "items": "int", "new_items": "int", "stop_reason": "str",
+    "foreign_rows": "NotRequired[int]"})
 SourceDecisionDocument = TypedDict("SourceDecisionDocument", {"question": "str", "surface": "str",
     "tried": "int", "answered": "int", "left_closed": "int", "left_sick": "int",
     "left_held_back": "int", "latest_answers": "NotRequired[int]",
