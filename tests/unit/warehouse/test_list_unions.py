@@ -196,8 +196,10 @@ def test_a_replayed_capture_is_one_capture(store: Store) -> None:
     store.replay(first, at=LONG_AGO + timedelta(days=9))
     after = {order: store.page(order=order) for order in ("public", "likes")}
     assert after["public"] == before["public"]
-    assert (before["likes"], after["likes"]) != (None, None)
-    assert after["likes"] == replace(before["likes"], at=after["likes"].at)
+    then, now = before["likes"], after["likes"]
+    assert then is not None
+    assert now is not None
+    assert now == replace(then, at=now.at)
 
 
 def test_the_newest_reading_of_a_capture_counts(store: Store) -> None:
