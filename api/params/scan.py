@@ -319,19 +319,12 @@ class JobBody(ScanBody):
     def _unused_by_keyword(self) -> str | None:
         """Return a parameter that contradicts the keyword mode, with the reason.
 
-        It searches, confirms nothing and therefore ranks nothing. Defaults are accepted, and what
-        says the same: `verify_audio=false`, `account_profile_limit=0`. `count` sizes the request.
+        Parameters of the ranking are accepted: they apply to a list that is empty here.
         """
         if self.keywords:
             return "`search_keywords` would search for other titles: pass one as `keyword`"
         if not self.search_enabled:
             return "`search_enabled=false` would leave nothing to do"
-        if self.account_profile_limit not in {None, 0, self.count}:
-            return "`account_profile_limit` has no accounts to read"
-        unranked = ("sort_by", "viral_threshold", "viral_only", "match_threshold")
-        for name in unranked:
-            if getattr(self, name) != BY_NAME[name].default:
-                return f"`{name}` applies to confirmed videos, and there are none"
         return None
 
 

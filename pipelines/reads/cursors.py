@@ -13,7 +13,7 @@ of that moment. Until 2054 they stay below 2^53, the largest integer that a brow
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from warehouse.records.list_moments import SEQUENCES_AT_MOMENT, to_moment, to_ticks
+from warehouse.records.times import SEQUENCES_AT_MOMENT, to_moment, to_ticks
 
 OFFSETS = 1 << 20
 """Maximum offset in a union; real unions are far smaller."""

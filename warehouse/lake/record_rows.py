@@ -167,8 +167,8 @@ def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
         aweme_id=row["entity_id"],
         reason="unavailable",
         filter_reason=row["reason"],
-        notice=row["notice"],
-        detail_msg=row["detail_msg"],
+        notice=row.get("notice"),
+        detail_msg=row.get("detail_msg"),
     )
 
 

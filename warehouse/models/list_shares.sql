@@ -1,13 +1,17 @@
 -- One row per music id and day (UTC) on which its official list was read.
--- A row of a list is a video that it showed on the day, however often: whatever was observed with
--- its captures, foreign rows included, which are no items of the list.
+-- A row of a list is a video that it showed on the day, however often: its items, and the foreign
+-- rows that were observed with them and are none.
 with
 shown as (
     select distinct
         captures.entity_id as music_id,
         captures.observed_at::date as day,
         rows.aweme_id
-    from seen.videos as rows
+    from (
+        select capture_id, aweme_id from seen.capture_items
+        union
+        select capture_id, aweme_id from seen.videos where surface = 'music_list'
+    ) as rows
     join raw.captures as captures using (capture_id)
     where captures.surface = 'music_list'
 ),

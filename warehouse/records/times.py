@@ -28,8 +28,24 @@ EARLIEST_BIRTH_S, LATEST_BIRTH_S = -84, 337
 END_S = 253_402_300_800
 """The year 10000: no calendar has later times, and a time in milliseconds lies beyond it."""
 
+TICK = timedelta(milliseconds=16)
+"""Unit of the moments that sorted lists are as of, as cursors hold them."""
+SEQUENCES_AT_MOMENT = 1 << 10
+"""A captured page at a moment is told by its sequence number modulo this, and the moment."""
+_TICKS_FROM = datetime(2020, 1, 1, tzinfo=UTC)
+
 _SECONDS_SHIFT = 32
 _MAX_DIGITS = 20  # 2^64 has 20 digits
+
+
+def to_ticks(at: datetime) -> int:
+    """Return the number of the tick that a time lies in."""
+    return -(-(at - _TICKS_FROM) // TICK)
+
+
+def to_moment(ticks: int) -> datetime:
+    """Return the end of a tick."""
+    return _TICKS_FROM + ticks * TICK
 
 
 class _ObservationClock:

@@ -156,8 +156,9 @@ class _Collector:
         return _Page(videos, found.cursor, found.has_more)
 
     def _take(self, aweme_id: str, video: Video) -> None:
-        """Take a post, unless it states another author."""
-        if is_of_other_account(video, self.sec_user_id):
+        """Take a post, unless it states another author; demo data in its place always does."""
+        is_demo = self.captures.used_fallback
+        if not is_demo and is_of_other_account(video, self.sec_user_id):
             self.foreign[aweme_id] = video
             self.videos.pop(aweme_id, None)
             return

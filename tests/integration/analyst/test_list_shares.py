@@ -69,7 +69,9 @@ def test_rows_are_counted_by_their_name_and_by_what_was_heard(small: Any) -> Non
     small.lake.append("marts.confirmed_videos", [confirmed("1", TRACK), confirmed("6", COPY)])
     page(small.lake, TRACK, 0, ["1", "2", "3", "4", "5", "1"], surface="music_list")
     page(small.lake, TRACK, 1, ["5"], surface="music_list")
-    page(small.lake, COPY, 1, ["6", "3"], surface="music_list")
+    page(small.lake, COPY, 1, ["6"], surface="music_list")
+    foreign = detail("3", OTHER) | {"surface": "music_list", "capture_id": f"music_list-{COPY}-1"}
+    small.lake.append("raw.videos", [foreign])  # a row that is no item of the list
     page(small.lake, "account", 1, ["1"], surface="user_posts")
     with open_warehouse(small.home.root) as wh:
         rows = wh.query("list-shares").rows()

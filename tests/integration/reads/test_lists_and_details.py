@@ -48,8 +48,10 @@ async def ch_id(desk: Desk) -> str:
     async with desk.sources.users() as captures:
         provider: Any = captures._provider
         words = mock._search_index(provider._world)
-        ch_ids: list[str] = provider.ch_ids()
-        return max(ch_ids, key=lambda one: len(words.rows_of_hashtag(one)))
+        tags: list[str] = sorted(
+            provider.ch_ids(), key=lambda one: -len(words.rows_of_hashtag(one))
+        )
+    return tags[0]
 
 
 def rewrite(

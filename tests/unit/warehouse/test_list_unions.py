@@ -196,10 +196,10 @@ def test_a_replayed_capture_is_one_capture(store: Store) -> None:
     store.replay(first, at=LONG_AGO + timedelta(days=9))
     after = {order: store.page(order=order) for order in ("public", "likes")}
     assert after["public"] == before["public"]
-    liked_before, liked_after = before["likes"], after["likes"]
-    assert liked_before is not None
-    assert liked_after is not None
-    assert liked_after == replace(liked_before, at=liked_after.at)
+    then, now = before["likes"], after["likes"]
+    assert then is not None
+    assert now is not None
+    assert now == replace(then, at=now.at)
 
 
 def test_the_newest_reading_of_a_capture_counts(store: Store) -> None:

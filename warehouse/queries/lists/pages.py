@@ -25,8 +25,7 @@ from warehouse.queries.videos import (
     read_last_commit,
     read_ordering,
 )
-from warehouse.records.list_moments import SEQUENCES_AT_MOMENT, to_moment, to_ticks
-from warehouse.records.times import find_birth
+from warehouse.records.times import SEQUENCES_AT_MOMENT, find_birth, to_moment, to_ticks
 from warehouse.records.values import Row
 
 # Filter on ids first, so that files without them are not opened.
