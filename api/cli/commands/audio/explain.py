@@ -14,7 +14,7 @@ from rich.table import Table
 
 from api.cli.options import JsonDocumentOption
 from api.cli.rendering.audio import format_number, searched_text, verdict_words
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import (
     err,
     exit_with_input_error,
