@@ -308,24 +308,15 @@ class JobBody(ScanBody):
                 "search_only=true searches by `keyword` alone; remove {name}",
                 {"name": f"`{given[0]}`"},
             )
-        if self.search_only and (unused := self._unused_by_keyword()):
+        # Parameters of the ranking are accepted: it is empty here, whatever its order.
+        if self.search_only and (self.keywords or not self.search_enabled):
+            name = "search_keywords" if self.keywords else "search_enabled"
             raise PydanticCustomError(
                 "keyword_mode",
-                "search_only=true searches by `keyword` alone, where {name}",
-                {"name": unused},
+                "search_only=true searches by `keyword` alone; remove `{name}`",
+                {"name": name},
             )
         return self
-
-    def _unused_by_keyword(self) -> str | None:
-        """Return a parameter that contradicts the keyword mode, with the reason.
-
-        Parameters of the ranking are accepted: they apply to a list that is empty here.
-        """
-        if self.keywords:
-            return "`search_keywords` would search for other titles: pass one as `keyword`"
-        if not self.search_enabled:
-            return "`search_enabled=false` would leave nothing to do"
-        return None
 
 
 class AnnotationBody(StrictModel):

@@ -95,10 +95,10 @@ def test_a_misspelt_name_is_told_the_nearest(client: TestClient) -> None:
         {"verify_audio": False},
         {"verify_audio": True, "match_threshold": 0.65, "account_profile_limit": 30},
         {"account_profile_limit": 0, "count": 5},
-        {"sort_by": "hot_score", "viral_threshold": 10_000, "viral_only": False},
+        {"sort_by": "latest", "viral_threshold": 5, "viral_only": True},
     ],
 )
-def test_defaults_and_what_says_the_same_are_accepted_with_a_keyword(
+def test_parameters_that_do_not_contradict_a_keyword_are_accepted(
     client: TestClient, parameters: dict[str, Any]
 ) -> None:
     answer = client.post(JOBS, json={"keyword": "Paper Boats", "search_only": True, **parameters})

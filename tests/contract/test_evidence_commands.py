@@ -48,6 +48,7 @@ def run(heard: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
     def opened(_settings: object) -> Iterator[Services]:
         yield Services(readiness=Readiness({}), evidence=heard.evidence(), annotations=annotations)
 
+    monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setattr("api.process.open_services", opened)
     monkeypatch.setattr(command, "need_extra", lambda *_: None)
     monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
@@ -106,6 +107,8 @@ def test_without_a_profile_there_is_nothing_to_judge(
     def closed(_settings: object) -> Iterator[Services]:
         yield Services(readiness=Readiness({}))
 
+    monkeypatch.delenv("PROFILE")
+    monkeypatch.setenv("DATA_HOME", "/nowhere")
     monkeypatch.setattr("api.process.open_services", closed)
     assert isinstance(run(*words).exception, ProfileNotChosenError)
 

@@ -61,10 +61,10 @@ def heard(service: Any, tmp_path: Path) -> Any:
     service.comparisons[COMPARISON_ID] = {
         "comparison_id": COMPARISON_ID,
         "job_id": SCAN,
-        "track_music_id": "7300000000000000001",
+        "track_music_id": "7348759830572834348",
         "reference_aweme_id": "7350000000000000001",
         "candidate_aweme_id": CANDIDATE,
-        "reference_music_id": "7300000000000000001",
+        "reference_music_id": "7348759830572834348",
         "candidate_music_id": "7400000000000000003",
         "reference_sha256": "a" * 64,
         "candidate_sha256": "b" * 64,

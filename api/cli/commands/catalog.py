@@ -19,7 +19,7 @@ from api.cli.rendering.catalogs import (
     print_status,
     to_status_document,
 )
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INPUT,

@@ -22,8 +22,7 @@ from api.cli.commands import operations
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
-from api.cli.service_or_stores import ask
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import ask, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,

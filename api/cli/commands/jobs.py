@@ -14,8 +14,7 @@ from api.cli.job_client import expand_job_id
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.service_or_stores import ask
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import ask, stored_settings
 from api.cli.terminal import (
     out,
     print_document,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.evidence.report_evidence import ReportEvidence
 from pipelines.documents.messages import counted

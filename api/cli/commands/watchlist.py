@@ -12,8 +12,7 @@ import typer
 
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
-from api.cli.service_or_stores import ask
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import ask, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,

@@ -83,6 +83,7 @@ def run(
         "song": reference, "other": other, "silent": NotComparable(sha256="0", reason="silent"),
     }  # fmt: skip
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setattr(command, "DecoderPool", lambda _workers: Pool(sounds))
     monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
     for name in ("references/song.mp3", "references/other.m4a", "references/text.mp4"):

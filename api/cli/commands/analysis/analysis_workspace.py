@@ -11,7 +11,7 @@ import typer
 
 from api.cli.query_output import QueryFormat
 from api.cli.rendering.results import print_banner
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import err, print_message
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.cli.options import ServiceOption
-from api.cli.service_or_stores import ask
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import ask, stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 from pipelines.documents.messages import counted
 

@@ -20,7 +20,7 @@ from api.cli.rendering.audio import (
     sound_problems,
     verdict_words,
 )
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import (
     err,
     exit_with_input_error,

@@ -25,7 +25,7 @@ from api.cli.rendering.audio import (
     styled_verdict,
     verdict_table,
 )
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import MAX_SECONDS

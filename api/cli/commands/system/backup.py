@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import out, safe
 from pipelines.documents.messages import counted
 from warehouse.records.errors import InvalidParameterError

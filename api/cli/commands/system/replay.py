@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from api.cli.options import JsonDocumentOption
-from api.cli.stored_settings import stored_settings
+from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
 from pipelines.documents.messages import counted
 

@@ -1,10 +1,23 @@
-"""Commands that act on the stores of this machine, or with `--api` on those of a service."""
+"""Stores of a command: those of this machine, whose only world needs no PROFILE, or a service's."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from api.client import ApiResponse, AsyncClient
+    from api.settings import ApiSettings
+
+
+def stored_settings() -> "ApiSettings":
+    """Return the settings of a command that only reads: by default of the only stored world.
+
+    Raises:
+        ProfileNotChosenError: No world is chosen, and nothing is stored, or several worlds are.
+    """
+    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.platform.providers import choose_stored_world  # noqa: PLC0415 -- as above
+
+    return choose_stored_world(ApiSettings())
 
 
 def ask(
