@@ -320,8 +320,9 @@ def _about(subject: Message, what: Message) -> Message:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 page`, `2 pages`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    """Return a number with its noun: `1 page`, `2 pages`, `2 matches`."""
+    ending = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 def evidence_summary(evidence: ReadOnlyDocument | None) -> str:

@@ -22,6 +22,7 @@ from pipelines.orchestration.assets.tables import lake_tables
 from pipelines.orchestration.automation import automation_rules, follow_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
+from pipelines.orchestration.failures import run_log
 from pipelines.orchestration.resources import (
     CatalogResource,
     ChartResource,
@@ -33,7 +34,6 @@ from pipelines.orchestration.resources import (
     WatchlistResource,
     reviews_of_run,
 )
-from pipelines.orchestration.run_log import run_log
 from pipelines.orchestration.runs.launched_job import read_graph
 from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.orchestration.schedules import build_schedules

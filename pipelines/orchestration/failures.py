@@ -1,11 +1,17 @@
-"""Reasons of failed runs: an error that is raised on purpose is shown as what failed."""
+"""Why runs fail: an error that is raised on purpose is what failed, in Dagster and in the log."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from dagster import Failure
+from dagster import Failure, Field, InitLoggerContext, logger
 
+from pipelines.logs import FIELDS
+from pipelines.orchestration.runs.run_identity import JOB_TAG
 from warehouse.records.errors import SametrackError
+
+LOGGER = "dagster.runs"
 
 
 @contextmanager
@@ -21,3 +27,46 @@ def to_failure(error: SametrackError) -> Failure:
     """Return the failure of a step: type, what was wrong, what to do; no retry would help."""
     hint = f" ({error.hint})" if error.hint else ""
     return Failure(f"{error.type}: {error.detail}{hint}", allow_retries=False)
+
+
+@logger(
+    {"log_level": Field(str, default_value="INFO", is_required=False)},
+    description="One JSON object a line, in the log of the process.",
+)
+def run_log(context: InitLoggerContext) -> logging.Logger:
+    """Return the logger that Dagster copies the events of a run to."""
+    lines = logging.getLogger(LOGGER)
+    lines.setLevel(context.logger_config["log_level"])
+    lines.addFilter(describe_event)
+    return lines
+
+
+def describe_event(record: logging.LogRecord) -> bool:
+    """Describe an event in the fields of its line; False for an event that has a line already.
+
+    A failure for a stated reason is a warning of one line; other errors come with their traceback.
+    """
+    about: dict[str, Any] = getattr(record, "dagster_meta", {})
+    event = about.get("dagster_event")
+    data = None if event is None else event.event_specific_data
+    if getattr(data, "first_step_failure_event", None) is not None:
+        return False  # the step has said why
+    if event is None and str(about.get("orig_message")).startswith("Dependencies for step"):
+        return False  # one line for each later step, which the run page shows as skipped
+    run_id, tags = about.get("run_id"), about.get("job_tags") or {}
+    fields = {
+        "run_id": run_id,
+        "dagster_job": about.get("job_name"),
+        "step": about.get("step_key"),
+        "job_id": tags.get(JOB_TAG),
+    }
+    text = str(about.get("orig_message") or record.getMessage())
+    error = getattr(data, "error", None)
+    if error is not None and error.cls_name == Failure.__name__:
+        record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
+        text = f"{text} {error.message.partition(': ')[2].strip()}"
+    elif error is not None:
+        fields["exception"] = error.to_string()
+    record.msg, record.args, record.exc_info = text, (), None
+    setattr(record, FIELDS, {name: value for name, value in fields.items() if value is not None})
+    return record.levelno >= logging.getLogger(LOGGER).level

@@ -18,7 +18,7 @@ from warehouse.records.errors import (
 )
 
 LAYOUT_VERSION = 1
-CONTROL_VERSION = 11
+CONTROL_VERSION = 12
 """Schema version of the control store: the number of its newest migration."""
 PSEUDONYMS_KEY = "pseudonyms.key"
 _MARK = "world.json"

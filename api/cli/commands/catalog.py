@@ -191,7 +191,7 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
     }  # fmt: skip
     line = (
         f"[bold]{safe(name)}[/] {counted(counts.sounds, 'sound')} looked up, "
-        f"{counted(counts.compared, 'pair')} compared, matches: {counts.matches}"
+        f"{counted(counts.compared, 'pair')} compared, {counted(counts.matches, 'match')}"
     )
     print_document(document, line, as_json=as_json)
 

@@ -68,7 +68,7 @@ def test_a_run_that_was_stopped_says_how_many_jobs_were_cancelled(run: Run) -> N
 def test_sounds_are_looked_up_for_a_person_and_for_a_program(run: Run) -> None:
     shown = run("match", "songs")
     assert shown.exit_code == 0
-    assert shown.stdout == "songs 0 sounds looked up, 0 pairs compared, 0 match\n"
+    assert shown.stdout == "songs 0 sounds looked up, 0 pairs compared, 0 matches\n"
     document = json.loads(run("match", "songs", "--json").stdout)
     assert document == {
         "name": "songs", "sound_count": 0, "compared_count": 0, "match_count": 0,

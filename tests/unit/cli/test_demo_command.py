@@ -240,7 +240,7 @@ def test_a_scan_that_fails_shows_its_error_and_the_log_of_the_worker(
     desk.job = {**desk.job, "status": "failed", "error": fault, "result": None}
     failed = run()
     assert failed.exit_code == 1
-    assert "upstream_empty: nothing came" in failed.stderr
+    assert "nothing came (upstream_empty)" in failed.stderr
     assert stage.shown_logs == ["worker"]
     assert not (tmp_path / "reports").exists()
     assert not (tmp_path / "data").exists()

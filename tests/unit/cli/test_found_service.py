@@ -106,7 +106,7 @@ def test_a_scan_passes_by_another_program_on_the_port_of_the_service(
     works(monkeypatch, control, "failed", error=FAULT)
     failed = run()
     assert failed.exit_code == 1
-    assert "upstream_empty: nothing came" in failed.stderr
+    assert "nothing came (upstream_empty)" in failed.stderr
     (job,) = control.jobs(limit=9)
     assert (job.input, job.origin) == (MUSIC_ID, "cli")
 

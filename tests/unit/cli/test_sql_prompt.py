@@ -21,7 +21,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     lake = open_lake(str(tmp_path_factory.mktemp("lake")), world="sandbox", tables=[table])
     row: dict[str, object] = {
         "job_id": "a-job", "surface": "music_list", "requests": 2, "pages": 2, "items": 20,
-        "new_items": 18, "stop_reason": "exhausted",
+        "new_items": 18, "stop_reason": "exhausted", "foreign_rows": 0,
     }  # fmt: skip
     lake.append("marts.coverage", [row])
     with closing(Engine(lake)) as opened:

@@ -104,7 +104,7 @@ def test_a_refused_list_of_issues_ends_the_command_with_status_one(
     refused = run()
     assert refused.exit_code == 1
     assert "0 left" in refused.stdout
-    assert "stopped by upstream_forbidden: the chart forbids this" in refused.stdout
+    assert "stopped: the chart forbids this" in refused.stdout
 
 
 def test_one_signal_asks_to_stop_and_what_was_read_is_shown(

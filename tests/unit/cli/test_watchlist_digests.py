@@ -63,7 +63,7 @@ def test_who_waits_sees_the_digest_when_the_last_scan_has_ended(run: Run, worker
     assert done.exit_code == 1  # no entry could be checked
     assert worker.waits == 2
     assert "0 changes · 1 failed" in done.stdout
-    assert "upstream_empty: nothing came" in done.stdout
+    assert "failed: nothing came" in done.stdout
     (listed,) = json.loads(run("runs", "songs", "--json").stdout)["runs"]
     assert listed["status"] == "failed"
 

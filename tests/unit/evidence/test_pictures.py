@@ -81,7 +81,7 @@ def test_a_pair_that_could_not_be_compared_has_a_picture_without_a_window() -> N
 @pytest.mark.parametrize(
     "unnamed",
     [
-        replace(NOT_COMPARED, reason="candidate_decoder_timed_out"),
+        replace(NOT_COMPARED, reason="candidate_of_an_earlier_release"),
         replace(COMPARED, verdict="rejected", observation="of_an_earlier_release"),  # type: ignore[arg-type]  # as stored
     ],
 )

@@ -126,10 +126,14 @@ def test_a_person_reads_the_message_not_json() -> None:
 
 
 def test_a_log_that_nobody_reads_any_more_ends_no_program() -> None:
+    lines: list[bytes] = []
+
     class Closed:
-        def write(self, _line: bytes) -> None:
+        def write(self, line: bytes) -> None:
+            lines.append(line)
             raise BrokenPipeError
 
         def flush(self) -> None: ...
 
     write_line(Closed(), b"{}")
+    assert lines == [b"{}\n"]

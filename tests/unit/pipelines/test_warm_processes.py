@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from pipelines.orchestration.outages import STORE_WAIT_S, ResourceWait
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs import scan_runs
 from pipelines.orchestration.runs.scan_runs import RunProcess, run_scan, warm
@@ -133,11 +134,11 @@ def test_a_scan_begins_without_what_the_one_before_has_left(
 
 
 @pytest.mark.usefixtures("process")
-def test_a_scan_whose_store_goes_away_is_lost_and_not_failed(
+def test_a_scan_whose_store_goes_away_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     run, given_back = end_with(monkeypatch, OperationalError("select 1", {}, OSError("away")))
-    assert run() == ScanEnd("lost")
+    assert run() == ScanEnd("unwritten", wait=ResourceWait("worker", STORE_WAIT_S))
     assert given_back == ["all"]
 
 

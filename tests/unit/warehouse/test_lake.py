@@ -163,7 +163,7 @@ def test_a_commit_that_met_another_is_tried_again_on_the_newest_version(
 
 
 def test_a_listing_names_the_newest_version_and_its_files(lake: Lake) -> None:
-    assert lake.listing(SONGS) == TableListing(0, (), has_mixed_schemas=False)
+    assert lake.listing(SONGS) == TableListing(0, (), has_mixed_schemas=False, schema_version=1)
     lake.append(SONGS, songs("1"))
     lake.append(SONGS, songs("2"))
     listing = lake.listing(SONGS)

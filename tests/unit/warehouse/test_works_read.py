@@ -173,7 +173,7 @@ def _capture(name: str) -> dict[str, Any]:
         "observed_at": BEGIN,
     } | dict.fromkeys(
         ("reason", "http_status", "item_count", "cursor_in", "cursor_out", "has_more",
-         "payload_sha256", "source_path", "job_id")
+         "payload_sha256", "source_path", "job_id", "notice", "detail_msg")
     )  # fmt: skip
 
 
