@@ -48,7 +48,7 @@ def rows_of(name: str, job_id: str) -> pd.DataFrame:
     return frame[frame["job_id"] == job_id]
 
 
-def hot_score(videos: pd.DataFrame) -> pd.Series:
+def hot_score(videos: pd.DataFrame) -> "pd.Series[Any]":
     """Return likes + 4 comments + 3 collects + 8 shares; unknown if one of them is."""
     likes, comments, collects, shares = (videos[name] for name in COUNTS)
     return likes + 4 * comments + 3 * collects + 8 * shares
@@ -188,7 +188,7 @@ def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def numbers_of(job: pd.Series) -> dict[str, Any]:
+def numbers_of(job: "pd.Series[Any]") -> dict[str, Any]:
     """Return the numbers of the report of a job, a row of `results_jobs`."""
     own, scan = job["job_id"], job["scan_job_id"]  # differ where a stored result was reused
     parameters = json.loads(job["parameters"])
