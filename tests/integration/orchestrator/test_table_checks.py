@@ -101,7 +101,9 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
     with closing(Engine(lake)) as engine:
         table = DeltaTable(lake.path("marts.coverage"))
         table.alter.set_table_properties({VERSION: "0"}, raise_if_not_exists=False)
-        found, _ = checked("marts.coverage", build_definitions(reviews=ReviewResource(lambda: engine)))
+        found, _ = checked(
+            "marts.coverage", build_definitions(reviews=ReviewResource(lambda: engine))
+        )
     assert failed(found) == {"schema_is_as_agreed"}
     assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 1"
 

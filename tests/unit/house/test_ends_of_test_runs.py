@@ -20,8 +20,6 @@ def test_nothing_of_duckdb_outlives_a_run() -> None:
         "no:cacheprovider",
         WITH_HYPOTHESIS_AND_DUCKDB,
     ]
-    ended = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout
     assert "leaked" not in ended.stdout + ended.stderr
