@@ -51,7 +51,7 @@ class Small:
     def add_coverage(self) -> None:
         row: dict[str, object] = {
             "job_id": JOB, "surface": "music_list", "requests": 2, "pages": 2, "items": 20,
-            "new_items": 18, "stop_reason": "exhausted", "committed_at": START,
+            "new_items": 18, "stop_reason": "exhausted", "foreign_rows": 0, "committed_at": START,
         }  # fmt: skip
         self.lake.append("marts.coverage", [row])
 
@@ -82,7 +82,8 @@ class Small:
         }  # fmt: skip
         capture = {
             "surface": "user_posts", "entity_id": sec_uid, "sequence": 1, "outcome": "ok",
-            "reason": None, "http_status": 200, "request_count": 1, "item_count": 2,
+            "reason": None, "notice": None, "detail_msg": None,
+            "http_status": 200, "request_count": 1, "item_count": 2,
             "cursor_in": 0, "cursor_out": 2, "has_more": False, "payload_sha256": sha256,
             "source_path": f"/user/{sec_uid}", "parser_version": "1", "observed_at": START,
             **origin,

@@ -203,6 +203,8 @@ def add_files(root: Path) -> None:
         ("reports/plot.pdf", "packed"),
         ("reports/stays.html", STAYS),
         ("digests/gone.json", json.dumps({"works": [GONE_IDS[3]]})),
+        ("dagster/storage/run-1/compute_logs/gone.err", f"no profile of {GONE}"),
+        ("dagster/storage/run-1/compute_logs/stays.err", STAYS),
         ("published/sametrack.duckdb", "packed"),
         (f"cache/excerpts/{'a' * 64}-0-9000.mp3", "sound"),
         (f"cache/excerpts/{'b' * 64}-0-9000.mp3", "sound"),
@@ -260,11 +262,11 @@ def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
 def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
     root = erased.small.home.root
     left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
-    assert "reports/stays.html" in left
+    assert {"reports/stays.html", "dagster/storage/run-1/compute_logs/stays.err"} <= left
     assert f"cache/excerpts/{'b' * 64}-0-9000.mp3" in left
     assert not left & {
         "reports/gone.html", "reports/plot.pdf", "digests/gone.json", "published/sametrack.duckdb",
-        f"cache/excerpts/{'a' * 64}-0-9000.mp3",
+        f"cache/excerpts/{'a' * 64}-0-9000.mp3", "dagster/storage/run-1/compute_logs/gone.err",
     }  # fmt: skip
     assert not [name for name in left if name.startswith("sounds/")]
     assert [one.target for one in erased.control.jobs(limit=9)] == [STAYS]

@@ -147,7 +147,7 @@ def result(job: str, hour: int, count: int) -> dict[str, object]:
 def coverage(job: str, hour: int) -> dict[str, object]:
     return {
         "job_id": job, "surface": "music_list", "requests": 1, "pages": 1, "items": 20,
-        "new_items": 20, "stop_reason": "exhausted",
+        "new_items": 20, "stop_reason": "exhausted", "foreign_rows": 0,
         "committed_at": MONDAY + timedelta(hours=hour),
     }  # fmt: skip
 

@@ -50,7 +50,7 @@ class Stores(NamedTuple):
     def write_marts(self, job: Job) -> None:
         coverage = {
             "job_id": job.job_id, "surface": "music_list", "requests": 1, "pages": 1, "items": 1,
-            "new_items": 1, "stop_reason": "exhausted",
+            "new_items": 1, "stop_reason": "exhausted", "foreign_rows": 0,
         }  # fmt: skip
         rounds = {"job_id": job.job_id, "round": 0, "music_ids": [], "new_confirmed_count": 1}
         self.lake.append("marts.coverage", [coverage], job_id=job.job_id)

@@ -55,7 +55,7 @@ def observe(
     lake.append("raw.videos", [{**row, "committed_at": at}])
     capture: dict[str, Any] = dict.fromkeys(
         ("reason", "http_status", "item_count", "cursor_in", "cursor_out", "has_more",
-         "payload_sha256", "source_path", "job_id")
+         "payload_sha256", "source_path", "job_id", "notice", "detail_msg")
     ) | {
         "capture_id": capture_id, "surface": "video_page", "entity_id": aweme_id, "sequence": 1,
         "outcome": "ok", "request_count": 1, "parser_version": "1", "data_provider": "test",

@@ -191,6 +191,8 @@ def capture(capture_id: str) -> dict[str, object]:
         "sequence": 1,
         "outcome": "ok",
         "reason": None,
+        "notice": None,
+        "detail_msg": None,
         "http_status": 200,
         "request_count": 1,
         "item_count": 3,

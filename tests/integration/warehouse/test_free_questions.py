@@ -19,7 +19,8 @@ def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
     for number in (3, 1, 2):
         row: dict[str, object] = {
             "job_id": f"j{number}", "surface": "music_list", "requests": number, "pages": number,
-            "items": 10, "new_items": 5, "stop_reason": "exhausted", "committed_at": START,
+            "items": 10, "new_items": 5, "stop_reason": "exhausted", "foreign_rows": 0,
+            "committed_at": START,
         }  # fmt: skip
         lake.append("marts.coverage", [row])
     return lake

@@ -38,7 +38,8 @@ def track(hour: int) -> dict[str, object]:
 def capture(hour: int) -> dict[str, object]:
     return {
         "capture_id": f"c-{hour}", "surface": "music_info", "entity_id": "1", "sequence": hour + 1,
-        "outcome": "ok", "reason": None, "http_status": 200, "request_count": 1,
+        "outcome": "ok", "reason": None, "notice": None, "detail_msg": None,
+        "http_status": 200, "request_count": 1,
         "item_count": None, "cursor_in": None, "cursor_out": None, "has_more": None,
         "payload_sha256": None, "source_path": "/", "parser_version": "1",
         "data_provider": "mock", "job_id": None, "observed_at": START + timedelta(hours=hour),

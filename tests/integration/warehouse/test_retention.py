@@ -36,7 +36,7 @@ def body(sha256: str, at: datetime) -> dict[str, object]:
 
 def capture(sha256: str, at: datetime) -> dict[str, Any]:
     unknown = ("reason", "http_status", "item_count", "cursor_in", "cursor_out", "has_more",
-               "source_path", "job_id")  # fmt: skip
+               "source_path", "job_id", "notice", "detail_msg")  # fmt: skip
     return dict.fromkeys(unknown) | {
         "capture_id": f"{sha256}-{at:%j}", "surface": "user_posts", "entity_id": "a",
         "sequence": 1, "outcome": "ok", "request_count": 1, "payload_sha256": sha256,

@@ -49,7 +49,8 @@ with (
             **about, "outcome": "ok", "request_count": 1, "item_count": 5, "observed_at": now,
             "data_provider": "public-graph", "source_path": "/list", "parser_version": "test-1",
             "cursor_in": 0, "cursor_out": None, "has_more": False, "http_status": 200,
-            "job_id": None, "payload_sha256": None, "reason": None,
+            "job_id": None, "payload_sha256": None, "reason": None, "notice": None,
+            "detail_msg": None,
         }  # fmt: skip
         lake.append("raw.captures", [row])
         with runs:
