@@ -30,8 +30,8 @@ _SEPARATOR = b"\x00"  # no name contains it, so a match never spans two cells
 RECREATED_FOLDERS = ("published", "cache/pictures")
 """Folders of files that cannot be searched; they are recreated."""
 USER_FOLDERS = ("reports", "digests", "dagster/storage")
-"""Files for users, and what steps of runs print: a file is deleted if it names the account or cannot
-be searched."""
+"""Files for users, and what steps of runs print: deleted if they name the account, or cannot be
+searched."""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
 
