@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.audio.sound_formats import CODEC_NAMES, FORMAT_NAMES
 from warehouse.records.values import ReadOnlyDocument
+from warehouse.sound_formats import CODEC_NAMES, FORMAT_NAMES
 
 LANGUAGES: Mapping[str, str] = {"en": "en", "zh": "zh-Hans"}
 """The languages of reports, with their names in HTML."""

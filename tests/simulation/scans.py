@@ -53,6 +53,10 @@ class RunRecords:
     def __init__(self) -> None:
         self._runs: dict[str, RunRecord] = {}
 
+    def storage_directory(self) -> str:
+        """Return a folder that no run has written to: nothing is printed here."""
+        return "no-output-of-simulated-runs"
+
     def begin(self, job_id: str, run_number: int) -> None:
         name = run_id(job_id, run_number)
         tags = {JOB_TAG: job_id, ORIGIN_TAG: "api"}

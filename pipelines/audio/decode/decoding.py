@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
-from pipelines.audio.sound_formats import CODECS, FORMATS
 from warehouse.input_files import file_problem
+from warehouse.sound_formats import CODECS, FORMATS
 
 SHORTEST_S = 2.0
 _SILENCE_RMS = 10 ** (-60 / 20)

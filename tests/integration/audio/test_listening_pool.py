@@ -49,9 +49,9 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         "noise.bin": "undecodable",
         "cut.m4a": "undecodable",
         "list.m3u8": "undecodable",
-        "concat.txt": "undecodable",
+        "concat.txt": "unsupported_format",
         "missing.m4a": "file_missing",
-        ".": "file_missing",
+        ".": "not_a_file",
     }
     with DecoderPool(2, limits=PATIENT) as pool:
         heard = await asyncio.gather(*(pool.measure(sounds / name) for name in expected))
@@ -167,12 +167,12 @@ def test_a_pool_can_be_closed_while_its_children_start() -> None:
 
 
 def test_a_pool_whose_children_cannot_be_started_says_so_and_leaves_no_thread(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sounds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = set(threading.enumerate())
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
     with DecoderPool(2) as pool, pytest.raises(FileNotFoundError):
-        pool.submit(tmp_path / "song.mp3").result()
+        pool.submit(sounds / "song.mp3").result()
     with DecoderPool(2) as pool:
         failed = pool.start()
         assert all(isinstance(one.exception(), FileNotFoundError) for one in failed)
@@ -232,7 +232,7 @@ async def test_children_get_no_secret_and_one_thread(
     monkeypatch.setenv("VIDPLAT_COOKIE", "invented")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with DecoderPool(1, limits=PATIENT) as pool:
-        await pool.measure(sounds / "missing.m4a")  # before it answers, it may be a copy of us
+        await pool.measure(sounds / "short.m4a")  # before it answers, it may be a copy of us
         environment = psutil.Process(pids(pool)[0]).environ()
     assert "VIDPLAT_COOKIE" not in environment
     assert environment["OMP_NUM_THREADS"] == "1"

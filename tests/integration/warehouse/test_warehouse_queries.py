@@ -59,13 +59,17 @@ def test_newest_complete_observation_wins_over_a_newer_incomplete_one(
     complete = [video(1), video(3)]
     incomplete = video(5, statistics=Statistics(digg_count=10))
     store(lake, engine, *complete, incomplete)
-    assert queries.read_latest_videos(engine, ["1", "2"]) == {"1": complete[1]}
+    assert queries.read_latest_videos(engine, ["1", "2"]) == {
+        "1": replace(complete[1], local_source="mock")
+    }
 
 
 def test_known_likes_win_over_a_newer_observation_without_any(lake: Lake, engine: Engine) -> None:
     liked = [video(hour, statistics=Statistics(digg_count=10 * hour)) for hour in (1, 2)]
     store(lake, engine, *liked, video(5, statistics=Statistics()))
-    assert queries.read_latest_videos(engine, ["1"]) == {"1": liked[1]}
+    assert queries.read_latest_videos(engine, ["1"]) == {
+        "1": replace(liked[1], local_source="mock")
+    }
 
 
 def test_newest_observation_wins_where_none_is_complete(lake: Lake, engine: Engine) -> None:

@@ -9,11 +9,11 @@ import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.limits import MAX_SECONDS, DecodeLimits
-from pipelines.audio.sound_formats import CODEC_NAMES, FORMAT_NAMES
 from pipelines.documents.messages import SOUND_REASONS
 from pipelines.documents.stop_reasons import stop_message
 from pipelines.documents.verdict_reasons import REASONS, reason_message
 from tests.unit.audio.test_decode_refusals import RATE, as_wav, tone
+from warehouse.sound_formats import CODEC_NAMES, FORMAT_NAMES
 
 
 def encoded(path: Path, codec: str, *, form: str | None = None) -> Path:

@@ -31,12 +31,12 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
-from pipelines.audio.sound_formats import OTHER_SUFFIXES, SUFFIXES
 from pipelines.documents.messages import counted, sound_message
 from warehouse.input_files import file_problem, is_url
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
 from warehouse.records.values import Row
+from warehouse.sound_formats import OTHER_SUFFIXES, SUFFIXES
 
 if TYPE_CHECKING:
     from pipelines.audio.index.file_references import FileReferences
