@@ -28,6 +28,7 @@ _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
+_VERIFY_CODES = frozenset({10000, "10000"})  # `status_code` beside a `verify_data`
 _CODE_DIGITS = 9
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 _TEXT_KEPT = 4096  # and refusal texts shorter
@@ -118,15 +119,21 @@ def refuse_status(body: JsonNode) -> None:
         SignatureDemandedError: The surface answers signed requests only.
         StructureChangedError: The status is unknown.
     """
-    error = _verification(body) or _too_frequent(body) or _by_code(body)
+    error = find_refusal(body)
     if error is not None:
         raise error
+
+
+def find_refusal(body: JsonNode) -> UpstreamError | None:
+    """Return the error of a JSON body whose status is a refusal, else None."""
+    return _verification(body) or _too_frequent(body) or _by_code(body)
 
 
 def _verification(body: JsonNode) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
-    if body.values.get("verify_data"):
+    is_coded = body.has("verify_data") and body.values.get("status_code") in _VERIFY_CODES
+    if body.values.get("verify_data") or is_coded:
         row = "verify_data"
     if body.values.get("type") == _CAPTCHA and body.has("code"):
         row = "captcha_json"
@@ -236,8 +243,19 @@ def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -
     has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
     named = _by_title(title, answer, words)
     if named is None and not has_container:
-        named = _by_script(page, answer, words) or _by_shell(answer, words)
+        named = (
+            _by_script(page, answer, words)
+            or _by_gateway(page, answer, words)
+            or _by_shell(answer, words)
+        )
     return named or error
+
+
+def _by_gateway(page: bytes, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
+    """Return the error for a page of the gateway that blocks unsigned requests."""
+    if not any(word.encode() in page[:_TEXT_KEPT] for word in words.signature_text):
+        return None
+    return _unsigned(answer.surface, status=answer.status, reason="gateway_text")
 
 
 def _by_shell(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
