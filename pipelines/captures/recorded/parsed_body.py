@@ -49,8 +49,8 @@ def parse_to_document(parser: BodyParser, body: ArchivedBody) -> Document:
         return document | {"outcome": "refused", "refusal": _refusal(refusal_of(error), error)}
     document |= {"record_type": type(value).__name__, "record": _plain(value)}
     if isinstance(value, VideoPage) and value.is_substituted:
-        error = foreign_rows_error(value)
-        return document | {"outcome": "refused", "refusal": _refusal(refusal_of(error), error)}
+        refused = foreign_rows_error(value)
+        return document | {"outcome": "refused", "refusal": _refusal(refusal_of(refused), refused)}
     if isinstance(value, UnavailableVideo):
         record = {**asdict(value), "is_final": value.is_final}
         document |= {"outcome": "unavailable", "record": record}

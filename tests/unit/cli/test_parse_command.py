@@ -169,6 +169,7 @@ def test_a_list_with_more_foreign_rows_than_others_is_a_refusal(
         ({"filter_list": [{"reason": 8}]}, "8"),
         ({"filter_list": [{"aweme_id": VIDEO, "filter_reason": 10}]}, "10"),
         ({"status_code": 2053, "status_msg": 5}, "status_code 2053"),
+        ({"status_code": "-404"}, "status_code -404"),
     ],
 )
 def test_a_reason_in_another_form_stays_that_of_one_video(
@@ -188,6 +189,14 @@ def test_a_reason_in_another_form_stays_that_of_one_video(
     assert document["record"]["filter_reason"] == filter_reason
 
 
+@pytest.mark.parametrize("code", [77, -1, "-1"])
+def test_an_unknown_status_is_named_with_its_number(code: object) -> None:
+    body = json.dumps({"status_code": code}).encode()
+    shown = run("-", "--surface", "user_info", "--entity", VIDEO, "--json", stdin=body)
+    refusal = json.loads(shown.stdout)["refusal"]
+    assert (refusal["name"], refusal["reason"]) == ("unknown_code", f"status_code {code}")
+
+
 @pytest.mark.parametrize("rest", [{}, {"aweme_detail": None}])
 def test_a_filter_detail_without_a_reason_says_nothing_about_its_surface(
     rest: dict[str, object],
@@ -197,21 +206,6 @@ def test_a_filter_detail_without_a_reason_says_nothing_about_its_surface(
         "-", "--surface", "web_detail", "--entity", VIDEO, "--json", stdin=json.dumps(body).encode()
     )
     assert json.loads(shown.stdout)["refusal"]["name"] == "empty_detail"
-
-
-@pytest.mark.parametrize(
-    ("body", "name"),
-    [
-        ("<div id=douyin_reflow_webId webId=1></div>", "page_without_data"),
-        ("<div id='douyin_reflow_token' xsstoken = 'a'></div>", "page_without_data"),
-        ("<div xssToken=a id=douyin_reflow_token></div>", "page_without_data"),
-        ("<p>Blocked by ArgusSecurityPlugin Signature Not Found</p>", "signature_demanded"),
-    ],
-)
-def test_a_page_without_data_is_named_by_its_marks(body: str, name: str) -> None:
-    page = f"<html><head></head><body>{body}</body></html>".encode()
-    shown = run("-", "--surface", "video_page", "--entity", VIDEO, "--json", stdin=page)
-    assert json.loads(shown.stdout)["refusal"]["name"] == name
 
 
 @pytest.mark.parametrize(
