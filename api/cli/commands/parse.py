@@ -1,6 +1,7 @@
 """`sametrack parse`: print what the product makes of one body. For bug reports."""
 
 import sys
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +100,7 @@ def _read_body(file: str, *, limit: int) -> bytes:
             f"{name} is {packed or 'binary'}, not a text such as HTML or JSON",
             hint="give the body as it was after unpacking",
         )
-    return body
+    return body.removeprefix(BOM_UTF8)  # an editor may have put it there
 
 
 def _profile() -> "PlatformProfile":

@@ -8,12 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
+from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.refusal_table import REFUSALS, Refusal, refusal_error, refusal_of
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.values import Document
-from warehouse.records.videos import UnavailableVideo
+from warehouse.records.videos import UnavailableVideo, VideoPage
 
 OUTCOMES = {
     "records": "the body has records",
@@ -47,6 +48,9 @@ def parse_to_document(parser: BodyParser, body: ArchivedBody) -> Document:
     except SametrackError as error:
         return document | {"outcome": "refused", "refusal": _refusal(refusal_of(error), error)}
     document |= {"record_type": type(value).__name__, "record": _plain(value)}
+    if isinstance(value, VideoPage) and value.is_substituted:
+        refused = foreign_rows_error(value)
+        return document | {"outcome": "refused", "refusal": _refusal(refusal_of(refused), refused)}
     if isinstance(value, UnavailableVideo):
         record = {**asdict(value), "is_final": value.is_final}
         document |= {"outcome": "unavailable", "record": record}

@@ -22,7 +22,11 @@ _TRAILING_COMMENT = re.compile(rb"<!--[^<>]*-->\s*\Z")
 _MAX_COMMENTS = 20  # it sends one or two
 _MAX_COMMENT_BYTES = 2_000
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", re.ASCII)
-_TIME_OF_DAY = re.compile(r"[0-9]{1,2}:[0-9]{2}(?P<seconds>:[0-9]{2})?", re.ASCII)
+_TIME = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})?(?(day)[ T])"
+    r"(?P<minute>[0-9]{1,2}:[0-9]{2})(?P<second>:[0-9]{2})?",
+    re.ASCII,
+)
 _TEXT_KEPT = 4096  # refusal texts are short
 _ALONE = frozenset({"timestamp"})
 _SONGS = frozenset({"data", "songs"})  # where documents with issues or songs have them
@@ -105,7 +109,7 @@ def refuse_failure(document: JsonNode) -> None:
         RateLimitedError: Requests come too often for the chart.
         ChartUnavailableError: It reports any other failure, or is the list of charts.
     """
-    status, code = non_negative_int(document, "status"), non_negative_int(document, "errcode")
+    status, code = _signed(document, "status"), _signed(document, "errcode")
     if code == _TOO_FREQUENT:
         detail = "the chart asks for fewer requests"
         raise refusal_error("chart_too_frequent", detail, surface=document.surface)
@@ -150,6 +154,12 @@ def non_negative_int(node: JsonNode, key: str) -> int | None:
     return int(value)
 
 
+def _signed(document: JsonNode, key: str) -> int | None:
+    """Return a status, which may be negative."""
+    value = document.values.get(key)
+    return value if type(value) is int else non_negative_int(document, key)
+
+
 def find_date(node: JsonNode, *keys: str) -> date | None:
     """Return the date at the start of the first of these texts that has one, else None."""
     for key in keys:
@@ -163,16 +173,15 @@ def find_date(node: JsonNode, *keys: str) -> date | None:
 
 
 def find_time(node: JsonNode, key: str, *, day: date | None = None) -> datetime | None:
-    """Return a time of Shanghai from a text such as `2026-08-29 09:40:00`.
+    """Return a time of Shanghai from a text such as `2026-08-29 09:40:00`, seconds or not.
 
     A text such as `10:00:00` is a time of `day`, unknown without one.
     """
     text = node.values.get(key)
-    if not isinstance(text, str):
+    found = _TIME.fullmatch(text.strip()) if isinstance(text, str) else None
+    if found is None:
         return None
-    dated = text.strip()
-    if day is not None and (of_day := _TIME_OF_DAY.fullmatch(dated)):
-        dated = f"{day} {dated}" if of_day["seconds"] else f"{day} {dated}:00"
+    dated = f"{found['day'] or day} {found['minute']}{found['second'] or ':00'}"
     try:
         local = datetime.strptime(dated, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
         local.astimezone(UTC)

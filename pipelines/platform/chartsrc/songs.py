@@ -21,7 +21,7 @@ from pipelines.platform.chartsrc.bodies import (
     parse_document,
     refusal_from_text,
 )
-from pipelines.platform.parsers.fields import MAX_INT, JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.fields import MAX_INT, JsonNode, decode_json, refuse_too_many_values
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.charts import ChartPage, ChartSong
 
@@ -154,7 +154,8 @@ def _page(
 def _decoded(text: str, start: int, seen: ChartParseContext) -> object:
     """Decode the JSON value at an offset of a script; code follows it."""
     try:
-        value, _ = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+        _, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+        value = decode_json(text[start:end].encode())
     except (ValueError, RecursionError) as exc:
         raise refusal_error(
             "not_json", "the list of songs is not JSON", surface=seen.surface

@@ -4,6 +4,7 @@ The cap counts decompressed bytes, and stops the download at once.
 """
 
 import hashlib
+from codecs import BOM_UTF8
 from typing import BinaryIO, Protocol
 
 from warehouse.records.errors import AudioUnavailableError, StructureChangedError
@@ -33,8 +34,8 @@ class BodySink:
 
     @property
     def body(self) -> bytes:
-        """The bytes received so far."""
-        return bytes(self._body)
+        """The bytes received so far, without the mark of their encoding."""
+        return bytes(self._body).removeprefix(BOM_UTF8)
 
     def begin(self) -> None:
         """Discard the bytes of an earlier attempt."""

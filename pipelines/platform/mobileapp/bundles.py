@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import orjson
+from pydantic import BaseModel, ValidationError
 
 from pipelines.platform.mobileapp.layouts import App, Layout
 from pipelines.platform.mobileapp.screens import TreeError, parse_tree, read_track, read_work
@@ -28,6 +29,26 @@ class Item:
     aweme_id: str
     work: str
     share: str
+
+
+class _AnyBody(BaseModel):
+    layout: str
+
+
+class _TrackBody(_AnyBody):
+    track: str
+
+
+class _PageBody(_AnyBody):
+    items: tuple[Item, ...]
+    cursor: int
+    has_more: bool
+
+
+class _VideoBody(_AnyBody):
+    item: Item
+    music_id: str
+    account: Author | None = None
 
 
 def pack_track(dump: str, *, layout: str) -> bytes:
@@ -55,8 +76,8 @@ def parse_app_track(body: bytes, *, music_id: str, app: App, seen: ParseContext)
     Raises:
         StructureChangedError: The body is none of ours, or its layout is not known any more.
     """
-    said, layout = _opened(body, app, seen)
-    shown = read_track(_tree(said["track"], seen), layout)
+    said, layout = _opened(_TrackBody, body, app, seen)
+    shown = read_track(_tree(said.track, seen), layout)
     return Track(
         music_id=music_id,
         surface=seen.surface,
@@ -72,9 +93,9 @@ def parse_app_page(body: bytes, *, app: App, seen: ParseContext) -> VideoPage:
     Raises:
         StructureChangedError: As for a track.
     """
-    said, layout = _opened(body, app, seen)
-    videos = [_video(Item(**item), layout, seen) for item in said["items"]]
-    return VideoPage(videos=tuple(videos), cursor=said["cursor"], has_more=said["has_more"])
+    said, layout = _opened(_PageBody, body, app, seen)
+    videos = tuple(_video(item, layout, seen) for item in said.items)
+    return VideoPage(videos=videos, cursor=said.cursor, has_more=said.has_more)
 
 
 def parse_app_video(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail:
@@ -86,28 +107,33 @@ def parse_app_video(body: bytes, *, app: App, seen: ParseContext) -> VideoDetail
     Raises:
         StructureChangedError: As for a track.
     """
-    said, layout = _opened(body, app, seen)
-    video = _video(Item(**said["item"]), layout, seen)
-    video = replace(video, music=Music(music_id=said["music_id"]))
-    if said.get("account"):
-        video = replace(video, author=Author(**said["account"]))
-    return VideoDetail(video=video)
+    said, layout = _opened(_VideoBody, body, app, seen)
+    video = _video(said.item, layout, seen)
+    return VideoDetail(
+        video=replace(video, music=Music(music_id=said.music_id), author=said.account)
+    )
 
 
-def _opened(body: bytes, app: App, seen: ParseContext) -> tuple[dict[str, Any], Layout]:
+def _opened[T: _AnyBody](
+    kind: type[T], body: bytes, app: App, seen: ParseContext
+) -> tuple[T, Layout]:
     try:
-        said = orjson.loads(body)
-    except orjson.JSONDecodeError as exc:
+        said = kind.model_validate_json(body)
+    except ValidationError as exc:
+        first = exc.errors(include_input=False, include_url=False, include_context=False)[0]
         raise refusal_error(
-            "not_json", "the body is none of the app", surface=seen.surface
+            "not_json" if first["type"] == "json_invalid" else "structure",
+            "the body is none of the app",
+            surface=seen.surface,
+            reason=f"{'.'.join(map(str, first['loc'])) or '$'}: {first['type']}",
         ) from exc
-    layout = app.layout_named(said["layout"])
+    layout = app.layout_named(said.layout)
     if layout is None:
         raise refusal_error(
             "structure",
             "the layout of this body is not known",
             surface=seen.surface,
-            reason=str(said["layout"]),
+            reason=said.layout,
         )
     return said, layout
 

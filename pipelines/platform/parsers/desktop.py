@@ -14,7 +14,12 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from pipelines.platform.page_scripts import TextElement
-from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, refuse_too_many_values
+from pipelines.platform.parsers.fields import (
+    MAX_VALUES,
+    JsonNode,
+    join_surrogates,
+    refuse_too_many_values,
+)
 from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import StructureChangedError
 
@@ -28,6 +33,7 @@ _TEXT_CHUNK = 1  # the first element of a pushed chunk that holds text
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MAX_DEPTH = 64
 _EXACT = 2**53  # a script has rounded a larger number
+_RESULT_KEYS = frozenset({"detail", "filterDetail", "statusCode", "verifyData"})
 _RENAMED = {"author_info": "author", "stats": "statistics"}
 _MISSING = object()
 
@@ -44,21 +50,21 @@ def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNod
     texts = [text for script in scripts for text in _pushed_texts(script.text)]
     if not texts:
         return None
-    stream = "".join(texts)
-    refuse_too_many_values(stream.encode("utf-8", "surrogatepass"), surface=surface)
+    stream = join_surrogates("".join(texts))  # a script may split it within a character
+    refuse_too_many_values(stream.encode(), surface=surface)
     return JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
 
 
-def find_desktop_result(container: JsonNode, aweme_id: str, seen: ParseContext) -> JsonNode | None:
-    """Return the result of a desktop page with the names of the JSON surfaces; None if it has none.
+def find_desktop_results(container: JsonNode, seen: ParseContext) -> list[JsonNode]:
+    """Return the results of a desktop page with the names of the JSON surfaces, in its order.
 
-    Of several videos (a page recommends others) it is that of the requested one, else of the first.
+    A page recommends other videos, so it may have several.
 
     Raises:
         StructureChangedError: The data is nested too deeply.
     """
     if container.has("loaderData"):  # a share page
-        return None
+        return []
     rows = container.values.get(ROWS)
     reader = _DesktopReader(
         rows=rows if isinstance(rows, dict) else {},
@@ -66,15 +72,7 @@ def find_desktop_result(container: JsonNode, aweme_id: str, seen: ParseContext) 
         # An address without a scheme has that of its page.
         scheme=urlsplit(seen.address or "").scheme or "https",
     )
-    results = list(reader.results(container.values))
-    shown = [result for result in results if result.values.get("aweme_detail")]
-    requested = (one for one in shown if _id_of(one) == aweme_id)
-    return next(requested, None) or next(iter([*shown, *results]), None)
-
-
-def _id_of(result: JsonNode) -> str | None:
-    detail = result.node("aweme_detail")
-    return None if detail is None else detail.id("aweme_id")
+    return list(reader.results(container.values))
 
 
 def _pushed_texts(script: str) -> Iterator[str]:
@@ -109,7 +107,7 @@ def _split_rows(stream: str) -> Iterator[tuple[str, object]]:
 
 def _first_bytes(text: str, size: int) -> str:
     """Return the beginning of a text that takes so many bytes."""
-    return text.encode("utf-8", "surrogatepass")[:size].decode("utf-8", "ignore")
+    return text.encode()[:size].decode("utf-8", "ignore")
 
 
 @lru_cache(maxsize=4096)
@@ -128,7 +126,7 @@ class _DesktopReader:
         self._values_left = MAX_VALUES
 
     def results(self, values: object) -> Iterator[JsonNode]:
-        """Yield the result under each `videoDetail` and each `aweme` with a `detail`."""
+        """Yield the result under each `videoDetail` and each `aweme` that shows or refuses one."""
         waiting: list[object] = [values]
         while waiting:
             value = waiting.pop()
@@ -142,11 +140,11 @@ class _DesktopReader:
         if "videoDetail" in values:
             yield self._result({"detail": values["videoDetail"]}, "$.videoDetail")
         holder = self._target(values.get("aweme"))
-        if isinstance(holder, dict) and "detail" in holder:
+        if isinstance(holder, dict) and _RESULT_KEYS & holder.keys():
             yield self._result(holder, "$.aweme.detail")
 
     def _result(self, holder: dict[str, object], path: str) -> JsonNode:
-        detail = self._snaked(self._target(holder["detail"]))
+        detail = self._snaked(self._target(holder.get("detail")))
         rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
         values = rest if isinstance(rest, dict) else {}
         values["aweme_detail"] = self._item(detail) if isinstance(detail, dict) and detail else None
@@ -169,7 +167,10 @@ class _DesktopReader:
             )
         if isinstance(value, dict):
             pairs = ((to_snake(key), self._snaked(one, depth + 1)) for key, one in value.items())
-            return {key: one for key, one in pairs if one is not _MISSING}
+            known = {key: one for key, one in pairs if one is not _MISSING}
+            if isinstance(urls := known.get("url_list"), list):
+                known |= self._url_list(urls)
+            return known
         if isinstance(value, list):
             items = (self._snaked(one, depth + 1) for one in value)
             return [item for item in items if item is not _MISSING]
@@ -179,13 +180,13 @@ class _DesktopReader:
                 return value[1:]
             target = self._rows.get(value[1:], _MISSING)
             return target if isinstance(target, str) else self._snaked(target, depth + 1)
-        return value
+        return join_surrogates(value) if isinstance(value, str) else value
 
     def _item(self, detail: dict[str, object]) -> dict[str, object]:
         """Return a converted detail in the form of an item of the JSON surfaces."""
         item = {_RENAMED.get(key, key): value for key, value in detail.items()}
-        if isinstance(tag := item.get("tag"), dict) and "is_top" in tag:
-            item.setdefault("is_top", tag["is_top"])
+        if isinstance(tag := item.get("tag"), dict) and item.get("is_top") is None:
+            item["is_top"] = tag.get("is_top")
         if isinstance(video := item.get("video"), dict):
             item["video"] = self._video(video)
         if isinstance(author := item.get("author"), dict) and not author.get("avatar_thumb"):

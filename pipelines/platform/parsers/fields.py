@@ -144,6 +144,32 @@ class JsonNode:
         return ", ".join(names) or "no keys"
 
 
+_HALVES = re.compile(
+    rb"(?:\\\\)++|(?:\\u[dD][89abAB]..\\u[dD][c-fC-F]..)++|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Escaped backslashes, whole surrogate pairs, and (the group) half of one."""
+
+
+def decode_json(body: bytes) -> object:
+    """Decode JSON. Half of a surrogate pair, as in a name that was cut within an emoji, is U+FFFD.
+
+    Raises:
+        JSONDecodeError: It is no JSON.
+    """
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        whole = _HALVES.sub(lambda m: rb"\ufffd" if m["half"] else m[0], body)
+        if whole == body:
+            raise
+        return orjson.loads(whole)
+
+
+def join_surrogates(text: str) -> str:
+    """Return a text with its surrogate pairs joined; half of a pair becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def refuse_too_many_values(body: bytes, *, surface: str) -> None:
     """Refuse a body whose JSON would take many times its size in memory, before it is decoded.
 
@@ -168,7 +194,7 @@ def parse_json(body: bytes, *, surface: str) -> JsonNode:
     """
     refuse_too_many_values(body, surface=surface)
     try:
-        value = orjson.loads(body)
+        value = decode_json(body)
     except orjson.JSONDecodeError as exc:
         raise StructureChangedError(
             "the body is not JSON", surface=surface, reason="not_json"

@@ -144,13 +144,19 @@ def _open_detail(body: bytes, key: str, seen: ParseContext) -> JsonNode:
     answer = parse_json(body, surface=seen.surface)
     try:
         refuse_status(answer)
-        if not answer.has(key):
+        if not answer.has(key) and not _is_filtered(answer):
             raise answer.missing(key)
     except StructureChangedError:
         # A status and a form that nobody knows say less than a reason of the platform's own.
         if not says_why(answer):
             raise
     return answer
+
+
+def _is_filtered(answer: JsonNode) -> bool:
+    """Return True if a filter detail names a video, with a reason or without one."""
+    detail = answer.node("filter_detail")
+    return detail is not None and detail.id("aweme_id") is not None
 
 
 def _requested_video(

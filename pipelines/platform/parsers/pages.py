@@ -6,25 +6,27 @@ page without data is searched for the reason (`refusals.py`).
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from urllib.parse import unquote_to_bytes
 
 import orjson
 
 from pipelines.platform.page_scripts import find_scripts
-from pipelines.platform.parsers.desktop import find_desktop_result, read_stream_rows
+from pipelines.platform.parsers.desktop import find_desktop_results, read_stream_rows
 from pipelines.platform.parsers.fields import (
     KEY_LENGTH_SHOWN,
     JsonNode,
+    decode_json,
     parse_json,
     refuse_too_many_values,
 )
-from pipelines.platform.parsers.refusals import refuse_status, says_gone
+from pipelines.platform.parsers.refusals import find_refusal, refuse_status, says_gone
 from pipelines.platform.parsers.videos import (
     ParseContext,
     parse_detail,
     parse_unavailable,
+    read_filter_reason,
     refuse_region,
 )
 from pipelines.platform.refusal_table import refusal_error
@@ -77,16 +79,27 @@ def _containers(body: bytes, *, surface: str) -> Iterator[JsonNode]:
 
 
 def _unescaped(text: str, surface: str) -> bytes:
-    """Return the JSON of a container that is written with percent signs."""
+    """Return the JSON of a container, which is usually written with percent signs."""
     if text.count("%") > _MAX_ESCAPES:
         raise StructureChangedError(
             f"the data container has more than {_MAX_ESCAPES} escapes",
             surface=surface,
             reason="too_many_values",
         )
-    data = unquote_to_bytes(text)
+    data = text.encode() if _is_json(text) else unquote_to_bytes(text)
     refuse_too_many_values(data, surface=surface)
     return data
+
+
+def _is_json(text: str) -> bool:
+    """Return True for JSON without percent signs around it; those in its texts are texts."""
+    if not text.startswith("{"):
+        return False
+    try:
+        decode_json(text.encode())
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def parse_video_page(
@@ -128,13 +141,33 @@ def _result(body: bytes, aweme_id: str, seen: ParseContext) -> JsonNode:
         return parse_json(body, surface=seen.surface)
     containers = list(_containers(body, surface=seen.surface))
     # A desktop page may have its data in the stream, beside a container without it.
-    for container in containers:
-        result = find_desktop_result(container, aweme_id, seen)
-        if result is not None and (result.values["aweme_detail"] or says_why(result)):
-            return result
+    results = [
+        result for container in containers for result in find_desktop_results(container, seen)
+    ]
+    if (result := _choose(results, aweme_id)) is not None:
+        return result
     if not containers:
         raise _no_container(seen.surface)
     return _found(containers[0], _VIDEO_KEYS)[1]
+
+
+def _choose(results: list[JsonNode], aweme_id: str) -> JsonNode | None:
+    """Return the result of the requested video, else what says that it is not shown.
+
+    A page shows other videos, too. Only if nothing is about the requested one, the first counts.
+    """
+    signs: tuple[Callable[[JsonNode], object], ...] = (
+        lambda result: _names(result, aweme_id),
+        says_why,
+        find_refusal,
+        lambda result: result.values[_ALONE],
+    )
+    return next((result for sign in signs for result in results if sign(result)), None)
+
+
+def _names(result: JsonNode, aweme_id: str) -> bool:
+    detail = result.node(_ALONE)
+    return detail is not None and str(detail.values.get("aweme_id")) == aweme_id
 
 
 def shows_video(body: bytes) -> bool:
@@ -167,7 +200,7 @@ def _filtered(result: JsonNode) -> Iterator[JsonNode]:
     """Yield what a result says of videos that it does not show: each with an id or a reason."""
     detail = result.node("filter_detail")
     for entry in (*result.nodes("filter_list"), *([] if detail is None else [detail])):
-        has_reason = any(map(entry.name, ("filter_reason", "notice", "detail_msg")))
+        has_reason = any((read_filter_reason(entry), *map(entry.name, ("notice", "detail_msg"))))
         if has_reason or (entry is not detail and entry.id("aweme_id")):
             yield entry
 
@@ -198,11 +231,12 @@ def find_requested_video(
             f"requested {aweme_id}, got another video", surface=seen.surface, reason=others[0]
         )
     if says_gone(result):
+        message = result.values.get("status_msg")
         return UnavailableVideo(
             aweme_id=aweme_id,
             reason="unavailable",
             filter_reason=f"status_code {result.values['status_code']}",
-            notice=result.name("status_msg"),
+            notice=message if isinstance(message, str) and message else None,
         )
     return None
 
@@ -245,11 +279,13 @@ def _without_code(script: str) -> bytes:
 
 def _decoded(text: bytes, surface: str) -> JsonNode:
     try:
-        value = orjson.loads(text)
+        value = decode_json(text)
     except orjson.JSONDecodeError as exc:
         raise StructureChangedError(
             "the data container is not JSON", surface=surface, reason="not_json"
         ) from exc
+    if value is None:
+        value = {}  # a container without data
     if not isinstance(value, dict):
         raise StructureChangedError(
             "the data container is not an object", surface=surface, reason=type(value).__name__

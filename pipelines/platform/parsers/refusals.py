@@ -5,6 +5,7 @@ or body turned out to contain no data) the wording of the page. A page with data
 its words: users write those words too, and the captcha script is on every page.
 """
 
+import re
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -18,8 +19,7 @@ from warehouse.records.errors import StructureChangedError, UpstreamError
 LOGIN_CODES = {2483: "login_code", 8: "login_code_8"}
 """What JSON surfaces answer to a guest where they want an account, by the row of each."""
 UNKNOWN_CODE = 5  # a bad or unknown id
-_GONE_PAGE = -404
-GONE_CODES = frozenset({2053, _GONE_PAGE})
+GONE_CODES = frozenset({2053, -404})
 """What surfaces of one video answer if it is not available; desktop pages have the negative one."""
 SIGNATURE_CODES = frozenset({11110, 412, 444})
 """What surfaces answer to requests without a signature, as `status_code` or as HTTP status."""
@@ -28,7 +28,8 @@ _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
-_CODE_DIGITS = 9
+_VERIFY_CODE = 10000  # beside a `verify_data`, even an empty one
+_CODE = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 _PAGE_KEPT = 64 * 1024  # refusal pages are short
 _TEXT_KEPT = 4096  # and refusal texts shorter
 
@@ -118,15 +119,21 @@ def refuse_status(body: JsonNode) -> None:
         SignatureDemandedError: The surface answers signed requests only.
         StructureChangedError: The status is unknown.
     """
-    error = _verification(body) or _too_frequent(body) or _by_code(body)
+    error = find_refusal(body)
     if error is not None:
         raise error
+
+
+def find_refusal(body: JsonNode) -> UpstreamError | None:
+    """Return the error of a JSON body whose status is a refusal, else None."""
+    return _verification(body) or _too_frequent(body) or _by_code(body)
 
 
 def _verification(body: JsonNode) -> UpstreamError | None:
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
-    if body.values.get("verify_data"):
+    is_coded = body.has("verify_data") and _status_code(body) == _VERIFY_CODE
+    if body.values.get("verify_data") or is_coded:
         row = "verify_data"
     if body.values.get("type") == _CAPTCHA and body.has("code"):
         row = "captcha_json"
@@ -209,15 +216,15 @@ def says_unknown(body: JsonNode) -> bool:
 
 def says_gone(body: JsonNode) -> bool:
     """Return True if the status of the body says that the one requested video is not available."""
-    code = body.values.get("status_code")
-    known = code if code == _GONE_PAGE else _status_code(body)
-    return known in GONE_CODES and _verification(body) is None
+    return _status_code(body) in GONE_CODES and _verification(body) is None
 
 
 def _status_code(body: JsonNode) -> int | None:
-    """Return the status of a body, also from a text of digits; None when absent."""
+    """Return the status of a body, also from a text with a number; None when absent."""
     code = body.values.get("status_code")
-    if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) <= _CODE_DIGITS:
+    if type(code) is int:
+        return code
+    if isinstance(code, str) and _CODE.fullmatch(code):
         return int(code)
     return body.whole("status_code")
 
@@ -236,8 +243,19 @@ def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -
     has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
     named = _by_title(title, answer, words)
     if named is None and not has_container:
-        named = _by_script(page, answer, words) or _by_shell(answer, words)
+        named = (
+            _by_script(page, answer, words)
+            or _by_gateway(page, answer, words)
+            or _by_shell(answer, words)
+        )
     return named or error
+
+
+def _by_gateway(page: bytes, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
+    """Return the error for a page of the gateway that blocks unsigned requests."""
+    if not any(word.encode() in page[:_TEXT_KEPT] for word in words.signature_text):
+        return None
+    return _unsigned(answer.surface, status=answer.status, reason="gateway_text")
 
 
 def _by_shell(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:

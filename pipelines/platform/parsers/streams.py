@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 import orjson
 
-from pipelines.platform.parsers.fields import JsonNode, parse_json, refuse_too_many_values
+from pipelines.platform.parsers.fields import (
+    JsonNode,
+    decode_json,
+    parse_json,
+    refuse_too_many_values,
+)
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import UpstreamError
 
@@ -125,7 +130,7 @@ def _after_blanks(text: str, start: int) -> int:
 
 def _is_json(piece: bytes) -> bool:
     try:
-        orjson.loads(piece)
+        decode_json(piece)
     except orjson.JSONDecodeError:
         return False
     return True

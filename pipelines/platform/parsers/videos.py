@@ -33,9 +33,7 @@ _VIDEO_TYPES = frozenset({0, 4})
 _SONG_ID = re.compile(r"[1-9][0-9]{4,29}", re.ASCII)
 _MATCHED_SONGS = ("matched_pgc_sound", "matched_song")
 _MAX_TITLE_CHARS = 1_000  # a longer text is no title, and the search is quadratic in its length
-_GLUED_SONG = re.compile(
-    r"(?P<title>.+)（(?P<bracketed>[^（）]+)）|(?P<song>.+) - (?P<artist>.+?)", re.DOTALL
-)
+_BRACKETED_SONG = re.compile(r"(?P<title>.+)（(?P<artist>[^（）]+)）", re.DOTALL)
 _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
@@ -96,10 +94,20 @@ def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
     return UnavailableVideo(
         aweme_id=aweme_id,
         reason="unavailable",
-        filter_reason=item.name("filter_reason"),
+        filter_reason=read_filter_reason(item),
         notice=item.name("notice"),
         detail_msg=item.name("detail_msg"),
     )
+
+
+def read_filter_reason(entry: JsonNode) -> str | None:
+    """Return the platform's word for why a video is not shown; a number is kept as text."""
+    for key in ("filter_reason", "reason"):
+        value = entry.values.get(key)
+        is_number = type(value) is int and value != 0
+        if word := str(value) if is_number else entry.name(key) if value != 0 else None:
+            return word
+    return None
 
 
 def refuse_region(node: JsonNode) -> None:
@@ -228,14 +236,19 @@ def read_mapped_song(node: JsonNode) -> tuple[str | None, str | None]:
     Either is None if it is not named. Fields that name both apart come before a text with both.
     """
     glued = read_extra(node).get("music_display_mapping_title")
-    mapped = _split_song(glued.strip()) if isinstance(glued, str) else (None, None)
+    mapped = _split_song(glued) if isinstance(glued, str) else (None, None)
     for key in _MATCHED_SONGS:
         matched = node.node(key)
-        title = None if matched is None else matched.name("title")
+        title = None if matched is None else _stripped(matched, "title")
         if matched is not None and title is not None:
-            artist = matched.name("author")
+            artist = _stripped(matched, "author")
             return title, mapped[1] if artist is None and mapped[0] == title else artist
     return mapped if mapped[0] else _named_song(node.text("title") or "")
+
+
+def _stripped(node: JsonNode, key: str) -> str | None:
+    """Return a text without blanks around it; None if nothing else is in it."""
+    return (node.text(key) or "").strip() or None
 
 
 def _split_song(glued: str) -> tuple[str | None, str | None]:
@@ -244,11 +257,16 @@ def _split_song(glued: str) -> tuple[str | None, str | None]:
     The artist is what follows the last " - ", or what stands in a full-width bracket at the end:
     titles contain both, too.
     """
-    found = _GLUED_SONG.fullmatch(glued) if len(glued) <= _MAX_TITLE_CHARS else None
-    if found is None:
-        return glued or None, None
-    title, artist = found["title"] or found["song"], found["bracketed"] or found["artist"]
-    return title.strip(), artist.strip() or None
+    text = glued.strip()
+    if len(text) > _MAX_TITLE_CHARS:
+        return text, None
+    if bracketed := _BRACKETED_SONG.fullmatch(text):
+        title, artist = bracketed["title"], bracketed["artist"]
+    else:  # with a blank at both ends, so that an artist or a title may be missing
+        title, separator, artist = f" {text} ".rpartition(" - ")
+        if not separator:
+            title, artist = text, ""
+    return title.strip() or None, artist.strip() or None
 
 
 def read_service_track_id(node: JsonNode) -> str | None:
@@ -297,13 +315,19 @@ def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
     """
     if item.values.get("text_extra") is None:
         return None
-    entries = [entry for entry in item.nodes("text_extra") if entry.whole("type") == _HASHTAG]
+    entries = [entry for entry in item.nodes("text_extra") if _is_hashtag(entry)]
     hashtags: dict[str, Hashtag] = {}
     for entry in entries:
         ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
         if ch_id and name:
             hashtags.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
     return tuple(hashtags.values()) if hashtags or not entries else None
+
+
+def _is_hashtag(entry: JsonNode) -> bool:
+    """Return True for a hashtag by its type, or by its name if it has no type."""
+    kind = entry.whole("type")
+    return bool(entry.name("hashtag_name")) if kind is None else kind == _HASHTAG
 
 
 def _play_urls(item: JsonNode) -> tuple[str, ...]:

@@ -106,6 +106,146 @@ def test_a_file_that_is_no_body_is_refused_by_name(
         assert detail in " ".join(shown.stderr.split())
 
 
+@pytest.mark.parametrize("surface", sorted(SURFACES))
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{}", b"[]", b"null", b"1", b'{"layout":"described-buttons"}', b"<html></html>", b"\xff",
+     b'{"status_code":0,"a":NaN}', b'{"a":' * 2_000, b'{"status_code":-1}'],
+)  # fmt: skip
+def test_a_body_without_records_is_a_named_refusal_on_every_surface(
+    surface: str, body: bytes
+) -> None:
+    shown = run("-", "--surface", surface, "--entity", VIDEO, "--json", stdin=body)
+    assert shown.exit_code == 0
+    document = json.loads(shown.stdout)
+    if document["outcome"] == "records":  # a stream that was cut in its first document
+        assert document["record"]["is_cut"]
+    else:
+        assert document["refusal"]["name"]
+        assert document["refusal"]["policy"]
+
+
+def test_the_mark_of_an_encoding_is_no_part_of_a_body() -> None:
+    body = b'\xef\xbb\xbf{"status_code":2053}'
+    shown = run("-", "--surface", "web_detail", "--entity", VIDEO, "--json", stdin=body)
+    assert json.loads(shown.stdout)["outcome"] == "unavailable"
+
+
+@pytest.mark.parametrize("surface", ["web_detail", "music_list"])
+def test_half_a_character_is_printed_as_a_replacement(surface: str) -> None:
+    item = {
+        "aweme_id": VIDEO, "desc": "a\ud83d", "create_time": 1_769_683_575, "statistics": {},
+        "author": {"sec_uid": "MS4wLjABAAAAexample"}, "music": {},
+    }  # fmt: skip
+    body = {"aweme_detail": item, "aweme_list": [item], "has_more": 0, "cursor": 1}
+    shown = run(
+        "-", "--surface", surface, "--entity", VIDEO, "--json", stdin=json.dumps(body).encode()
+    )
+    record = json.loads(shown.stdout)["record"]
+    video = record["video"] if surface == "web_detail" else record["videos"][0]
+    assert video["desc"] == "a\ufffd"
+
+
+@pytest.mark.parametrize(("own", "foreign", "outcome"), [(2, 2, "records"), (1, 2, "refused")])
+def test_a_list_with_more_foreign_rows_than_others_is_a_refusal(
+    own: int, foreign: int, outcome: str
+) -> None:
+    rows = [
+        {"aweme_id": str(int(VIDEO) + number), "music": {"mid": "5" if number < own else "6"}}
+        for number in range(own + foreign)
+    ]
+    body = json.dumps({"aweme_list": rows, "has_more": 0, "cursor": 1}).encode()
+    shown = run("-", "--surface", "music_list", "--entity", "5", "--json", stdin=body)
+    document = json.loads(shown.stdout)
+    assert document["outcome"] == outcome
+    assert (document["refusal"] or {}).get("name") == ("foreign_rows" if foreign > own else None)
+    assert len(document["record"]["videos"]) == own
+
+
+@pytest.mark.parametrize(
+    ("body", "filter_reason"),
+    [
+        ({"aweme_details": [], "filter_list": [{"aweme_id": VIDEO, "reason": 8}]}, "8"),
+        ({"filter_list": [{"reason": 8}]}, "8"),
+        ({"filter_list": [{"aweme_id": VIDEO, "filter_reason": 10}]}, "10"),
+        ({"status_code": 2053, "status_msg": 5}, "status_code 2053"),
+        ({"status_code": "-404"}, "status_code -404"),
+    ],
+)
+def test_a_reason_in_another_form_stays_that_of_one_video(
+    body: dict[str, object], filter_reason: str
+) -> None:
+    shown = run(
+        "-",
+        "--surface",
+        "slides_info",
+        "--entity",
+        VIDEO,
+        "--json",
+        stdin=json.dumps(body).encode(),
+    )
+    document = json.loads(shown.stdout)
+    assert document["outcome"] == "unavailable"
+    assert document["record"]["filter_reason"] == filter_reason
+
+
+@pytest.mark.parametrize("code", [77, -1, "-1"])
+def test_an_unknown_status_is_named_with_its_number(code: object) -> None:
+    body = json.dumps({"status_code": code}).encode()
+    shown = run("-", "--surface", "user_info", "--entity", VIDEO, "--json", stdin=body)
+    refusal = json.loads(shown.stdout)["refusal"]
+    assert (refusal["name"], refusal["reason"]) == ("unknown_code", f"status_code {code}")
+
+
+@pytest.mark.parametrize("rest", [{}, {"aweme_detail": None}])
+def test_a_filter_detail_without_a_reason_says_nothing_about_its_surface(
+    rest: dict[str, object],
+) -> None:
+    body = {"status_code": 0, "filter_detail": {"aweme_id": VIDEO, "filter_reason": ""}, **rest}
+    shown = run(
+        "-", "--surface", "web_detail", "--entity", VIDEO, "--json", stdin=json.dumps(body).encode()
+    )
+    assert json.loads(shown.stdout)["refusal"]["name"] == "empty_detail"
+
+
+@pytest.mark.parametrize(
+    ("stated", "scheduled_at"),
+    [
+        ("10:00", "2026-04-21T10:00:00+08:00"),
+        ("2026-04-22 09:30", "2026-04-22T09:30:00+08:00"),
+        ("2026-04-22T09:30:00", "2026-04-22T09:30:00+08:00"),
+        ("2026-04-22", None),
+        ("25:00:00", None),
+        ("soon", None),
+        ("", None),
+        (36_000, None),
+        (None, None),
+    ],
+)
+def test_the_release_of_an_issue_is_a_time_or_unknown(
+    stated: object, scheduled_at: str | None
+) -> None:
+    issue = {"volid": 5, "voltime": "2026-04-21 08:30:00", "scheduled_release_time": stated}
+    body = {"status": 1, "errcode": 0, "data": {"info": [{"year": 2026, "vols": [issue]}]}}
+    shown = run(
+        "-", "--surface", "chart_issues", "--entity", "8888", "--json",
+        stdin=json.dumps(body).encode(),
+    )  # fmt: skip
+    (read,) = json.loads(shown.stdout)["record"]["issues"]
+    assert read["scheduled_at"] == scheduled_at
+
+
+@pytest.mark.parametrize("failure", [{"status": 0, "errcode": -1}, {"status": -1}])
+def test_a_negative_status_of_the_chart_is_a_failure_of_the_chart(
+    failure: dict[str, object],
+) -> None:
+    shown = run(
+        "-", "--surface", "chart_songs", "--entity", "8888", "--json",
+        stdin=json.dumps(failure).encode(),
+    )  # fmt: skip
+    assert json.loads(shown.stdout)["refusal"]["type"] == "chart_unavailable"
+
+
 @pytest.mark.parametrize("file", ["missing.json", "."])
 def test_a_file_that_cannot_be_read_is_an_input_error(file: str) -> None:
     shown = run(file, "--surface", "web_detail", "--entity", VIDEO)

@@ -11,7 +11,14 @@ import pytest
 from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.pages import parse_container, parse_video_page, shows_video
 from pipelines.platform.parsers.videos import ParseContext, read_mapped_song
-from warehouse.records.errors import PageWithoutDataError, StructureChangedError, SubstitutionError
+from warehouse.records.errors import (
+    LoginRequiredError,
+    PageWithoutDataError,
+    SignatureDemandedError,
+    StructureChangedError,
+    SubstitutionError,
+    VerificationDemandedError,
+)
 from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 ID, OTHER = "7600000000000000011", "7600000000000000012"
@@ -119,6 +126,94 @@ def test_a_page_without_the_video_is_a_shell(container: dict[str, object]) -> No
     assert not shows_video(rendered(container))
 
 
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        ({"statusCode": 8}, LoginRequiredError),
+        ({"statusCode": 11110}, SignatureDemandedError),
+        ({"statusCode": 10000, "verifyData": "{}"}, VerificationDemandedError),
+        ({"statusCode": 10000, "verifyData": ""}, VerificationDemandedError),
+        ({"statusCode": 77}, StructureChangedError),
+    ],
+)
+@pytest.mark.parametrize("fields", [{}, {"detail": None}])
+def test_a_refusal_of_a_route_is_named_beside_other_videos(
+    refused: dict[str, object], fields: dict[str, object], error: type[Exception]
+) -> None:
+    route = {"aweme": {**fields, **refused}}
+    for container in ({"41": route}, {"40": {"aweme": {"detail": detail(OTHER)}}, "41": route}):
+        with pytest.raises(error):
+            read(rendered(container))
+
+
+@pytest.mark.parametrize(
+    ("aweme", "reason"),
+    [
+        ({"statusCode": 2053}, "status_code 2053"),
+        ({"detail": None, "statusCode": -404}, "status_code -404"),
+        ({"filterDetail": {"awemeId": ID, "filterReason": "status_deleted"}}, "status_deleted"),
+    ],
+)
+def test_a_reason_counts_before_another_video_of_the_page(
+    aweme: dict[str, object], reason: str
+) -> None:
+    other = {"aweme": {"detail": detail(OTHER)}}
+    for container in ({"4": other, "5": {"aweme": aweme}}, {"4": {"aweme": aweme}, "5": other}):
+        found = read(rendered(container))
+        assert isinstance(found, UnavailableVideo)
+        assert found.filter_reason == reason
+
+
+def test_another_video_without_a_proper_id_does_not_hide_the_requested_one() -> None:
+    page = rendered({"4": {"aweme": {"detail": detail("x")}}, "5": {"aweme": {"detail": detail()}}})
+    assert read(page).video.aweme_id == ID
+
+
+def test_a_character_may_be_split_over_two_scripts() -> None:
+    stream = json.dumps(row("7", {"aweme": {"detail": detail(desc="a🤔b")}}))
+    cut = stream.index(r"\udd14")
+    first, second = f'{stream[:cut]}"', f'"{stream[cut:]}'
+    page = "".join(f"<script>self.__pace_f.push([1,{part}])</script>" for part in (first, second))
+    assert read(page.encode()).video.desc == "a🤔b"
+
+
+def test_half_a_character_is_replaced_and_its_video_is_read() -> None:
+    aweme = {"aweme": {"detail": detail(desc="a\ud83e")}}
+    pushed = streamed(f"7:{json.dumps(aweme)}\n")
+    for page in (pushed, rendered(aweme)):
+        assert read(page).video.desc == "a\ufffd"
+
+
+def test_addresses_without_a_scheme_are_completed_in_every_list() -> None:
+    shown = detail(
+        authorInfo={"secUid": "MS4wLjABAAAAexample", "avatarThumb": {"urlList": ["//p/a"]}},
+        video={"playAddr": {"urlList": ["//p/b"]}, "cover": {"urlList": ["//p/c"]}},
+    )
+    found = read(rendered({"app": {"videoDetail": shown}}))
+    assert found.video.author.avatar_url == "http://p/a"
+    assert (found.play_urls, found.video.cover_url) == (("http://p/b",), "http://p/c")
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_pin_is_read_from_the_tag_where_the_video_has_none(pinned: bool) -> None:
+    shown = detail(isTop=None, tag={"isTop": pinned})
+    assert read(rendered({"app": {"videoDetail": shown}})).video.is_top is pinned
+
+
+def test_a_container_without_percent_signs_keeps_those_of_its_texts() -> None:
+    text = json.dumps({"app": {"videoDetail": detail(desc="50%25 %22")}})
+    page = f'<script id="RENDER_DATA">{text}</script>'.encode()
+    assert read(page).video.desc == "50%25 %22"
+
+
+@pytest.mark.parametrize("text", ["null", "{}"])
+def test_an_empty_container_beside_the_data_is_passed_over(text: str) -> None:
+    empty = f"<script>window._ROUTER_DATA = {text}</script>".encode()
+    with pytest.raises(PageWithoutDataError):
+        read(empty)
+    assert read(empty + rendered({"app": {"videoDetail": detail()}})).video.aweme_id == ID
+
+
 def test_keys_that_a_page_does_not_have_stay_unknown() -> None:
     video = read(rendered({"app": {"videoDetail": detail()}})).video
     assert (video.is_top, video.cover_url, video.images_count) == (None, None, None)
@@ -148,7 +243,10 @@ def test_a_row_without_a_line_end_is_followed_by_the_next() -> None:
         ({"mapped": "晚风（Live）（歌手）"}, ("晚风（Live）", "歌手")),
         ({"mapped": "晚风"}, ("晚风", None)),
         ({"mapped": "晚风-歌手"}, ("晚风-歌手", None)),
-        ({"mapped": " - "}, ("-", None)),
+        ({"mapped": "晚风 - "}, ("晚风", None)),
+        ({"mapped": " - 歌手"}, (None, None)),
+        ({"mapped": " - "}, (None, None)),
+        ({"mapped": "A - B", "matched_pgc_sound": {"title": " ", "author": " "}}, ("A", "B")),
         ({"mapped": "", "title": "原声（原声中的歌曲：A-B）"}, ("A", "B")),
         ({"matched_song": {"title": "A", "author": "B"}}, ("A", "B")),
     ],

@@ -133,6 +133,8 @@ _MENTION = {"type": 0, "user_id": "1"}
         ({"text_extra": [_MENTION, _TAG, _TAG]}, ("a",)),
         ({"text_extra": [{**_TAG, "hashtag_id": "0"}]}, None),
         ({"text_extra": [{**_TAG, "hashtag_id": "0"}, _TAG]}, ("a",)),
+        ({"text_extra": [{**_TAG, "type": None}]}, ("a",)),
+        ({"text_extra": [{"type": None, "user_id": "1"}]}, ()),
     ],
 )
 def test_hashtags_that_are_not_shown_are_unknown(
