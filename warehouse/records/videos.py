@@ -132,9 +132,12 @@ class Video:
 
     @property
     def statistics_complete(self) -> bool:
-        """True if all four counts were read exactly and from the video's own page."""
-        is_detail = self.surface not in LIST_SURFACES
-        return is_detail and self.is_exact and self.statistics.known
+        """True if all four counts were read exactly and where none is trimmed.
+
+        That is the video's own page, and a file, whose lists show all that the file states.
+        """
+        is_whole = self.surface not in LIST_SURFACES or self.local_source == "file"
+        return is_whole and self.is_exact and self.statistics.known
 
     @property
     def statistics_source(self) -> StatisticsSource | None:
