@@ -31,7 +31,7 @@ from pydantic_core import PydanticCustomError
 
 from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
-from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters.scan import (
     BY_NAME,
     MAX_SEARCH_KEYWORDS,
@@ -354,6 +354,7 @@ def single_input(**given: str | None) -> str:
     Raises:
         MissingParameterError: No alias was passed.
         InvalidParameterError: Several aliases were passed with different values.
+        InvalidMusicInputError: The form of the value alone shows that it leads to no track.
     """
     values = {name: value for name, value in given.items() if value is not None}
     if not values:
@@ -363,4 +364,6 @@ def single_input(**given: str | None) -> str:
             f"{' and '.join(f'`{name}`' for name in values)} have different values",
             hint="Pass only one of them",
         )
-    return next(iter(values.values()))
+    value = next(iter(values.values()))
+    check_music_form(value)
+    return value

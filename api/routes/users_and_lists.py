@@ -125,8 +125,9 @@ async def fetch_hashtag_video_list(
 ) -> ReadResult[CursorList]:
     """Return the public first screen of a hashtag, merged with earlier ones. 话题作品列表.
 
-    `sort_type` 1 and 2 sort by values known at the latest first screen, unknown ones last; use
-    `refresh=true` to sort by current values.
+    `sort_type` 1 and 2 sort by the values that are answered, those of details that were read
+    included, unknown ones last. Later pages keep the order of the moment at which pagination began;
+    the values in them may be newer.
     """
     wanted = ListPageRequest(
         cursor=query.cursor,

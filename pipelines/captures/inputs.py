@@ -101,6 +101,23 @@ def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | No
     Raises:
         InvalidMusicInputError: The text contains nothing that leads to a track.
     """
+    text = check_music_form(text)
+    if _DIGITS.fullmatch(text):
+        return _music_id(text)
+    target = find_target(text)
+    if target is None:
+        raise InvalidMusicInputError(_refusal(text), hint=ACCEPTED_INPUT_HINT)
+    return _from_target(target)
+
+
+def check_music_form(text: str) -> str:
+    """Return an input without the blanks around it, unless its form alone shows that it is none.
+
+    That needs no profile, whose hosts decide which links lead to a track.
+
+    Raises:
+        InvalidMusicInputError: It is empty or too long, or a number that is no id.
+    """
     text = text.strip()
     if not text or len(text) > MAX_INPUT_LENGTH:
         raise InvalidMusicInputError(
@@ -108,11 +125,8 @@ def read_music_input(text: str, *, find_target: Callable[[str], InputTarget | No
             hint=ACCEPTED_INPUT_HINT,
         )
     if _DIGITS.fullmatch(text):
-        return _music_id(text)
-    target = find_target(text)
-    if target is None:
-        raise InvalidMusicInputError(_refusal(text), hint=ACCEPTED_INPUT_HINT)
-    return _from_target(target)
+        _music_id(text)
+    return text
 
 
 def _music_id(digits: str) -> MusicInput:

@@ -52,8 +52,8 @@ HASHTAG_LIST_PARAMETERS = parameter_table(
     _CURSOR,
     Parameter(
         name="sort_type", kind=int, default=0, minimum=0, maximum=2,
-        meaning="0 public order, 1 likes, 2 publish time; by what was known at the latest refresh",
-        meaning_zh="0 公开顺序，1 点赞数，2 发布时间；以最近一次刷新时已知的数据为准",
+        meaning="0 public order, 1 likes, 2 publish time; unknown ones last",
+        meaning_zh="0 公开顺序，1 点赞数，2 发布时间；未知者排最后",
     ),
     _count(10, 15, *_WORKS),
     _REFRESH,

@@ -13,6 +13,7 @@ from api.settings import ApiSettings
 
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
+DISCOVERY = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 HISTORY = "/api/v1/music/chartsrc/top500/history"
 MUSIC_ID = "7300000000000000001"
 
@@ -161,6 +162,10 @@ JOB = f"{JOBS}/1abbaab6-7450-4fdc-abb2-046bd34603d5"
         ("GET", HOT, {}, 400, "missing_parameter"),
         ("GET", f"{HOT}?music_id={MUSIC_ID}&count=0", {}, 400, "invalid_parameter"),
         ("GET", f"{HOT}?music_id={MUSIC_ID}", {}, 503, "profile_not_chosen"),
+        ("GET", f"{HOT}?music_id=1234", {}, 400, "invalid_music_input"),
+        ("GET", f"{HOT}?url=%20", {}, 400, "invalid_music_input"),
+        ("GET", f"{DISCOVERY}?music_id={'1' * 31}", {}, 400, "invalid_music_input"),
+        ("POST", JOBS, {"json": {"input": "1234"}}, 400, "invalid_music_input"),
         ("GET", "/api/v1/vidplat/app/v3/fetch_user_post_videos?sec_user_id=a&count=99", {}, 400,
          "invalid_parameter"),
         ("GET", "/api/v1/vidplat/app/v3/fetch_hashtag_video_list?ch_id=1", {}, 400,

@@ -23,6 +23,8 @@ FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
 """The platform's own field, or its sum over sister platforms, which is all that guests may get."""
 
 LocalSource = Literal["file", "mock"]
+UNTRIMMED_SOURCES: frozenset[LocalSource] = frozenset({"file"})
+"""Sources whose lists show the whole record of each video."""
 StatisticsSource = Literal["public_video_detail_page", "list", "search", "app", "file", "mock"]
 
 SEARCH_SURFACES = frozenset({"search_stream", "search_single", "search_page"})
@@ -132,9 +134,12 @@ class Video:
 
     @property
     def statistics_complete(self) -> bool:
-        """True if all four counts were read exactly and from the video's own page."""
-        is_detail = self.surface not in LIST_SURFACES
-        return is_detail and self.is_exact and self.statistics.known
+        """True if all four counts were read exactly and where none is trimmed.
+
+        That is the video's own page, and a file, whose lists show all that the file states.
+        """
+        is_whole = self.surface not in LIST_SURFACES or self.local_source in UNTRIMMED_SOURCES
+        return is_whole and self.is_exact and self.statistics.known
 
     @property
     def statistics_source(self) -> StatisticsSource | None:

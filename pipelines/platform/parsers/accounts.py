@@ -21,7 +21,7 @@ def parse_user_info(body: bytes, sec_uid: str, seen: ParseContext) -> Account:
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    info = _user_info(body, seen, UnresolvedIdError("the platform knows no such account"))
+    info = _user_info(body, seen, _unknown_account(sec_uid))
     found = info.name("sec_uid")
     if found is None and not _has_id(info):  # old forms show only the other ids
         raise info.missing("sec_uid")
@@ -63,7 +63,7 @@ def parse_account_page(body: bytes, sec_uid: str, seen: ParseContext) -> Account
     """
     page, result = find_account(body, surface=seen.surface)
     if says_unknown(result):
-        raise UnresolvedIdError("the platform knows no such account")
+        raise _unknown_account(sec_uid)
     refuse_status(result)
     info = result.node("user_info")
     if info is None:
@@ -96,6 +96,10 @@ def _user_info(body: bytes, seen: ParseContext, unknown: UnresolvedIdError) -> J
         raise unknown
     refuse_status(answer)
     return answer.must_node("user_info")
+
+
+def _unknown_account(sec_uid: str) -> UnresolvedIdError:
+    return UnresolvedIdError(f"the platform knows no account {sec_uid[:64]}")
 
 
 def _account(info: JsonNode, sec_uid: str, seen: ParseContext) -> Account:

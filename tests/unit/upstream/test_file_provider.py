@@ -90,6 +90,18 @@ async def test_a_record_says_what_it_states(source: Any) -> None:
     assert video.statistics_source == "file"
 
 
+async def test_a_list_has_the_counts_that_the_file_states(source: Any) -> None:
+    counts = dict.fromkeys(("digg_count", "comment_count", "collect_count", "share_count"), 0)
+    works = [
+        {"aweme_id": "12345", "author": {"sec_uid": "a"}, "statistics": counts},
+        {"aweme_id": "12346", "author": {"sec_uid": "a"}, "statistics": {"digg_count": 1}},
+    ]
+    posts = (await source(None, json.dumps(works)).fetch_author_page("a", 0)).value.videos
+    assert {video.aweme_id: video.statistics_complete for video in posts} == {
+        "12345": True, "12346": False,
+    }  # fmt: skip
+
+
 async def test_posts_are_pinned_first_then_newest_in_pages(source: Any) -> None:
     works = [
         {
