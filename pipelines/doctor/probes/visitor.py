@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.probes.table import ProbeReader, read_sound_head
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.browser_public import open_browser_client
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
+from warehouse.extras import missing_libraries
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.videos import VideoDetail
@@ -112,6 +112,12 @@ async def compare_page(
     )
     if plain.has_data and not plain.is_spider:
         return judge_page(plain, None)
+    if missing_libraries("browser"):
+        return judge_page(plain, None)
+    from pipelines.platform.providers.browser_public import (  # noqa: PLC0415  # needs the extra
+        open_browser_client,
+    )
+
     try:
         client = open_browser_client(dependencies)
     except ProviderUnsupportedError:
