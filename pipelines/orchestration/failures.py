@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dagster import Failure, Field, InitLoggerContext, logger
+from dagster import DagsterEventType, Failure, Field, InitLoggerContext, logger
 
 from pipelines.logs import FIELDS
 from pipelines.orchestration.runs.run_identity import JOB_TAG
@@ -44,7 +44,8 @@ def run_log(context: InitLoggerContext) -> logging.Logger:
 def describe_event(record: logging.LogRecord) -> bool:
     """Describe an event in the fields of its line; False for an event that has a line already.
 
-    A failure for a stated reason is a warning of one line; other errors come with their traceback.
+    A failure for a stated reason is a warning of one line, the end of a cancelled run is no fault;
+    other errors come with their traceback.
     """
     about: dict[str, Any] = getattr(record, "dagster_meta", {})
     event = about.get("dagster_event")
@@ -62,7 +63,14 @@ def describe_event(record: logging.LogRecord) -> bool:
     }
     text = str(about.get("orig_message") or record.getMessage())
     error = getattr(data, "error", None)
-    if error is not None and error.cls_name == Failure.__name__:
+    source = getattr(data, "error_source", None)
+    was_stopped = event is not None and (
+        event.event_type == DagsterEventType.RUN_CANCELED
+        or getattr(source, "name", None) == "INTERRUPT"
+    )
+    if was_stopped:
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+    elif error is not None and error.cls_name == Failure.__name__:
         record.levelno, record.levelname = logging.WARNING, logging.getLevelName(logging.WARNING)
         text = f"{text} {error.message.partition(': ')[2].strip()}"
     elif error is not None:

@@ -100,7 +100,7 @@ def test_a_session_that_ended_in_another_tab_is_said(town: Town, visitors: Visit
     dialog.locator("button[type=submit]").click()
     expect(dialog).to_have_count(0)
     view.page.evaluate("fetch('/session', {method: 'DELETE'}).then(one => one.status)")
-    view.page.evaluate("location.hash = '#/watchlists'")
+    view.page.evaluate("location.hash = '#/catalogs'")
     expect(dialog.locator("[role=status]")).to_contain_text("You were signed out")
 
 

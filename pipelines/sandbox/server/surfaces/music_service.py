@@ -50,10 +50,10 @@ async def _track(platform: SandboxPlatform, request: Request) -> Response:
 
 
 async def _playlist(platform: SandboxPlatform, request: Request) -> Response:
-    """Return a playlist: an id counts the tracks from which it goes on."""
+    """Return a playlist: an id counts the tracks from which it goes on, in a circle."""
     asked, songs = request.query_params.get("playlist_id", ""), _songs(platform)
     first = int(asked) % len(songs) if asked.isdecimal() and songs else 0
-    listed = songs[first : first + _PLAYLIST_SIZE]
+    listed = [*songs[first:], *songs[:first]][:_PLAYLIST_SIZE]
     info: Document = {
         "id": asked, "title": "每日歌单", "count_tracks": len(listed),
         "owner": {"nickname": "music"}, "create_time": platform.now,
