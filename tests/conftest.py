@@ -107,13 +107,18 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_unconfigure() -> None:
+def pytest_unconfigure(config: pytest.Config) -> None:
     """Let the interpreter free everything when it ends; DuckDB reports what outlives it as leaked.
 
-    Hypothesis never removes its callback of the collector, which keeps all modules alive.
+    Hypothesis never removes its callback of the collector, which keeps all modules alive. Where a
+    library still holds a module then, for example by a thread of its own, the report is about the
+    order in which a process ends: a process that shares the tests has nothing more to say.
     """
     gc.unfreeze()
     gc.callbacks.clear()
+    if hasattr(config, "workerinput"):
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
 
 
 @pytest.hookimpl(optionalhook=True)

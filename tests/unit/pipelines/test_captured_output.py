@@ -18,6 +18,9 @@ def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DagsterInstance
     return DagsterInstance.from_config(str(INSTANCE_FOLDER))
 
 
+SILENT = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
 @asset
 def printing() -> None:
     os.write(1, b"to stdout\n")
@@ -32,7 +35,7 @@ def test_what_a_step_prints_can_be_read_and_goes_with_age(
     try:
         # pytest puts streams without a file descriptor of their own there
         with capfd.disabled(), instance:
-            ended = materialize([printing], instance=instance)
+            ended = materialize([printing], instance=instance, run_config=SILENT)
             records = instance.all_logs(ended.run_id, of_type=DagsterEventType.LOGS_CAPTURED)
             captured = records[0].get_dagster_event().logs_captured_data
             key = [ended.run_id, "compute_logs", captured.file_key]
