@@ -28,6 +28,8 @@ _DAMAGES = {
     "No files found that match": None,
     "TProtocolException": None,
     "Invalid Parquet": None,
+    "Requested range was invalid": None,
+    "Object at location": None,
 }
 """What libraries say of a damaged or missing file, and its name where they do not say it."""
 _NO_PERMISSION = (

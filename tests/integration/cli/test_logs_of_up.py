@@ -64,7 +64,15 @@ class Stack:
 
     def scan_processes(self) -> list[psutil.Process]:
         family = psutil.Process(self.process.pid).children(recursive=True)
-        return [one for one in family if "runs scans of process" in " ".join(one.cmdline())]
+        return [one for one in family if "runs scans of process" in command_of(one)]
+
+
+def command_of(process: psutil.Process) -> str:
+    """The command line of a process; nothing of one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
 
 
 @pytest.fixture
