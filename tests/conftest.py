@@ -110,9 +110,9 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Let the interpreter free everything when it ends; DuckDB reports what outlives it as leaked.
 
-    Hypothesis never removes its callback of the collector, which keeps all modules alive. Where a
-    library still holds a module then, for example by a thread of its own, the report is about the
-    order in which a process ends: a process that shares the tests has nothing more to say.
+    Hypothesis never removes its callback of the collector, which keeps all modules alive. In some
+    orders of the tests one process still reports objects, and what holds them was not found. So
+    processes that share the tests, which have nothing more to say here, close their stderr.
     """
     gc.unfreeze()
     gc.callbacks.clear()
