@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dagster import AssetKey, AssetMaterialization, DagsterInstance
+from structlog.testing import capture_logs
 
 from pipelines.orchestration.dagster_compat import delete_runless_materializations
 from pipelines.orchestration.runs.scan_runs import open_instance
@@ -244,14 +245,13 @@ def test_a_catalog_out_of_reach_is_tried_again(stage: Stage) -> None:
     assert stage.catalog.versions(VIDEOS) == [1]
 
 
-def test_a_broken_table_is_named_and_the_others_are_reported(
-    stage: Stage, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_broken_table_is_named_and_the_others_are_reported(stage: Stage) -> None:
     stage.lake.write(ERASURES)
     stage.lake.broken = {VIDEOS}
-    stage.reporter().step()
+    with capture_logs() as lines:
+        stage.reporter().step()
     assert stage.catalog.versions(ERASURES) == [1]
-    assert VIDEOS in capsys.readouterr().out
+    assert VIDEOS in str(lines)
 
 
 def test_a_control_store_out_of_reach_raises_nothing(stage: Stage) -> None:
