@@ -84,12 +84,12 @@ follow-readme: env ## follow README and "Five minutes" of docs/ in an empty clon
 	@$(BIN)/python -m tests.follow_pages $(if $(TODAY),--today $(TODAY))
 
 test-busy: env ## by hand: the quick tests 20 times, in 20 orders, while every core is kept busy (RUNS=, ORDER=first seed)
-	@$(BIN)/python -m tests.repeated --runs $(or $(RUNS),20) --seed $(or $(ORDER),1)
+	@$(BIN)/python -m benchmarks.repeated --runs $(or $(RUNS),20) --seed $(or $(ORDER),1)
 
 soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simulated week
 	@$(PYTEST) -m soak
-	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
-	@$(BIN)/python -m tests.bench.week
+	@$(BIN)/python -m benchmarks.fuzz.kills --moments $(or $(MOMENTS),100)
+	@$(BIN)/python -m benchmarks.truth.week
 
 duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last DuckDB 1.x
 	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
@@ -150,7 +150,7 @@ fmt: env ## format, or with CI=true only check the format
 
 lint: env ## ruff and spelling
 	@$(BIN)/ruff check .
-	@$(BIN)/codespell api deploy notebooks pipelines warehouse tests README.md CHANGELOG.md
+	@$(BIN)/codespell api benchmarks deploy notebooks pipelines sandbox warehouse tests README.md CHANGELOG.md
 
 types: env ## mypy, strict
 	@$(BIN)/mypy
@@ -163,66 +163,66 @@ docs: env ## generate API tables, the client, pictures and the data dictionary
 	@$(BIN)/python -m warehouse.tables.dictionary
 
 fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
-	@$(BIN)/python -m tests.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
-	@$(BIN)/python -m tests.fuzz.requests --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
-	@$(BIN)/python -m tests.fuzz.jobs --seed $(or $(FUZZ_SEED),1)
+	@$(BIN)/python -m benchmarks.fuzz --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
+	@$(BIN)/python -m benchmarks.fuzz.requests --cases $(or $(CASES),100000) --seed $(or $(FUZZ_SEED),1)
+	@$(BIN)/python -m benchmarks.fuzz.jobs --seed $(or $(FUZZ_SEED),1)
 
 fuzz-hostile: env ## bombs and malformed bodies through every reader, with their memory and time (ONLY=text)
-	@$(BIN)/python -m tests.fuzz.hostile --only '$(ONLY)'
+	@$(BIN)/python -m benchmarks.fuzz.hostile --only '$(ONLY)'
 
 chaos: env ## every operation under every fault of a proxy, then 1,000 scans under faults (RUNS=, CHAOS_SEED=, MINUTES=)
-	@$(BIN)/python -m tests.chaos --runs $(or $(RUNS),1000) --minutes $(or $(MINUTES),600) $(if $(CHAOS_SEED),--seed $(CHAOS_SEED))
+	@$(BIN)/python -m benchmarks.chaos --runs $(or $(RUNS),1000) --minutes $(or $(MINUTES),600) $(if $(CHAOS_SEED),--seed $(CHAOS_SEED))
 
 load: env ## 200 users of the console and 10 jobs with faults on, beside a bare route (USERS=, JOBS=, MINUTES=)
-	@$(BIN)/python -m tests.load --users $(or $(USERS),200) --jobs $(or $(JOBS),10) --minutes $(or $(MINUTES),30)
+	@$(BIN)/python -m benchmarks.load --users $(or $(USERS),200) --jobs $(or $(JOBS),10) --minutes $(or $(MINUTES),30)
 
 fuzz-kills: env ## kill -9 of any one process at 100 random moments of scans (MOMENTS=)
-	@$(BIN)/python -m tests.fuzz.kills --moments $(or $(MOMENTS),100)
+	@$(BIN)/python -m benchmarks.fuzz.kills --moments $(or $(MOMENTS),100)
 
 simulate: env ## days of jobs and questions under faults, kills and clock jumps (DAYS=, SEEDS=, SEED= the first one; ONCE=1; BUGS=1: planted bugs)
-	@$(BIN)/python -m tests.simulation --days $(or $(DAYS),10) --first $(or $(NAMED_SEED),1) --seeds $(or $(SEEDS),$(if $(NAMED_SEED),1,10)) $(if $(ONCE),--once) $(if $(BUGS),--bugs)
+	@$(BIN)/python -m benchmarks.simulation --days $(or $(DAYS),10) --first $(or $(NAMED_SEED),1) --seeds $(or $(SEEDS),$(if $(NAMED_SEED),1,10)) $(if $(ONCE),--once) $(if $(BUGS),--bugs)
 
 mutants: env ## mutation tests: the tests must kill 90 % (MODULE=, SAMPLE=, SEED=)
-	@$(ONE_THREAD) $(BIN)/python -m tests.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.mutants --seed $(SEED) $(if $(MODULE),--module $(MODULE)) $(if $(SAMPLE),--sample $(SAMPLE))
 
 mutants-sample: env ## the same for a fixed sample of 100
 	@$(MAKE) --no-print-directory mutants SAMPLE=100
 
 bench: env ## measure the hot paths (ROW=reads,chart; ROW=list names them)
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench --row '$(ROW)'
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.speed --row '$(ROW)'
 
 bench-start: env ## what starting costs: commands, the service, everything together
-	@$(BIN)/python -m tests.bench --row start
+	@$(BIN)/python -m benchmarks.speed --row start
 
 bench-truth: env ## precision and recall by link type, on ten generated sandboxes in each mode
-	@$(BIN)/python -m tests.bench.truth
+	@$(BIN)/python -m benchmarks.truth.worlds
 
 bench-switches: env ## a whole scan with each switch of the sandbox, against what is declared (SWITCH=name)
-	@$(BIN)/python -m tests.bench.switches --switch '$(SWITCH)'
+	@$(BIN)/python -m benchmarks.truth.switches --switch '$(SWITCH)'
 
 bench-coverage: env ## coverage estimates of 200 drawn worlds, against what a guest could reach
-	@$(BIN)/python -m tests.bench.coverage
+	@$(BIN)/python -m benchmarks.coverage
 
 bench-catalog: env ## a catalogue of 20 tracks: rate, memory, a killed worker, a second run
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench.catalog
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.speed.catalog
 
 bench-cluster: env ## scans on one Celery worker and on three, one of them killed; needs setup-cluster
-	@$(BIN)/python -m tests.bench.cluster
+	@$(BIN)/python -m benchmarks.speed.cluster
 
 bench-week: env ## a simulated week of a watchlist, against the ground truth
-	@$(BIN)/python -m tests.bench.week
+	@$(BIN)/python -m benchmarks.truth.week
 
 bench-audio: env ## accuracy and cost of the matcher; writes docs/accuracy.md
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy
 
 bench-audio-far: env ## 100,000 unrelated pairs through the full search of the matcher; on the same card
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench.accuracy --only far --searched 100000
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy --only far --searched 100000
 
 bench-identify: env ## which of 1,000 recordings is a stretched clip: right answers, cost, memory
-	@$(ONE_THREAD) $(BIN)/python -m tests.bench.identify
+	@$(ONE_THREAD) $(BIN)/python -m benchmarks.accuracy.identify
 
 bench-versions: env ## compare the verdicts of Python 3.12 and 3.13
-	@$(BIN)/python -m tests.bench.accuracy.versions
+	@$(BIN)/python -m benchmarks.accuracy.versions
 
 setup-bench: ## install the optional tools of bench-audio (Debian, as root)
 	apt-get install -y --no-install-recommends fluidsynth fluid-soundfont-gm timgm6mb-soundfont espeak-ng libchromaprint-tools ffmpeg

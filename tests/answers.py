@@ -1,7 +1,7 @@
 """The shape files, and every parser as a function of a body and what was asked for.
 
-Shared by the tests of shapes, the mutations of `tests.fuzz` and the bench, so that a new surface is
-named once.
+Shared by the tests of shapes, the mutations of `benchmarks.fuzz` and the bench, so that a new
+surface is named once.
 """
 
 import tomllib

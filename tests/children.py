@@ -53,8 +53,8 @@ def platform(
 ) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """A stand-in platform that listens, and its port."""
     world = ("--seed", str(seed), "--size", str(size))
-    place = ("--port", "0", "--cache", str(cache), "--renderers", "1")
-    command = ("-m", "pipelines.sandbox", *world, *place, *options)
+    place = ("--port", "0", "--cache", str(cache))
+    command = ("-m", "sandbox", *world, *place, *options)
     environment = os.environ | (measured_environment() if is_measured else {})
     with child(*command, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None

@@ -48,8 +48,8 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/reports/drawing.py": _KERNEL,
     "pipelines/reports/figures/header.py": _KERNEL,
     "pipelines/reports/figures/report.py": _KERNEL,
-    "pipelines/sandbox/__main__.py": _PROGRAM,
-    "pipelines/sandbox/world/sound/render_process.py": _PROGRAM,
+    "sandbox/__main__.py": _PROGRAM,
+    "sandbox/world/sound/render_process.py": _PROGRAM,
     "pipelines/scan/service/open_service.py": _COMMAND,
     "warehouse/tables/arrow_without_pandas.py": _APART,
 }

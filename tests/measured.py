@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "coverage"
 COMPILED = ROOT / "build" / "coverage-code"
-PACKAGES = ("api", "pipelines", "warehouse")
+PACKAGES = ("api", "pipelines", "sandbox", "warehouse")
 PRODUCT = [str(ROOT / name) for name in PACKAGES]
 EXCLUDED = [
     r"^ +\.\.\.$",  # the body of a Protocol's method

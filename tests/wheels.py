@@ -19,7 +19,16 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("api", "notebooks", "pipelines", "warehouse", "pyproject.toml", "README.md", "LICENSE")
+PARTS = (
+    "api",
+    "notebooks",
+    "pipelines",
+    "sandbox",
+    "warehouse",
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+)
 BUILD = "import sys, uv_build; print(uv_build.build_wheel(sys.argv[1]))"
 PROJECT = canonicalize_name("sametrack")
 

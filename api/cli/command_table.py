@@ -22,7 +22,7 @@ class CommandEntry:
     Attributes:
         name: What the user types.
         panel: Heading under which `--help` lists it; None hides it.
-        place: `module:attribute` below `api.cli.commands`, a function or a `typer.Typer`.
+        place: `module:attribute`, a function or a `typer.Typer`; relative to `api.cli.commands`.
         summary: Its line in `--help`, the first line of its own help.
     """
 
@@ -46,7 +46,7 @@ class CommandEntry:
         """The command itself, imported."""
         module, _, attribute = self.place.partition(":")
         found: typer.Typer | Callable[..., object] = getattr(
-            import_module(f"api.cli.commands.{module}"), attribute
+            import_module(module, "api.cli.commands"), attribute
         )
         if isinstance(found, typer.Typer):
             group = typer.main.get_group(found)
@@ -59,126 +59,126 @@ class CommandEntry:
 
 PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
     "Scan": {
-        "scan": ("scan:scan", "Find, verify and rank the videos that use a track."),
-        "jobs": ("jobs:app", "List, show and cancel jobs."),
+        "scan": (".scan:scan", "Find, verify and rank the videos that use a track."),
+        "jobs": (".jobs:app", "List, show and cancel jobs."),
         "watchlist": (
-            "watchlist:app",
+            ".watchlist:app",
             "Watchlists: list, add, remove, enable, disable, run, apply, runs, digest.",
         ),
         "catalog": (
-            "catalog:app",
+            ".catalog:app",
             "Catalogues of up to 10,000 tracks: import, run, cancel, status, report, list, remove.",
         ),
         "report": (
-            "report:report",
+            ".report:report",
             "Write the report of a notebook or a job as one self-contained HTML file.",
         ),
         "demo": (
-            "demo:demo",
+            ".demo:demo",
             "Scan a track of the sandbox and compare the result with the ground truth.",
         ),
-        "audio": ("audio.compare:audio_app", "Compare sound files."),
+        "audio": (".audio.compare:audio_app", "Compare sound files."),
     },
     "Read": {
-        "user": ("operations:user", "Accounts: id, profile, posts, metrics."),
-        "music": ("operations:music", "Tracks: list, hot, batch, discover."),
-        "hashtag": ("operations:hashtag", "Hashtags: list."),
-        "videos": ("operations:videos", "Show videos by id, with all four counts."),
+        "user": (".operations:user", "Accounts: id, profile, posts, metrics."),
+        "music": (".operations:music", "Tracks: list, hot, batch, discover."),
+        "hashtag": (".operations:hashtag", "Hashtags: list."),
+        "videos": (".operations:videos", "Show videos by id, with all four counts."),
         "chart": (
-            "chart:app",
+            ".chart:app",
             "The chart: history, backfill, judge, song, link, unlink, withdraw, links.",
         ),
         "search": (
-            "operations:search",
+            ".operations:search",
             "The platform's search, which demands verification: always refused.",
         ),
     },
     "Analyse": {
         "sql": (
-            "analysis.sql:sql",
+            ".analysis.sql:sql",
             "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
         ),
         "query": (
-            "analysis.query:query",
+            ".analysis.query:query",
             "Run a named query of the library; `--list` shows all with their parameters.",
         ),
         "notebook": (
-            "notebook:notebook",
+            ".notebook:notebook",
             "Open the notebooks in JupyterLab, on loopback, with the data of the settings.",
         ),
         "export": (
-            "analysis.export:export",
+            ".analysis.export:export",
             "Export a table as CSV, Parquet, XLSX, or as a data package with its documentation.",
         ),
         "database": (
-            "system.database:database",
+            ".system.database:database",
             "Write all marts to one DuckDB file, with a comment on every table and column.",
         ),
         "trace": (
-            "analysis.trace:trace",
+            ".analysis.trace:trace",
             "Show the bodies and sounds behind a row of a ranking, and whether their hashes hold.",
         ),
     },
     "Run": {
         "init": (
-            "system.init:init",
+            ".system.init:init",
             (
                 "Write a first .env with profile, data home and token. "
                 "Asks in an interactive terminal."
             ),
         ),
         "up": (
-            "system.up:up",
+            ".system.up:up",
             "Start all services, print their addresses, and stop them on Ctrl-C.",
         ),
-        "serve": ("system.services:serve", "Serve the HTTP API and the console."),
-        "worker": ("system.services:worker", "Run queued jobs until stopped."),
+        "serve": (".system.services:serve", "Serve the HTTP API and the console."),
+        "worker": (".system.services:worker", "Run queued jobs until stopped."),
         "sandbox": (
-            "system.services:sandbox",
+            "sandbox.command:sandbox",
             "Serve the sandbox: a simulated platform with generated audio, on loopback.",
         ),
-        "mcp": ("mcp:mcp", "Serve Model Context Protocol tools over stdin and stdout."),
+        "mcp": (".mcp:mcp", "Serve Model Context Protocol tools over stdin and stdout."),
         "openapi": (
-            "system.openapi:openapi",
+            ".system.openapi:openapi",
             "Print the OpenAPI 3.1.0 description of the HTTP API.",
         ),
     },
     "Maintain": {
         "backup": (
-            "system.backup:backup",
+            ".system.backup:backup",
             "Back up control store, Dagster storage and lake. Other processes may keep writing.",
         ),
         "restore": (
-            "system.backup:restore",
+            ".system.backup:restore",
             "Restore a backup as the data home of the chosen profile. Never overwrites files.",
         ),
         "doctor": (
-            "system.doctor:doctor",
+            ".system.doctor:doctor",
             "Check this machine and every platform surface, with advice for each problem.",
         ),
         "replay": (
-            "system.replay:replay",
+            ".system.replay:replay",
             "Parse the archive with the current parsers and show the differences. Offline.",
         ),
         "parse": (
-            "parse:parse",
+            ".parse:parse",
             (
                 "Print what the parsers make of one body: its records, or the refusal that it is. "
                 "Offline."
             ),
         ),
         "erase": (
-            "system.erase:erase",
+            ".system.erase:erase",
             "Erase an account from tables, payloads, results, reports and caches. Irreversible.",
         ),
         "maintain": (
-            "system.maintain:maintain",
+            ".system.maintain:maintain",
             "Delete expired data, and compact and sort tables.",
         ),
     },
     None: {
         "dagster-ui": (
-            "system.services:dagster_ui",
+            ".system.services:dagster_ui",
             "Serve the Dagster UI behind the access policy (started by `sametrack up`).",
         ),
     },

@@ -13,9 +13,9 @@ from api.app import build_routes
 from api.openapi.links import LINKS
 from api.routes.dependencies import Services
 from api.server.health import Readiness
+from benchmarks.fuzz.requests import judge, known_ids, settings_for, strategy_of
+from benchmarks.fuzz.requests import service as demo_service
 from tests.fake_clock import PATIENCE_S
-from tests.fuzz.requests import judge, known_ids, settings_for, strategy_of
-from tests.fuzz.requests import service as demo_service
 
 BOUNDED = settings(
     deadline=None,

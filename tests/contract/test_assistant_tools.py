@@ -22,8 +22,8 @@ from api.mcp.coverage import shorten_result
 from api.mcp.tools import build_server
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
-from pipelines.platform.providers.mock.provider import open_world
 from pipelines.scan.rules.results import view_result
+from sandbox.mock.provider import open_world
 from tests.documents import MUSIC_ID, result
 from tests.reads import Desk
 

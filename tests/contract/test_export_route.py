@@ -17,7 +17,7 @@ from api.schemas.extensions.exports import ComparisonList, JobReads, Series
 from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings
-from pipelines.platform.providers.mock.provider import open_world
+from sandbox.mock.provider import open_world
 from tests.documents import result
 from tests.reads import Desk
 from warehouse.records.errors import ChartUnavailableError

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.lists import ManyVideos
-from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.mock.provider import open_world
+from sandbox.world.content.tables import VideoState
 from tests.reads import Desk
 from warehouse.records.errors import PageWithoutDataError
 

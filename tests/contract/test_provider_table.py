@@ -164,7 +164,7 @@ def test_nothing_but_the_table_decides_by_the_name_of_a_source() -> None:
     """A comparison with a source's name elsewhere would be a second table."""
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
-        for package in ("api", "pipelines", "warehouse")
+        for package in ("api", "pipelines", "sandbox", "warehouse")
         for path in (ROOT / package).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Compare | ast.MatchValue) and _names_a_source(node)

@@ -15,7 +15,7 @@ from api.cli.main import app
 from api.client import AsyncClient, ConnectionFailedError
 from api.generate.files import read_description
 from api.openapi.reference import INTERFACE
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import InvalidParameterError
 
 

@@ -19,7 +19,7 @@ from api.server.health import Readiness
 from api.services.reads.sources import Sources
 from api.services.reads.track_lists import hashtag_list_source, music_list_source
 from api.settings import ApiSettings
-from pipelines.platform.providers.mock.provider import open_world
+from sandbox.mock.provider import open_world
 from tests.reads import Desk, Scripted, ScriptedSources, open_reads
 from warehouse.records.errors import (
     EmptyAnswerError,

@@ -19,7 +19,6 @@ from pipelines.orchestration import (
     definitions,  # noqa: F401
 )
 from pipelines.orchestration.worker import worker  # noqa: F401
-from pipelines.sandbox import server  # noqa: F401
 
 dagster_compat.load_for_instances()
 give_back_memory()

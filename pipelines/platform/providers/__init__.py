@@ -50,7 +50,7 @@ class _ProviderEntry:
     """One line of the table.
 
     Attributes:
-        module: Module of this package whose `build` builds the source; loaded when it is used.
+        module: Module whose `build` builds the source; loaded when it is used.
         chart: The same for its chart. None: the public chart, or no chart for an own world.
         extra: The extra that the module needs.
         addresses: Profile whose link forms its own world uses; nothing there is contacted.
@@ -71,15 +71,19 @@ class _ProviderEntry:
 
 
 _TABLE: Mapping[str, _ProviderEntry] = {
-    "public-graph": _ProviderEntry(module="vidplat_public"),
-    "vidplat-public": _ProviderEntry(module="vidplat_public"),
+    "public-graph": _ProviderEntry(module=f"{__name__}.vidplat_public"),
+    "vidplat-public": _ProviderEntry(module=f"{__name__}.vidplat_public"),
     "browser-public": _ProviderEntry(
-        module="browser_public", extra="browser", first_screens=True, sessions=2
+        module=f"{__name__}.browser_public", extra="browser", first_screens=True, sessions=2
     ),
-    "mobileapp-guest": _ProviderEntry(module="mobileapp_guest", sessions=1, uses_device=True),
-    "vidplat-web": _ProviderEntry(module="vidplat_web", is_experimental=True),
-    "mock": _ProviderEntry(module="mock.provider", chart="mock.chart", addresses="sandbox"),
-    "file": _ProviderEntry(module="file.provider", addresses="public"),
+    "mobileapp-guest": _ProviderEntry(
+        module=f"{__name__}.mobileapp_guest", sessions=1, uses_device=True
+    ),
+    "vidplat-web": _ProviderEntry(module=f"{__name__}.vidplat_web", is_experimental=True),
+    "mock": _ProviderEntry(
+        module="sandbox.mock.provider", chart="sandbox.mock.chart", addresses="sandbox"
+    ),
+    "file": _ProviderEntry(module=f"{__name__}.file.provider", addresses="public"),
 }
 
 
@@ -246,7 +250,7 @@ def build_chart_provider(
         raise ProviderUnsupportedError(
             f"the source {name!r} has no chart", hint="set DATA_PROVIDER=vidplat-public"
         )
-    module = import_module(f"{__name__}.{_TABLE[name].chart or 'chart_public'}")
+    module = import_module(_TABLE[name].chart or f"{__name__}.chart_public")
     built: ChartProvider = module.build(
         name, _dependencies(settings, profile.for_chart(), **options)
     )
@@ -266,8 +270,8 @@ def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
     source = _TABLE[name]
     if source.extra is not None:
         need_extra(source.extra, name, error=ProviderUnsupportedError)
-    built: Provider = import_module(f"{__name__}.{source.module}").build(name, dependencies)
+    built: Provider = import_module(source.module).build(name, dependencies)
     if dependencies.wants_fallback and name not in OWN_WORLDS:
-        fallback = import_module(f"{__name__}.fallback")
+        fallback = import_module("sandbox.mock.fallback")
         built = fallback.FallbackProvider(built, _build("mock", dependencies))
     return built

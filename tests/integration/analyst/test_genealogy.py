@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.bench.genealogy import GenealogyScore, judge_world
+from benchmarks.truth.genealogy import GenealogyScore, judge_world
 from tests.genealogy_rules import LinkedMusicId, find_copies
 from warehouse import open_warehouse
 from warehouse.analysis.warehouse import Warehouse

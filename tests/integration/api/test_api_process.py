@@ -38,7 +38,7 @@ JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
 HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
 FORBIDDEN = (
-    "pipelines.audio", "pipelines.orchestration", "pipelines.sandbox", "pipelines.scan.collect",
+    "pipelines.audio", "pipelines.orchestration", "sandbox", "pipelines.scan.collect",
     "pipelines.scan.conclude", "pipelines.scan.confirm", "pipelines.scan.discover",
     "pipelines.scan.scan_run", "pipelines.scan.verify_audio",
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.bench.accuracy.accuracy import Document
+    from benchmarks.accuracy.accuracy import Document
 
 RECALL_FLOOR = 0.95
 
@@ -13,11 +13,11 @@ RECALL_FLOOR = 0.95
 @pytest.fixture(scope="module")
 def figures(tmp_path_factory: pytest.TempPathFactory) -> "Document":
     # the bench loads what only one of the processes that share the tests needs
-    from tests.bench.accuracy.accuracy import listen, measure_tracks  # noqa: PLC0415 -- as above
-    from tests.bench.accuracy.comparing import Bench  # noqa: PLC0415 -- as above
-    from tests.bench.accuracy.hearing import Hearing  # noqa: PLC0415 -- as above
-    from tests.bench.accuracy.making import make_clips  # noqa: PLC0415 -- as above
-    from tests.bench.accuracy.tracks import Sources, list_few_tracks  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.accuracy import listen, measure_tracks  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.comparing import Bench  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.hearing import Hearing  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.making import make_clips  # noqa: PLC0415 -- as above
+    from benchmarks.accuracy.tracks import Sources, list_few_tracks  # noqa: PLC0415 -- as above
 
     folder = tmp_path_factory.mktemp("accuracy")
     tracks = list_few_tracks()[5:7]  # one played by hand, one by a machine

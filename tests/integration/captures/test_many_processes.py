@@ -47,8 +47,8 @@ class Platform:
 def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
     cache = str(tmp_path_factory.mktemp("sounds"))
     command = [
-        sys.executable, "-m", "pipelines.sandbox", "--seed", "11", "--size", "0.1",
-        "--port", "0", "--cache", cache, "--renderers", "1",
+        sys.executable, "-m", "sandbox", "--seed", "11", "--size", "0.1",
+        "--port", "0", "--cache", cache,
     ]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

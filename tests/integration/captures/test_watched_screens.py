@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.platform.providers.mock.provider import open_world
-from pipelines.platform.providers.mock.records import MockSearchIndex
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.open_service import SCREEN_LIMIT, EntryChecker
+from sandbox.mock.provider import open_world
+from sandbox.mock.records import MockSearchIndex
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import InputError, UpstreamError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.__main__ import open_platform
-from tests.chaos.endpoints import NAMED, PLATFORM_READS, Ids, ask
-from tests.chaos.faults import BY_NAME, FAULTS
-from tests.chaos.proxy import FaultProxy
-from tests.chaos.scans import Weather, open_campaign
+from benchmarks.chaos.__main__ import open_platform
+from benchmarks.chaos.endpoints import NAMED, PLATFORM_READS, Ids, ask
+from benchmarks.chaos.faults import BY_NAME, FAULTS
+from benchmarks.chaos.proxy import FaultProxy
+from benchmarks.chaos.scans import Weather, open_campaign
 
 QUICK = [name for name in BY_NAME if name not in {"silence", "trickle"}]
 CASES = [*zip(QUICK, cycle(sorted(PLATFORM_READS)), strict=False)]

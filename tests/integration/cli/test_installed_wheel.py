@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.world import SandboxWorld
 from tests.stage import IN_TESTS, PATIENCE_S
 from tests.town import SEED, SIZE
 from tests.wheels import build_wheel, install_wheel

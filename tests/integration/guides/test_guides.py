@@ -171,7 +171,9 @@ def printed_commands() -> list[Example]:
     """Return the commands that the product names in its messages, values of theirs as `1`."""
     found = []
     for path in (
-        path for name in ("api", "pipelines", "warehouse") for path in (ROOT / name).rglob("*.py")
+        path
+        for name in ("api", "pipelines", "sandbox", "warehouse")
+        for path in (ROOT / name).rglob("*.py")
     ):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.JoinedStr):

@@ -14,12 +14,12 @@ from pipelines.platform.mobileapp.adb import AdbPhone
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
-from pipelines.sandbox.server.addresses import SandboxUrls, read_code
-from pipelines.sandbox.server.device.phone import SimulatedPhone
-from pipelines.sandbox.server.device.server import AdbServer
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.content.tables import SandboxVideo
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import SandboxUrls, read_code
+from sandbox.server.device.phone import SimulatedPhone
+from sandbox.server.device.server import AdbServer
+from sandbox.server.platform import SandboxPlatform
+from sandbox.world.content.tables import SandboxVideo
+from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.town import SEED, SIZE
 from warehouse.control.records import TokenGrant

@@ -13,7 +13,7 @@ from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
-from pipelines.sandbox.server.device.screens import rounded
+from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from tests.integration.mobileapp.conftest import Device
 from warehouse.records.errors import (

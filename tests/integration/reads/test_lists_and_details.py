@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from pipelines.platform.providers.mock import provider as mock
-from pipelines.platform.providers.mock.provider import MockProvider
+from sandbox.mock import provider as mock
+from sandbox.mock.provider import MockProvider
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.videos import UnavailableVideo, Video, VideoPage
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from api.services.reads.videos import read_videos
-from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.tables import SandboxVideo, VideoState
+from sandbox.mock.provider import open_world
+from sandbox.world.content.tables import SandboxVideo, VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
 from warehouse.records.errors import (
     PageWithoutDataError,

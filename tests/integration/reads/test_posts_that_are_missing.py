@@ -14,11 +14,11 @@ from api.services.reads.lists import ListPageRequest, ListSource
 from api.services.reads.metrics import read_metrics
 from api.services.reads.posts import read_posts
 from api.services.reads.users import read_user
-from pipelines.platform.providers.mock.provider import MockProvider, open_world
-from pipelines.platform.providers.mock.records import to_post
 from pipelines.platform.reading import Reading
 from pipelines.platform.sources.table import SourceRequest
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.mock.provider import MockProvider, open_world
+from sandbox.mock.records import to_post
+from sandbox.world.content.tables import VideoState
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.errors import (
     ForbiddenError,

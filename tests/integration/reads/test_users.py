@@ -11,8 +11,8 @@ import pytest
 from api.services.reads.deadline import Deadline
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from pipelines.platform.providers.mock.provider import open_world
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.mock.provider import open_world
+from sandbox.world.content.tables import VideoState
 from tests.reads import Desk, open_reads, until_over, without_end
 from warehouse.records.errors import (
     ProviderUnsupportedError,

@@ -81,7 +81,7 @@ def _posts(provider: Any, sec_uid: str) -> Any:
 
 
 def _words(provider: Any, ch_id: str) -> Any:
-    from pipelines.platform.providers.mock.provider import _search_index as words  # noqa: PLC0415  # not public
+    from sandbox.mock.provider import _search_index as words  # noqa: PLC0415  # not public
 
     return words(provider._world).rows_of_hashtag(ch_id)
 

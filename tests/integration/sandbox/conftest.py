@@ -11,9 +11,9 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import SandboxVideo, VideoState
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import SandboxVideo, VideoState
+from sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
 from tests.stage import PATIENCE_S
 

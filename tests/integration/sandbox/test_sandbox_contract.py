@@ -8,10 +8,10 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from pipelines.sandbox.server.documents.pages import read_frames
-from pipelines.sandbox.server.surfaces.users import LIST_FORMS, has_list
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.server.documents.pages import read_frames
+from sandbox.server.surfaces.users import LIST_FORMS, has_list
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox, page_data
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.sandbox.server.access_log import AccessLog
-from pipelines.sandbox.world.ground_truth import GroundTruth
+from sandbox.server.access_log import AccessLog
+from sandbox.world.ground_truth import GroundTruth
 
 from .conftest import Sandbox
 

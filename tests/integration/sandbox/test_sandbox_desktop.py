@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import VideoState
 from warehouse.records.videos import VideoDetail
 
 from .conftest import Sandbox

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from pipelines.sandbox.server.app import SURFACES
-from pipelines.sandbox.server.faults import KINDS
-from pipelines.sandbox.server.switches import MODES, SWITCHES, value_hint
+from sandbox.server.app import SURFACES
+from sandbox.server.faults import KINDS
+from sandbox.server.switches import MODES, SWITCHES, value_hint
 from tests.switch_outcomes import FURTHER_OUTCOMES, OUTCOMES
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")

@@ -9,13 +9,13 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.documents.videos import to_video_id
-from pipelines.sandbox.server.surfaces.short_links import CIRCLES, LEAVES
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import Alteration, SandboxVideo, SoundKind, VideoState
-from pipelines.sandbox.world.hardness import chroma_correlation
-from pipelines.sandbox.world.sound.instruments import Samples
+from sandbox.server.addresses import SandboxUrls
+from sandbox.server.documents.videos import to_video_id
+from sandbox.server.surfaces.short_links import CIRCLES, LEAVES
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import Alteration, SandboxVideo, SoundKind, VideoState
+from sandbox.world.hardness import chroma_correlation
+from sandbox.world.sound.instruments import Samples
 
 from .conftest import Json, Sandbox, page_data
 

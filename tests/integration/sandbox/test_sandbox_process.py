@@ -9,10 +9,10 @@ import httpx2 as httpx
 import psutil
 import pytest
 
-from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.media_tickets import media_address
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import SandboxUrls
+from sandbox.server.media_tickets import media_address
+from sandbox.server.platform import SandboxPlatform
+from sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
 from tests.children import wait_until_gone
 from tests.stage import PATIENCE_S
@@ -107,7 +107,7 @@ def test_a_killed_rendering_process_is_replaced(sandbox: Sandbox, tmp_path: Path
 def test_a_taken_port_is_said_at_once(sandbox: Sandbox, tmp_path: Path) -> None:
     second = subprocess.run(
         [
-            sys.executable, "-m", "pipelines.sandbox", "--seed", str(SEED), "--size", str(SIZE),
+            sys.executable, "-m", "sandbox", "--seed", str(SEED), "--size", str(SIZE),
             "--port", str(sandbox.port), "--cache", str(tmp_path),
         ],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.sandbox.server.documents.pages import read_frames, to_frames
-from pipelines.sandbox.server.surfaces.search import SEARCH_DEPTH
+from sandbox.server.documents.pages import read_frames, to_frames
+from sandbox.server.surfaces.search import SEARCH_DEPTH
 
 from .conftest import Json, Sandbox
 

@@ -6,10 +6,10 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.server.access_log import AccessLog
-from pipelines.sandbox.server.documents.pages import read_frames
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.server.access_log import AccessLog
+from sandbox.server.documents.pages import read_frames
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox
 

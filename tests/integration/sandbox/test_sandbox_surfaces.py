@@ -6,8 +6,8 @@ import json
 import av
 import pytest
 
-from pipelines.sandbox.server.surfaces.video_pages import is_withheld
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.server.surfaces.video_pages import is_withheld
+from sandbox.world.content.tables import VideoState
 
 from .conftest import Sandbox, page_data
 

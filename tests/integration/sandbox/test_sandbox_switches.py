@@ -7,10 +7,10 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.server.addresses import to_code
-from pipelines.sandbox.server.documents.pages import read_frames
-from pipelines.sandbox.server.switches import MODES, SWITCHES
-from pipelines.sandbox.world.content.tables import VideoState
+from sandbox.server.addresses import to_code
+from sandbox.server.documents.pages import read_frames
+from sandbox.server.switches import MODES, SWITCHES
+from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox, page_data
 

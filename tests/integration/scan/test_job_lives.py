@@ -1,6 +1,6 @@
-"""A bounded part of `python -m tests.fuzz.jobs`."""
+"""A bounded part of `python -m benchmarks.fuzz.jobs`."""
 
-from tests.fuzz.jobs import live
+from benchmarks.fuzz.jobs import live
 
 
 def test_jobs_keep_their_promises_in_any_order_of_events() -> None:

@@ -1,5 +1,5 @@
-"""Each kind of process, killed in the middle of a scan; `python -m tests.fuzz.kills` does it often,
-at random moments. The full tier kills a worker in `test_resuming.py`, a service in
+"""Each kind of process, killed in the middle of a scan; `python -m benchmarks.fuzz.kills` does it
+often, at random moments. The full tier kills a worker in `test_resuming.py`, a service in
 `../api/test_api_process.py`.
 """
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.kills import VICTIMS, Hunt
+from benchmarks.fuzz.kills import VICTIMS, Hunt
 from tests.stage import open_stage
 
 pytestmark = pytest.mark.soak

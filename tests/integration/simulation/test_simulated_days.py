@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from tests.simulation.__main__ import main
-from tests.simulation.bugs import BUGS
-from tests.simulation.days import BrokenPromiseError, simulate
-from tests.simulation.lives import find_bug
+from benchmarks.simulation.__main__ import main
+from benchmarks.simulation.bugs import BUGS
+from benchmarks.simulation.days import BrokenPromiseError, simulate
+from benchmarks.simulation.lives import find_bug
 
 DAYS = 1.0
 FOUND_AT_ONCE = ("circuits open too early", "an equal request makes a second job")

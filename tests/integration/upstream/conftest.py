@@ -173,8 +173,8 @@ class Sandbox:
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     cache = tmp_path_factory.mktemp("sounds")
     command = [
-        sys.executable, "-m", "pipelines.sandbox", "--seed", "11", "--size", "0.1",
-        "--port", "0", "--cache", str(cache), "--renderers", "1",
+        sys.executable, "-m", "sandbox", "--seed", "11", "--size", "0.1",
+        "--port", "0", "--cache", str(cache),
     ]  # fmt: skip
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env={**os.environ}, cwd=Path.cwd()

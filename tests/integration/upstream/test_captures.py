@@ -9,8 +9,8 @@ from typing import Any, cast
 import pytest
 
 from pipelines.captures.search_walk import SearchLimits
-from pipelines.sandbox.server.surfaces.lists import repeats_cursor, trends_path
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.surfaces.lists import repeats_cursor, trends_path
+from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import JOB, Start, Stores, ask_control
 from warehouse.lake.packing import unpack_bytes

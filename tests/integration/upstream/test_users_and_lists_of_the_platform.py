@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
-from pipelines.sandbox.world.content.tables import VideoState
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import VideoState
+from sandbox.world.world import SandboxWorld
 from tests.reads import Desk, open_reads, without_end
 from warehouse.records.errors import VerificationDemandedError
 

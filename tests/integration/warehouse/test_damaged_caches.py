@@ -23,8 +23,8 @@ from pipelines.audio.decode.excerpts import cut_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.world import SandboxWorld
 from tests.children import child
 from tests.data.audio.synthesis import RATE, track
 from tests.integration.analyst.test_catalog_reference_sounds import TRACKS

@@ -1,8 +1,8 @@
 """Links by names against the truth of an invented world: which of its songs are its music ids."""
 
 from pipelines.charts.rules.song_links import Song, link_songs
-from pipelines.sandbox.world.chart import SandboxChart
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.chart import SandboxChart
+from sandbox.world.world import SandboxWorld
 from warehouse.records.charts import PlatformMusic
 
 EVERY = 5  # issues; a song stays for weeks

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.content.alterations import ALTERED_SHARE, played_sound
-from pipelines.sandbox.world.content.tables import (
+from sandbox.world.content.alterations import ALTERED_SHARE, played_sound
+from sandbox.world.content.tables import (
     LAST_CARRYING,
     Alteration,
     Flags,
@@ -18,12 +18,12 @@ from pipelines.sandbox.world.content.tables import (
     SoundKind,
     VideoState,
 )
-from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
-from pipelines.sandbox.world.hardness import chroma_correlation
-from pipelines.sandbox.world.sound.instruments import RATE
-from pipelines.sandbox.world.sound.recordings import render_video
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.ground_truth import GroundTruth, VideoTruth
+from sandbox.world.hardness import chroma_correlation
+from sandbox.world.sound.instruments import RATE
+from sandbox.world.sound.recordings import render_video
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(21, 0.2)
 seeds = st.integers(0, 2**31)

@@ -9,10 +9,10 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
-from pipelines.sandbox.server.app import PERIOD_DAYS, SandboxOptions, create_sandbox, span_of
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.app import PERIOD_DAYS, SandboxOptions, create_sandbox, span_of
+from sandbox.world.ground_truth import GroundTruth
+from sandbox.world.growth import DAY_S, HORIZON_DAYS
+from sandbox.world.world import SandboxWorld
 
 NOW = 1_795_000_000.5  # in November 2026
 WORLD = SandboxWorld(31, 0.2)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.chart import (
+from sandbox.world.chart import (
     FIRST_DAY,
     LONG_GAP_DAYS,
     SONGS,
@@ -15,7 +15,7 @@ from pipelines.sandbox.world.chart import (
     SandboxChart,
     issue_publication_time,
 )
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(31, 0.2)
 CHART = SandboxChart(WORLD)

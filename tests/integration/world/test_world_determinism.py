@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.content.examples import VIDEO_IDS
-from pipelines.sandbox.world.random_streams import scattered, stream, timed_ids
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.examples import VIDEO_IDS
+from sandbox.world.random_streams import scattered, stream, timed_ids
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.world import SandboxWorld
 
 _PRINT_WORLD = """
 import hashlib, json, sys
 from pathlib import Path
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.ground_truth import GroundTruth
+from sandbox.world.world import SandboxWorld
 
 world = SandboxWorld(11, 0.1)
 digest = hashlib.sha256()

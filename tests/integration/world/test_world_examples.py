@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from pipelines.sandbox.server.app import span_of
-from pipelines.sandbox.world.chart import SandboxChart
-from pipelines.sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS, VIDEO_IDS
-from pipelines.sandbox.world.guest_view import VideoTextIndex
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.app import span_of
+from sandbox.world.chart import SandboxChart
+from sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS, VIDEO_IDS
+from sandbox.world.guest_view import VideoTextIndex
+from sandbox.world.world import SandboxWorld
 from tests.guides import PAGES, ROOT
 
 SEED = 7

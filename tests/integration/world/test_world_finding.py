@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.tables import VideoState
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import (
+from sandbox.world.content.tables import VideoState
+from sandbox.world.ground_truth import GroundTruth
+from sandbox.world.guest_view import (
     HASHTAG_DEPTH,
     VideoTextIndex,
     hashtag_id,
     hashtags_in,
     normalise_text,
 )
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture(scope="module")

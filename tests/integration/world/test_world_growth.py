@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.sandbox.world.content.tables import SoundTable, VideoState, VideoTable
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.growth import DAY_S, HORIZON_DAYS
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import SoundTable, VideoState, VideoTable
+from sandbox.world.ground_truth import GroundTruth
+from sandbox.world.growth import DAY_S, HORIZON_DAYS
+from sandbox.world.world import SandboxWorld
 
 FIRST = SandboxWorld(7, 0.1, tracks=12)
 WEEK = FIRST.at(7 * DAY_S)

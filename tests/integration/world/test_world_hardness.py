@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.tables import LAST_VARIANT, SoundKind
-from pipelines.sandbox.world.hardness import CEILINGS, check_hardness
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import LAST_VARIANT, SoundKind
+from sandbox.world.hardness import CEILINGS, check_hardness
+from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import WorldTooEasyError
 
 

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.tables import LAST_CARRYING, SoundKind, VideoState
-from pipelines.sandbox.world.world import (
+from sandbox.world.content.tables import LAST_CARRYING, SoundKind, VideoState
+from sandbox.world.world import (
     FIRST_SCREEN_SIZE,
     MUSIC_LIST_DEPTH,
     SEC_PREFIX,

@@ -10,15 +10,15 @@ import av
 import numpy as np
 import pytest
 
-from pipelines.sandbox.world.content.tables import LAST_CARRYING, SandboxSound, SoundKind
-from pipelines.sandbox.world.hardness import chroma_correlation
-from pipelines.sandbox.world.sound.effects import pitched, resampled, stretched
-from pipelines.sandbox.world.sound.instruments import RATE, Samples
-from pipelines.sandbox.world.sound.recordings import play_base
-from pipelines.sandbox.world.sound.render_process import make_file, open_sound_cache
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.sound.sound_files import SandboxSilence
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import LAST_CARRYING, SandboxSound, SoundKind
+from sandbox.world.hardness import chroma_correlation
+from sandbox.world.sound.effects import pitched, resampled, stretched
+from sandbox.world.sound.instruments import RATE, Samples
+from sandbox.world.sound.recordings import play_base
+from sandbox.world.sound.render_process import make_file, open_sound_cache
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.sound.sound_files import SandboxSilence
+from sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(21, 0.2)
 

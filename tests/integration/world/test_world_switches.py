@@ -7,11 +7,11 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
-from pipelines.sandbox.server.app import SandboxOptions, create_sandbox
-from pipelines.sandbox.server.switches import MODES, SWITCHES, ActiveSwitches, switches_of
-from pipelines.sandbox.world.ground_truth import GroundTruth
-from pipelines.sandbox.world.guest_view import GuestView
-from pipelines.sandbox.world.world import MUSIC_LIST_DEPTH, SandboxWorld
+from sandbox.server.app import SandboxOptions, create_sandbox
+from sandbox.server.switches import MODES, SWITCHES, ActiveSwitches, switches_of
+from sandbox.world.ground_truth import GroundTruth
+from sandbox.world.guest_view import GuestView
+from sandbox.world.world import MUSIC_LIST_DEPTH, SandboxWorld
 
 WORLD = SandboxWorld(31, 0.2)
 

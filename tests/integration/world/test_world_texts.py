@@ -1,8 +1,8 @@
 """What people write: hints, hostile text, titles that break careless code."""
 
-from pipelines.sandbox.world.content import texts
-from pipelines.sandbox.world.content.tables import SoundKind
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content import texts
+from sandbox.world.content.tables import SoundKind
+from sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(6, 1.0)
 

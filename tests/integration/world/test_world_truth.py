@@ -2,10 +2,10 @@
 
 import pytest
 
-from pipelines.sandbox.world.content.tables import SandboxSound, SoundKind, VideoState
-from pipelines.sandbox.world.ground_truth import GroundTruth, VideoTruth
-from pipelines.sandbox.world.hardness import Hardness, check_hardness, measure_hardness
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import SandboxSound, SoundKind, VideoState
+from sandbox.world.ground_truth import GroundTruth, VideoTruth
+from sandbox.world.hardness import Hardness, check_hardness, measure_hardness
+from sandbox.world.world import SandboxWorld
 
 SEEDS = (
     1, 17, 2**31,

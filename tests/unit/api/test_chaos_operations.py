@@ -1,8 +1,8 @@
 """The campaign of faults asks every operation that the clients have."""
 
 from api.responses.errors import ERROR_SPECS
-from tests.chaos.endpoints import NAMED, PLATFORM_READS, Ids, arguments
-from tests.chaos.faults import FAULTS
+from benchmarks.chaos.endpoints import NAMED, PLATFORM_READS, Ids, arguments
+from benchmarks.chaos.faults import FAULTS
 
 IDS = Ids("12345", "12345", "MS4wLjABAAAAtest", "12345", "https://v.vidplat.localhost/x/")
 

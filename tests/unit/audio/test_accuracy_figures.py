@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.bench.accuracy.figures import Share, curve
-from tests.bench.accuracy.full_range.curves import range_curves
-from tests.bench.accuracy.full_range.measuring import summed
-from tests.bench.accuracy.full_range.pairs import STRANGER, RangePair
-from tests.bench.accuracy.full_range.pairs import list_pairs as list_range_pairs
-from tests.bench.accuracy.full_range.plan import BEYOND, CASES, PITCH, SPEED, TEMPO, edited_tracks
-from tests.bench.accuracy.full_range.plan import plan as range_plan
-from tests.bench.accuracy.full_range.rows import family_rows, goal_rows
-from tests.bench.accuracy.midi import Struck, to_midi
-from tests.bench.accuracy.pairs import draw_unrelated, list_pairs
-from tests.bench.accuracy.tracks import Sources, list_tracks
+from benchmarks.accuracy.figures import Share, curve
+from benchmarks.accuracy.full_range.curves import range_curves
+from benchmarks.accuracy.full_range.measuring import summed
+from benchmarks.accuracy.full_range.pairs import STRANGER, RangePair
+from benchmarks.accuracy.full_range.pairs import list_pairs as list_range_pairs
+from benchmarks.accuracy.full_range.plan import BEYOND, CASES, PITCH, SPEED, TEMPO, edited_tracks
+from benchmarks.accuracy.full_range.plan import plan as range_plan
+from benchmarks.accuracy.full_range.rows import family_rows, goal_rows
+from benchmarks.accuracy.midi import Struck, to_midi
+from benchmarks.accuracy.pairs import draw_unrelated, list_pairs
+from benchmarks.accuracy.tracks import Sources, list_tracks
 
 
 def test_wilson_interval_is_that_of_the_textbook() -> None:

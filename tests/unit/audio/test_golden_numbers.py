@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from benchmarks.accuracy.versions import differences
 from pipelines.audio.features import filter_banks, measurement, spectra
 from pipelines.audio.features.filter_banks import FilterBanks
 from pipelines.audio.features.grid import FINE_HOP_S, HOP_S, geometry
@@ -26,7 +27,6 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
 from pipelines.audio.features.sounds import pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
-from tests.bench.accuracy.versions import differences
 from tests.data.audio.build_golden import FOLDER, RATE, judge_golden, make_golden, to_sound
 from warehouse.records.evidence import VERDICT_REVISION, MatchThresholds
 

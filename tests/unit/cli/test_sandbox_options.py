@@ -3,7 +3,7 @@
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.sandbox.server.switches import MODES, SWITCHES
+from sandbox.server.switches import MODES, SWITCHES
 
 
 def test_the_switches_and_modes_are_printed() -> None:

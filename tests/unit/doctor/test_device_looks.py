@@ -13,8 +13,8 @@ from pipelines.doctor.checks import device
 from pipelines.doctor.checks.device import NAMES, device_checks
 from pipelines.platform import profiles
 from pipelines.platform.mobileapp.phone import NotIdleError
-from pipelines.sandbox.server.device import screens
 from pipelines.settings import Settings
+from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
 from tests.unit.mobileapp.scripted_phone import PACKAGE, ScriptedPhone, dump
 

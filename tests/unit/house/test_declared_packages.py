@@ -14,7 +14,7 @@ from tests.unit.house.test_house_rules import parsed
 from warehouse.extras import EXTRAS
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("api", "pipelines", "warehouse")
+PACKAGES = ("api", "pipelines", "sandbox", "warehouse")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BROUGHT = {
     "anyio": "starlette",

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("api", "pipelines", "warehouse")
+PACKAGES = ("api", "pipelines", "sandbox", "warehouse")
 MAX_LINES = 800
 MAX_BODY = 60
 FORBIDDEN_NAMES = {"utils", "helpers", "common", "base", "misc", "manager"}

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from cosmic_ray.mutating import mutate_code
 
-from tests.mutants.modules import MODULES
-from tests.mutants.mutants import ROOT, equivalent_ones, mutants_of
-from tests.mutants.operators import OPERATORS
-from tests.mutants.places import excluded_spans, is_excluded
+from benchmarks.mutants.modules import MODULES
+from benchmarks.mutants.mutants import ROOT, equivalent_ones, mutants_of
+from benchmarks.mutants.operators import OPERATORS
+from benchmarks.mutants.places import excluded_spans, is_excluded
 
 
 def changes(source: str) -> set[str]:

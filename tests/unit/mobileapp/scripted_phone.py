@@ -8,8 +8,8 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
-from pipelines.sandbox.server.device import screens
-from pipelines.sandbox.server.device.screens import View, WorkFacts, to_dump
+from sandbox.server.device import screens
+from sandbox.server.device.screens import View, WorkFacts, to_dump
 from tests.fake_clock import FakeClock
 from tests.unit.doctor.conftest import GenerousStore
 

@@ -11,12 +11,12 @@ import pytest
 from adbutils.errors import AdbError
 
 from pipelines.platform.mobileapp.adb import AdbPhone, QuietClient
-from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.device.app import PACKAGE
-from pipelines.sandbox.server.device.phone import SERIAL, SimulatedPhone
-from pipelines.sandbox.server.device.server import AdbServer
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import SandboxUrls
+from sandbox.server.device.app import PACKAGE
+from sandbox.server.device.phone import SERIAL, SimulatedPhone
+from sandbox.server.device.server import AdbServer
+from sandbox.server.platform import SandboxPlatform
+from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import DeviceUnavailableError
 
 

@@ -9,7 +9,7 @@ from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track
 from pipelines.platform.mobileapp.layouts import App, Layout, load_app
 from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree, read_work
 from pipelines.platform.parsers.videos import ParseContext
-from pipelines.sandbox.server.device.screens import rounded
+from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from warehouse.records.errors import InvalidParameterError, StructureChangedError
 

@@ -11,8 +11,8 @@ from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mobileapp_guest import MobileAppGuest, choose_app
-from pipelines.sandbox.server.device import screens
 from pipelines.settings import Settings
+from sandbox.server.device import screens
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
 from tests.unit.mobileapp.scripted_phone import (

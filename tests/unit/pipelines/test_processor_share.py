@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.repeated import BUSY
 from pipelines.orchestration.worker.processor_share import (
     FLOOR,
     WINDOW_S,
@@ -16,7 +17,6 @@ from pipelines.orchestration.worker.processor_share import (
     ShareGuard,
     share_between,
 )
-from tests.repeated import BUSY
 
 SECONDS = st.floats(0, 1e6, allow_nan=False)
 RESTORE = """

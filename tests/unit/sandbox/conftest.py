@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sandbox.server.addresses import SandboxUrls
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import SandboxUrls
+from sandbox.server.platform import SandboxPlatform
+from sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pipelines.sandbox.server.device.phone import SimulatedPhone
-from pipelines.sandbox.server.device.server import FEATURES, AdbServer
-from pipelines.sandbox.server.platform import SandboxPlatform
+from sandbox.server.device.phone import SimulatedPhone
+from sandbox.server.device.server import FEATURES, AdbServer
+from sandbox.server.platform import SandboxPlatform
 
 
 @pytest.fixture

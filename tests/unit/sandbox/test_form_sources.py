@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sandbox.server.app import SURFACES
-from pipelines.sandbox.server.documents import form_sources
-from pipelines.sandbox.server.documents.form_sources import FORMS, OWN
-from pipelines.sandbox.server.faults import FAULT_SOURCES, KINDS
+from sandbox.server.app import SURFACES
+from sandbox.server.documents import form_sources
+from sandbox.server.documents.form_sources import FORMS, OWN
+from sandbox.server.faults import FAULT_SOURCES, KINDS
 
 FOLDER = Path(form_sources.__file__).parent
 REPOSITORY = re.compile(r"\b[\w.-]+/[\w.-]+")
@@ -27,7 +27,7 @@ SOURCES = {
 def builders() -> Iterator[str]:
     """Every public function of `documents/` that builds a document."""
     for path in sorted(FOLDER.glob("[a-z]*.py")):
-        module = f"pipelines.sandbox.server.documents.{path.stem}"
+        module = f"sandbox.server.documents.{path.stem}"
         import_module(module)
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):

@@ -10,12 +10,12 @@ import pytest
 
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.sandbox.world.content.tables import Alteration
-from pipelines.sandbox.world.sound import render_process
-from pipelines.sandbox.world.sound.instruments import RATE
-from pipelines.sandbox.world.sound.sound_cache import SoundCache
-from pipelines.sandbox.world.sound.sound_files import SandboxSilence, SandboxSong
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.world.content.tables import Alteration
+from sandbox.world.sound import render_process
+from sandbox.world.sound.instruments import RATE
+from sandbox.world.sound.sound_cache import SoundCache
+from sandbox.world.sound.sound_files import SandboxSilence, SandboxSong
+from sandbox.world.world import SandboxWorld
 
 KEPT = b"rendered before"
 FIRST_S = 30.0

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from pipelines.sandbox.server.device import screens
-from pipelines.sandbox.server.device.app import PACKAGE, Log, Script, ScriptedApp
-from pipelines.sandbox.server.device.phone import SimulatedPhone
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.device import screens
+from sandbox.server.device.app import PACKAGE, Log, Script, ScriptedApp
+from sandbox.server.device.phone import SimulatedPhone
+from sandbox.server.platform import SandboxPlatform
+from sandbox.world.world import SandboxWorld
 
 NOBODY = "7000000000000000001"
 SHARE = "http://share.vidplat.localhost:1/share"

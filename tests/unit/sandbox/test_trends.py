@@ -7,11 +7,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import to_routes
-from pipelines.sandbox.server.surfaces import lists
-from pipelines.sandbox.server.surfaces.lists import trends_id_of
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.platform import SandboxPlatform
+from sandbox.server.routing import to_routes
+from sandbox.server.surfaces import lists
+from sandbox.server.surfaces.lists import trends_id_of
+from sandbox.world.world import SandboxWorld
 
 
 @pytest.fixture

@@ -9,13 +9,13 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from pipelines.sandbox.server.addresses import LinkKind, to_code
-from pipelines.sandbox.server.documents.videos import to_shown_count
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import to_routes
-from pipelines.sandbox.server.surfaces import control_facts, short_links, users
-from pipelines.sandbox.server.surfaces.users import user_page
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import LinkKind, to_code
+from sandbox.server.documents.videos import to_shown_count
+from sandbox.server.platform import SandboxPlatform
+from sandbox.server.routing import to_routes
+from sandbox.server.surfaces import control_facts, short_links, users
+from sandbox.server.surfaces.users import user_page
+from sandbox.world.world import SandboxWorld
 
 NOBODY = 7_000_000_000_000_000_001
 

@@ -6,13 +6,13 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from pipelines.sandbox.server.addresses import MUSIC, MUSIC_SHORT, LinkKind, to_code
-from pipelines.sandbox.server.documents.songs import track_id_of
-from pipelines.sandbox.server.platform import SandboxPlatform
-from pipelines.sandbox.server.routing import to_routes
-from pipelines.sandbox.server.surfaces import music_service
-from pipelines.sandbox.world.content.tables import SandboxVideo
-from pipelines.sandbox.world.world import SandboxWorld
+from sandbox.server.addresses import MUSIC, MUSIC_SHORT, LinkKind, to_code
+from sandbox.server.documents.songs import track_id_of
+from sandbox.server.platform import SandboxPlatform
+from sandbox.server.routing import to_routes
+from sandbox.server.surfaces import music_service
+from sandbox.world.content.tables import SandboxVideo
+from sandbox.world.world import SandboxWorld
 
 NOBODY = 7_000_000_000_000_000_001
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.fuzz.holding import NOW, BrokenError, check_records
+from benchmarks.fuzz.holding import NOW, BrokenError, check_records
 from warehouse.records.charts import ChartPage, ChartSong
 from warehouse.records.errors import ContractBrokenError
 from warehouse.records.videos import Account, Statistics, Track, Video, VideoDetail, VideoPage

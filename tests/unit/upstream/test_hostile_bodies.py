@@ -9,6 +9,7 @@ from itertools import cycle
 
 import pytest
 
+from benchmarks.fuzz.bombs import DOCUMENTS, PAGES, SEEN
 from pipelines.platform.http.robots import AGENT, parse_robots
 from pipelines.platform.page_scripts import find_resources, find_scripts, find_title
 from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, parse_json
@@ -16,7 +17,6 @@ from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.streams import MAX_DOCUMENTS, read_stream
 from pipelines.scan.rules.titles import song_names
 from tests.answers import parse_as, read_index
-from tests.fuzz.bombs import DOCUMENTS, PAGES, SEEN
 from warehouse.records.errors import SametrackError, StructureChangedError
 
 SHAPES = {shape.parser: shape for shape in read_index()}

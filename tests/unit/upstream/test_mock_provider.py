@@ -9,11 +9,11 @@ import pytest
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.platform.providers import build_chart_provider, build_data_provider, choose_profile
-from pipelines.platform.providers.mock.provider import MockProvider
-from pipelines.sandbox.world.content.tables import Alteration, VideoState
-from pipelines.sandbox.world.content.texts import TAGS
-from pipelines.sandbox.world.world import SandboxWorld
 from pipelines.settings import Settings
+from sandbox.mock.provider import MockProvider
+from sandbox.world.content.tables import Alteration, VideoState
+from sandbox.world.content.texts import TAGS
+from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,
     ChartUnavailableError,

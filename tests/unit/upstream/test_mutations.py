@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.responses.errors import ERROR_SPECS
+from benchmarks.fuzz.containers import to_body
+from benchmarks.fuzz.holding import SEEN, outcome
+from benchmarks.fuzz.mutating import Case, places, sources, to_case
 from tests.answers import PARSERS, Shape, parse_as
-from tests.fuzz.containers import to_body
-from tests.fuzz.holding import SEEN, outcome
-from tests.fuzz.mutating import Case, places, sources, to_case
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPage
 

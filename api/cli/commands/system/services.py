@@ -1,4 +1,4 @@
-"""The long-running processes, one command each: service, worker, sandbox, Dagster UI."""
+"""The long-running processes, one command each: service, worker, Dagster UI."""
 
 import gc
 import os
@@ -7,12 +7,9 @@ from typing import Annotated
 
 import typer
 
-from api.cli.options import SandboxDay
 from api.cli.processes.child_processes import DAGSTER_PORT
 from api.cli.terminal import exit_with_input_error, print_message, safe
 from pipelines.orchestration.instance import INSTANCE_FOLDER
-
-_Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port on loopback.")]
 
 
 def serve(
@@ -36,68 +33,6 @@ def worker() -> None:
     from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
 
     raise typer.Exit(run_worker(Settings()))
-
-
-def sandbox(
-    *,
-    seed: Annotated[int, typer.Option(help="Seed of the sandbox.")] = 7,
-    size: Annotated[float, typer.Option(min=0.1, help="Size; 1 is 5,000 videos.")] = 1.0,
-    port: _Port = None,
-    cache: Annotated[Path | None, typer.Option(help="Folder for rendered sounds.")] = None,
-    latency_ms: Annotated[
-        int, typer.Option(min=0, max=60_000, help="Delay of every response.")
-    ] = 0,
-    tracks: Annotated[
-        int | None,
-        typer.Option(min=1, help="Number of tracks; fewer tracks have more videos each."),
-    ] = None,
-    altered_share: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Share of videos whose audio differs from their music id."),
-    ] = None,
-    adb_port: Annotated[
-        int | None,
-        typer.Option(min=1, max=65535, help="Also serve the stand-in device by adb, here."),
-    ] = None,
-    mode: Annotated[
-        str, typer.Option(help="`generous`, or `autumn-2026`: as the platform is believed to be.")
-    ] = "generous",
-    switch: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME or NAME=VALUE, repeatable; `list` prints them all."),
-    ] = None,
-    today: SandboxDay = None,
-) -> None:
-    """Serve the sandbox: a simulated platform with generated audio, on loopback."""
-    from pipelines.sandbox.server import SandboxOptions  # noqa: PLC0415 -- loads numpy and PyAV
-    from pipelines.sandbox.server import serve as serve_sandbox  # noqa: PLC0415 -- as above
-    from pipelines.sandbox.server.switches import switch_help, switches_of  # noqa: PLC0415 -- as above
-    from pipelines.sandbox.world.content.alterations import ALTERED_SHARE  # noqa: PLC0415 -- loads numpy
-    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-
-    if switch == ["list"]:
-        print_message(switch_help())
-        return
-    try:
-        switches = switches_of(mode, switch or ())
-    except ValueError as exc:
-        raise typer.BadParameter(str(exc)) from exc
-    settings = Settings() if today is None else Settings(sandbox_calendar=today)
-    cache = cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds"
-    options = SandboxOptions(
-        seed=seed,
-        size=size,
-        port=settings.sandbox_port if port is None else port,
-        cache_dir=cache,
-        latency_ms=latency_ms,
-        tracks=tracks,
-        altered_share=ALTERED_SHARE if altered_share is None else altered_share,
-        adb_port=adb_port,
-        switches=switches,
-        calendar=settings.sandbox_calendar,
-    )
-    serve_sandbox(options)
 
 
 def dagster_ui(

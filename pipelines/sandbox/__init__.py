@@ -1,1 +1,0 @@
-"""Sandbox: a synthetic platform on loopback. `world/` generates it, `server/` serves it."""

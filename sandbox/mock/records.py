@@ -1,0 +1,220 @@
+"""Builds records from a sandbox world, as a guest of the platform would get them. Pure.
+
+Lists are trimmed as on the platform (no bookmarks, no music), so that list data never looks
+complete here either. There are no pictures: nothing serves them. Videos are found by hashtag and by
+search term.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sandbox.world.content.tables import SandboxSound, SandboxVideo, VideoState
+from sandbox.world.content.texts import nickname
+from sandbox.world.guest_view import VideoTextIndex, hashtag_id, hashtags_in
+from sandbox.world.world import SandboxWorld
+from warehouse.records.videos import (
+    Account,
+    Author,
+    Hashtag,
+    Music,
+    Statistics,
+    Track,
+    UnavailableVideo,
+    Video,
+    VideoDetail,
+)
+
+_REASONS = {
+    VideoState.DELETED: "status_deleted",
+    VideoState.PRIVATE: "status_self_see",
+    VideoState.REVIEWING: "status_reviewing",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSnapshot:
+    """A world at one time. `link_of` builds the link of a video."""
+
+    world: SandboxWorld
+    observed_at: datetime
+    link_of: Callable[[str], str]
+
+
+def to_track(view: WorldSnapshot, sound: SandboxSound) -> Track:
+    """A music id."""
+    world = view.world
+    is_own = sound.owner >= 0
+    return Track(
+        music_id=sound.music_id,
+        surface="music_info",
+        observed_at=view.observed_at,
+        title=world.sound_title(sound),
+        author=world.sound_author(sound),
+        owner_nickname=nickname(world.seed, sound.owner) if is_own else None,
+        duration_s=round(sound.duration_s),
+        is_original_sound=is_own,
+    )
+
+
+def to_account(view: WorldSnapshot, index: int) -> Account:
+    """An account, by its row."""
+    facts = view.world.account(index)
+    return Account(
+        sec_uid=facts.sec_uid,
+        surface="user_info",
+        observed_at=view.observed_at,
+        uid=facts.uid,
+        unique_id=facts.unique_id,
+        short_id=facts.short_id,
+        nickname=facts.nickname,
+        signature=facts.signature,
+        follower_count=facts.follower_count,
+        follower_count_source="follower_count",
+        following_count=facts.following_count,
+        aweme_count=int(view.world.videos_by_account(index).size),
+        total_favorited=facts.total_favorited,
+        favoriting_count=facts.favoriting_count,
+        ip_location=facts.ip_location,
+    )
+
+
+def to_detail(view: WorldSnapshot, work: SandboxVideo) -> VideoDetail | UnavailableVideo:
+    """A video with its four counts, or the reason why guests do not see it."""
+    if work.state is not VideoState.PUBLIC:
+        return to_missing(work.aweme_id, _REASONS[work.state])
+    return VideoDetail(
+        video=_video(view, work, surface="video_page"),
+        play_urls=() if work.is_silent else (f"mock:{work.aweme_id}",),
+        is_silent_placeholder=work.is_silent,
+    )
+
+
+def to_missing(aweme_id: str, reason: str) -> UnavailableVideo:
+    """A video that is not shown."""
+    return UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason=reason)
+
+
+def to_music_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
+    """A video in the list of its music id: no bookmarks, author, time, music or hashtags."""
+    return replace(_trimmed(_video(view, work, surface="music_list")), is_top=None)
+
+
+def to_post(view: WorldSnapshot, work: SandboxVideo) -> Video:
+    """A video in the list of its author, which names it: of the counts, likes alone."""
+    full = _video(view, work, surface="user_posts")
+    statistics = Statistics(digg_count=work.digg_count)
+    return replace(_trimmed(full), author=full.author, statistics=statistics)
+
+
+def to_hashtag_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
+    """A video in the list of a hashtag: its author and its hashtags, and no counts."""
+    full = _video(view, work, surface="hashtag_list")
+    trimmed = replace(_trimmed(full), is_top=None, statistics=Statistics())
+    return replace(trimmed, author=full.author, hashtags=full.hashtags)
+
+
+def to_search_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
+    """A video among the results of a search: all but its bookmarks."""
+    full = _video(view, work, surface="search_stream")
+    return replace(full, statistics=replace(full.statistics, collect_count=None))
+
+
+def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
+    """Return the hashtags of a caption."""
+    return tuple(
+        Hashtag(ch_id=to_ch_id(name), name=name) for name in dict.fromkeys(hashtags_in(caption))
+    )
+
+
+def to_ch_id(name: str) -> str:
+    """Return the id of a hashtag: 19 digits, the same in every run."""
+    return str(hashtag_id(name))
+
+
+def _trimmed(video: Video) -> Video:
+    return replace(
+        video,
+        author=None,
+        music=None,
+        create_time=None,
+        hashtags=None,
+        statistics=replace(video.statistics, collect_count=None),
+    )
+
+
+def _video(view: WorldSnapshot, work: SandboxVideo, *, surface: str) -> Video:
+    world = view.world
+    sound = world.sounds.row(work.sound)
+    caption = world.caption(work)
+    return Video(
+        aweme_id=work.aweme_id,
+        surface=surface,
+        observed_at=view.observed_at,
+        desc=caption,
+        create_time=work.create_time,
+        share_url=view.link_of(work.aweme_id),
+        media_type="photo" if work.is_photo else "video",
+        is_top=work.is_pinned,
+        author=_author(world, work.account),
+        music=_music(world, sound),
+        duration_ms=None if work.is_photo else round(sound.duration_s * 1000),
+        width=720,
+        height=1280,
+        images_count=1 + int(work.aweme_id) % 5 if work.is_photo else 0,
+        hashtags=to_hashtags(caption),
+        statistics=Statistics(
+            digg_count=work.digg_count,
+            comment_count=work.comment_count,
+            collect_count=work.collect_count,
+            share_count=work.share_count,
+        ),
+        local_source="mock",
+    )
+
+
+def _author(world: SandboxWorld, index: int) -> Author:
+    facts = world.account(index)
+    return Author(
+        sec_uid=facts.sec_uid,
+        uid=facts.uid,
+        unique_id=facts.unique_id,
+        nickname=facts.nickname,
+    )
+
+
+def _music(world: SandboxWorld, sound: SandboxSound) -> Music:
+    return Music(
+        music_id=sound.music_id,
+        title=world.sound_title(sound),
+        author=world.sound_author(sound),
+        duration_s=round(sound.duration_s),
+        is_original_sound=sound.owner >= 0,
+    )
+
+
+SEARCH_DEPTH = 200
+"""Videos that a guest can page through for one search."""
+
+
+class MockSearchIndex:
+    """Text index of a world. Build it once per world: it reads all captions."""
+
+    def __init__(self, world: SandboxWorld) -> None:
+        self._finding = VideoTextIndex(world, has_mapped_titles=False)
+
+    def ch_ids(self) -> list[str]:
+        """Ids of all hashtags."""
+        return list(self._finding.names)
+
+    def hashtag_name(self, ch_id: str) -> str | None:
+        """Return the name of a hashtag; None if no video uses it."""
+        return self._finding.names.get(ch_id)
+
+    def rows_of_hashtag(self, ch_id: str) -> list[int]:
+        """Return the rows of the listed videos of a hashtag, most liked first."""
+        return self._finding.listed(ch_id)
+
+    def rows_matching(self, term: str) -> list[int]:
+        """Return the rows of the videos that match a term, best first."""
+        return list(self._finding.ranked(term)[:SEARCH_DEPTH])
