@@ -22,7 +22,7 @@ from typing import NoReturn
 import psutil
 from setproctitle import setproctitle
 
-PRELOADED = "pipelines.orchestration.runs.preloaded"
+PRELOADED = "pipelines.preload"
 """The module that loads it. A name, since it is of a layer above this one."""
 _POLL_S = 0.5
 _SOCKET = "socket"

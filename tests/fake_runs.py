@@ -1,11 +1,11 @@
-"""Scans that do what a test says: everything of a worker but the work."""
+"""Runs that do what a test says: everything of a worker but the work."""
 
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from dagster import job, op
 
-from pipelines.orchestration.runs.local_runs import BrokenPoolError
-from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.launch import Launched
 
 
 @op
@@ -19,50 +19,49 @@ def empty_scan() -> None:
     nothing()
 
 
-@dataclass
-class FakeEnding:
-    """A scan under way until `end` is set, or its process is gone."""
+@dataclass(eq=False)
+class FakeRun:
+    """A run under way until its process is gone; it has begun, and sends its heartbeats."""
 
-    end: ScanEnd | None = None
-    is_gone: bool = False
-    begun: bool = True
-    beats_itself: bool = False
     run_number: int = 1
-    fault: Exception = field(default_factory=lambda: BrokenPoolError("the process is gone"))
-
-    def done(self) -> bool:
-        return self.end is not None or self.is_gone
-
-    def result(self) -> ScanEnd:
-        if self.end is None:
-            raise self.fault
-        return self.end
-
-    def abandon(self) -> None:
-        self.is_gone = True
-
-    def needs_heartbeat(self) -> bool:
-        return not self.beats_itself
+    begun: bool = True
+    is_gone: bool = False
+    is_silent: bool = False
 
     def has_begun(self) -> bool:
         return self.begun
 
+    def is_over(self) -> bool:
+        return self.is_gone
+
+    def kill(self) -> None:
+        self.is_gone = True
+
 
 @dataclass
-class FakeRuns:
-    """The scan processes of one worker."""
+class FakeLauncher:
+    """Launches the runs of one worker.
 
-    outlive_worker: bool = False
+    `instead`: what the next launch of a job ends with, if not with a run.
+    """
+
+    runs_outlive_worker: bool = False
     begin_at_once: bool = True
     launched: list[str] = field(default_factory=list)
-    endings: dict[str, FakeEnding] = field(default_factory=dict)
+    runs: dict[str, FakeRun] = field(default_factory=dict)
+    instead: dict[str, Launched | Exception] = field(default_factory=dict)
 
-    def launch_scan(
-        self, job_id: str, *, run_number: int, waited_for: str | None = None
-    ) -> FakeEnding:
+    def launch(
+        self, job_id: str, run_number: int, *, waited_for: str | None = None
+    ) -> Future[Launched]:
         self.launched.append(job_id)
-        self.endings[job_id] = FakeEnding(begun=self.begin_at_once, run_number=run_number)
-        return self.endings[job_id]
-
-    def close(self) -> None:
-        self.endings.clear()
+        future: Future[Launched] = Future()
+        outcome = self.instead.pop(job_id, None)
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        elif outcome is not None:
+            future.set_result(outcome)
+        else:
+            run = self.runs[job_id] = FakeRun(run_number, begun=self.begin_at_once)
+            future.set_result(Launched(run=run))
+        return future

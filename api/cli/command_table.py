@@ -137,6 +137,13 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
             "sandbox.command:sandbox",
             "Serve the sandbox: a simulated platform with generated audio, on loopback.",
         ),
+        "dagster-home": (
+            ".system.dagster_home:dagster_home",
+            (
+                "Write Dagster's configuration for the chosen world, create its storage, print its "
+                "folder."
+            ),
+        ),
         "mcp": (".mcp:mcp", "Serve Model Context Protocol tools over stdin and stdout."),
         "openapi": (
             ".system.openapi:openapi",

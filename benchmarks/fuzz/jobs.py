@@ -29,13 +29,12 @@ from hypothesis.stateful import (
 )
 
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
-from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
-from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
+from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
@@ -124,7 +123,9 @@ class JobLives(RuleBasedStateMachine):
     def step(self) -> None:
         for worker in self.workers:
             worker.step()
+            worker.step()  # takes over what the first one has launched
             worker.beat()
+        self._beat_runs()
         self._count("step")
 
     @rule(pick=st.integers(0, 99))
@@ -159,7 +160,7 @@ class JobLives(RuleBasedStateMachine):
         job_id, scan = self._scan(pick)
         before = self.control.job(job_id)
         if before is None or before.run_number != scan.run_number or before.status != "running":
-            scan.end = ScanEnd("lost")
+            scan.is_gone = True
             assert not self.control.finish(job_id, "completed", run_number=scan.run_number - 1)
             return
         is_cancelled = self.control.is_cancel_requested(job_id)
@@ -177,16 +178,20 @@ class JobLives(RuleBasedStateMachine):
             expires_at=self._kept(),
             run_number=scan.run_number,
         )
-        scan.end = ScanEnd(status)  # type: ignore[arg-type]  # a final one
+        scan.is_gone = True
         self._count(status)
 
     @rule(pick=st.integers(0, 99), other=st.integers(0, 99))
     @precondition(lambda self: len(self._scans()) > 1)
-    def scan_learns_of_a_twin(self, pick: int, other: int) -> None:
+    def a_job_learns_of_a_twin(self, pick: int, other: int) -> None:
+        """While it is prepared: it had no run yet."""
         (job_id, scan), (twin_id, _) = self._scan(pick), self._scan(other)
         has_run = self.instance.get_run_by_id(self._run(job_id, scan)) is not None
         if job_id != twin_id and not has_run:
-            scan.end = ScanEnd("waiting", twin_id)
+            for worker in self.workers:
+                if job_id in worker.held:
+                    worker.held[job_id].run = None
+                    worker.held[job_id].waits_for = twin_id
         self._count("wait")
 
     @rule(pick=st.integers(0, 99))
@@ -274,11 +279,12 @@ class JobLives(RuleBasedStateMachine):
             self.now += timedelta(seconds=LOST_AFTER_S)
             worker.step()
             worker.beat()
+            self._beat_runs()
             for job_id, scan in self._scans():
-                if scan.end is None and not scan.is_gone:
+                if not scan.is_gone:
                     self._end_run(self._run(job_id, scan), "completed")
                     self.control.finish(job_id, "completed", expires_at=self._kept())
-                    scan.end = ScanEnd("completed")
+                    scan.is_gone = True
             if all(one.status in FINAL for one in self.control.jobs(limit=1000)):
                 break
         left = [one for one in self.control.jobs(limit=1000) if one.status not in FINAL]
@@ -312,27 +318,32 @@ class JobLives(RuleBasedStateMachine):
                 chosen,
                 self.control,
                 self.instance,
-                FakeRuns(),
+                FakeLauncher(),
                 self._clock,
                 lambda: self.now,
             )
         )
         self._count("start")
 
-    def _scans(self) -> list[tuple[str, FakeEnding]]:
+    def _scans(self) -> list[tuple[str, FakeRun]]:
         """Scans under way in workers that are there."""
         return [
-            (job_id, ending)
+            (job_id, held.run)
             for worker in self.workers
-            for job_id, ending in worker.running.items()
-            if isinstance(ending, FakeEnding) and not ending.done()
+            for job_id, held in worker.held.items()
+            if isinstance(held.run, FakeRun) and not held.run.is_gone
         ]
 
-    def _scan(self, pick: int) -> tuple[str, FakeEnding]:
+    def _beat_runs(self) -> None:
+        """Each run sends its heartbeats itself."""
+        for job_id, run in self._scans():
+            self.control.heartbeat_job(job_id, run_number=run.run_number)
+
+    def _scan(self, pick: int) -> tuple[str, FakeRun]:
         found = self._scans()
         return found[pick % len(found)]
 
-    def _run(self, job_id: str, scan: FakeEnding) -> str:
+    def _run(self, job_id: str, scan: FakeRun) -> str:
         return run_id(job_id, scan.run_number)
 
     def _pick(self, pick: int) -> Job:

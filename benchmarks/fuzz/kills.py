@@ -293,7 +293,7 @@ def _scans_of(worker: psutil.Process) -> list[psutil.Process]:
         if _forks_scans(template)
         for scan in template.children()
         if _forks_scans(scan)  # one that is not ready has its name from the process it is forked of
-        or _has_word(scan, "runs scans of")
+        or _has_word(scan, "sametrack: run")
     ]
 
 

@@ -142,7 +142,8 @@ def run_seed(seed: int, *, days: float) -> Simulation:
         stack.enter_context(structlog.testing.capture_logs())
         drawn_ids = patch("warehouse.control.jobs.uuid4", lambda: UUID(int=ids.getrandbits(128)))
         stack.enter_context(drawn_ids)
-        stack.enter_context(patch(REPORTS, lambda *_: None))
+        for name in ("delete_runless_materializations", "delete_check_results"):
+            stack.enter_context(patch(f"{MAINTENANCE}.{name}", lambda *_: None))
         stack.enter_context(patch(SESSION, lambda **_: None))  # nothing leaves the machine
         stack.enter_context(patch(CONNECTIONS, lambda *_: None))
         loop = SimulatedLoop(SimulatedClock(), random.Random(f"threads {seed}"))
@@ -161,4 +162,4 @@ def run_seed(seed: int, *, days: float) -> Simulation:
 
 SESSION = "pipelines.platform.http.client.httpx2.AsyncClient"
 CONNECTIONS = "pipelines.platform.http.client.PinnedTransport.prepare"
-REPORTS = "pipelines.orchestration.dagster_compat.delete_runless_materializations"
+MAINTENANCE = "pipelines.orchestration.worker.maintenance"

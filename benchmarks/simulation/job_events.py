@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, cast
@@ -14,7 +14,7 @@ from benchmarks.simulation.processes import Killed, Process, SharedStore
 from benchmarks.simulation.promises import RETENTION_DAYS
 from benchmarks.simulation.scans import FakeLake, RunRecords, SimulatedScan
 from benchmarks.simulation.watched import Promises, WatchedStore
-from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.maintenance import StoreMaintainer
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
@@ -51,24 +51,27 @@ class WorkerProcess:
 
     def scans(self) -> list[tuple[str, SimulatedScan]]:
         """Return the scans under way."""
-        found = cast("dict[str, SimulatedScan]", self.worker.running)
-        return [(job_id, scan) for job_id, scan in found.items() if not scan.done()]
+        runs = ((job_id, held.run) for job_id, held in self.worker.held.items())
+        return [
+            (job_id, run)
+            for job_id, run in runs
+            if isinstance(run, SimulatedScan) and not run.is_gone
+        ]
 
 
 @dataclass
-class SimulatedRuns:
-    """Starts scans of one worker."""
+class SimulatedLauncher:
+    """Launches the runs of one worker."""
 
-    begin: Callable[[str, int], SimulatedScan]
-    outlive_worker: bool = False
+    begin: Callable[[str, int, str | None], Launched]
+    runs_outlive_worker: bool = False
 
-    def launch_scan(
-        self, job_id: str, *, run_number: int, waited_for: str | None = None
-    ) -> SimulatedScan:
-        return self.begin(job_id, run_number)
-
-    def close(self) -> None:
-        """Nothing is open."""
+    def launch(
+        self, job_id: str, run_number: int, *, waited_for: str | None = None
+    ) -> Future[Launched]:
+        future: Future[Launched] = Future()
+        future.set_result(self.begin(job_id, run_number, waited_for))
+        return future
 
 
 @dataclass(eq=False)
@@ -137,6 +140,11 @@ class JobEvents:
         for one in [one for one in self.workers if not one.is_busy]:
             self._run(one, one.worker.step)
             self._run(one, one.worker.beat)
+            for job_id, scan in one.scans():
+                try:  # each run sends its heartbeats itself
+                    scan.control.heartbeat_job(job_id, run_number=scan.run_number)
+                except Killed:
+                    scan.kill()
 
     def start_worker(self) -> None:
         if len(self.workers) > 1:
@@ -145,7 +153,7 @@ class JobEvents:
         clock = self.promises.clock
         worker = Worker(
             process.name, SETTINGS, control, cast("DagsterInstance", self.records),
-            SimulatedRuns(self._begin_scan), clock.monotonic, clock.now,
+            SimulatedLauncher(self._begin_scan), clock.monotonic, clock.now,
         )  # fmt: skip
         self.workers.append(WorkerProcess(worker, process))
 
@@ -178,10 +186,7 @@ class JobEvents:
 
     def kill_scan(self) -> None:
         if found := self.scans():
-            scan = self.chance.choice(found)[1]
-            if self.chance.random() < 0.3:
-                scan.fault = BrokenProcessPool("gone before it began")
-            scan.abandon()
+            self.chance.choice(found)[1].kill()
 
     def end_scan(self) -> None:
         """Any run may end, once, also one of a silent worker that was given up meanwhile."""
@@ -189,9 +194,6 @@ class JobEvents:
         if not found:
             return
         job_id, scan = self.chance.choice(found)
-        if self.chance.random() < 0.1 and (twin := self._twin(job_id)) is not None:
-            scan.end = ScanEnd("waiting", twin)
-            return
         if self.chance.random() < 0.1:
             scan.process.dies_in = self.chance.randrange(4)
         try:
@@ -257,14 +259,22 @@ class JobEvents:
             scan.process.is_alive = False
         self.workers = [other for other in self.workers if other is not one]
 
-    def _begin_scan(self, job_id: str, run_number: int) -> SimulatedScan:
+    def _begin_scan(self, job_id: str, run_number: int, waited_for: str | None) -> Launched:
+        """Begin a run, unless another open job scans the same."""
+        is_equal = waited_for is None and self.chance.random() < 0.1
+        if is_equal and (twin := self._twin(job_id)) is not None:
+            return Launched(waits_for=twin)
         process, control = self.process("scan")
         self.records.begin(job_id, run_number)
-        return SimulatedScan(run_number=run_number, process=process, control=control)
+        return Launched(run=SimulatedScan(run_number=run_number, process=process, control=control))
 
     def _twin(self, job_id: str) -> str | None:
         """Return another open job that does not wait itself: an equal scan to wait for."""
-        waiting = {name for one in (*self.workers, *self.silent) for name in one.worker.waiting}
+        waiting = any(
+            held.waits_for is not None
+            for one in (*self.workers, *self.silent)
+            for held in one.worker.held.values()
+        )
         found = [one.job_id for one in self.promises.jobs.open_jobs() if one.job_id != job_id]
         return self.chance.choice(found) if found and not waiting else None
 
@@ -282,7 +292,7 @@ class JobEvents:
                 job_id, scan.run_number, is_certain=not self.is_somebody_held_up
             )
             if not is_last and self.chance.random() < 0.1:
-                scan.abandon()
+                scan.kill()
                 return
         error: dict[str, object] | None = {"type": "internal_error"} if status == "failed" else None
         expires_at = self.promises.clock.now() + timedelta(days=RETENTION_DAYS)
@@ -290,7 +300,7 @@ class JobEvents:
             job_id, status, error=error, expires_at=expires_at, run_number=scan.run_number
         )
         self.promises.jobs.check_end(job_id, scan.run_number, status, is_written=is_written)
-        scan.end = ScanEnd(status)
+        scan.kill()
 
 
 def _service(control: WatchedStore, promises: Promises) -> ScanService:

@@ -10,13 +10,13 @@ from benchmarks.simulation.processes import Process
 from benchmarks.simulation.upstream import ReadingProcess
 from benchmarks.simulation.watched import WatchedStore
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
-from tests.fake_runs import FakeEnding
+from tests.fake_runs import FakeRun
 
 ENDED = {DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED}
 
 
 @dataclass(eq=False)
-class SimulatedScan(FakeEnding):
+class SimulatedScan(FakeRun):
     """A scan under way in a process of its own."""
 
     process: Process = field(default_factory=lambda: Process("scan"))
@@ -24,8 +24,8 @@ class SimulatedScan(FakeEnding):
     reads: ReadingProcess | None = None
     is_ending: bool = False
 
-    def abandon(self) -> None:
-        super().abandon()
+    def kill(self) -> None:
+        super().kill()
         self.process.is_alive = False
 
 

@@ -26,8 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_engine_of
-from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.storage import dagster_server
+from pipelines.orchestration.instance import dagster_server
+from pipelines.orchestration.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.home.folder import Home
 from warehouse.lake.library_errors import translate_errors
@@ -130,7 +130,7 @@ def _databases(home: Home) -> Iterator[URL]:
     for path in home.dagster_dir.rglob("*.db"):
         if path.is_file():
             yield URL.create("sqlite", database=str(path), query={"timeout": "30"})
-    if server := dagster_server():
+    if server := dagster_server(Settings()):
         yield make_url(server)
 
 

@@ -7,7 +7,6 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from dagster import (
-    DagsterExecutionInterruptedError,
     DagsterInstance,
     InitResourceContext,
     resource,
@@ -19,17 +18,12 @@ from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.open_stores import open_chosen_home, open_engine_of
-from pipelines.orchestration.failures import to_failure
-from pipelines.orchestration.outages import ResourceWait, awaited_resource
-from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     open_maintainer,
 )
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
-from pipelines.scan.rules.expansion import ConfirmedVideo
-from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
@@ -39,20 +33,12 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import PublishedDatabase, database_path, publish_database
 from warehouse.extras import need_extra
 from warehouse.maintenance.table_review import TableReview, review_table
-from warehouse.records.errors import InputError, RunCancelledError, SametrackError
 from warehouse.records.health import SurfaceHealth
-from warehouse.records.jobs import STAGES
 from warehouse.records.values import Document
 from warehouse.tables import Table
 
 if TYPE_CHECKING:
     from pipelines.reports.build import RenderedReport
-
-
-NO_SCAN = "No scan runs in this process"
-STARTED_WITH = "choose a track as the partition, or start the job `request_scan`"
-NOTHING_CONFIRMED = "This run confirms no videos that could be checked"
-CHECKED_WITH = "materialize marts/confirmed_videos of the track, which runs its checks"
 
 
 class ScanServiceResource:
@@ -189,100 +175,6 @@ class CatalogResource:
             WarehouseError: The store cannot be opened.
         """
         return request_catalog_run(Settings(), name)
-
-
-class CurrentScan:
-    """Holds the scan that runs in this process, if any; a process runs one scan at a time.
-
-    Every scan begins as a row of the job queue, and its run puts the session here. Without a
-    session, as in the code server, scan assets fail with a hint.
-    """
-
-    def __init__(self) -> None:
-        self.session: ScanRun | None = None
-        self.clear()
-
-    def clear(self) -> None:
-        """Reset the outcome of the previous scan."""
-        self.error: SametrackError | None = None
-        self.wait: ResourceWait | None = None
-        self.has_failed = False
-        self.was_cancelled = False
-        self.was_interrupted = False
-        self.last_stage: str | None = None
-
-    def refuse(self, error: SametrackError) -> None:
-        """Let the first step of the run fail with this error: there is no scan to run."""
-        self.has_failed = True
-        self.error = error
-
-    def outcome(self) -> ScanOutcome:
-        """Return how the scan ended, by its last stage: a failed check leaves no error.
-
-        Lost if neither a stage nor a check has failed: what runs the stages has, because Dagster's
-        storage cannot be reached for example.
-        """
-        if self.was_cancelled:
-            return ScanOutcome("cancelled")
-        if self.was_interrupted:
-            return ScanOutcome("queued")
-        if self.has_failed:
-            return ScanOutcome("failed", self.error, self.wait)
-        return ScanOutcome("completed" if self.last_stage == STAGES[-1] else "lost")
-
-    def note_check(self, *, passed: bool) -> None:
-        """Record the result of a check: one that fails ends the scan."""
-        self.has_failed = self.has_failed or not passed
-
-    def tell_starved(self, is_starved: bool) -> None:
-        """Let the running scan say whether it waits for the processor."""
-        if self.session is not None:
-            self.session.is_starved = is_starved
-
-    def confirmed(self) -> list[ConfirmedVideo]:
-        """Return the videos that the running scan has confirmed.
-
-        Raises:
-            Failure: No scan has confirmed videos in this run.
-        """
-        if self.session is None or "confirmed_videos" not in self.session.state.steps:
-            error = InputError(NOTHING_CONFIRMED, hint=CHECKED_WITH)
-            self.refuse(error)
-            raise to_failure(error)
-        return list(self.session.state.confirmed.values())
-
-    @contextmanager
-    def stage(self, name: str) -> Iterator[ScanRun]:
-        """Run the body of an asset as one stage of the scan; record why it ended.
-
-        Raises:
-            Failure: No scan runs in this process, or it fails for a reason that it states.
-            DagsterExecutionInterruptedError: Cancellation was requested.
-        """
-        if self.session is None:
-            raise to_failure(self.error or InputError(NO_SCAN, hint=STARTED_WITH))
-        try:
-            self.session.enter(name)
-            yield self.session
-            self.last_stage = name
-        except RunCancelledError as error:
-            self.was_cancelled = True
-            self.session.on_canceling()
-            # After another error Dagster would first go through all other steps, without them.
-            raise DagsterExecutionInterruptedError from error
-        # SIGTERM or Ctrl-C, as Dagster or Python raises it: the job goes on in another process.
-        except (DagsterExecutionInterruptedError, KeyboardInterrupt):
-            self.was_interrupted = True
-            raise
-        except SametrackError as error:
-            self.refuse(error)
-            self.wait = awaited_resource(error)
-            raise to_failure(error) from error
-        except Exception as error:
-            self.has_failed = True
-            self.error = None
-            self.wait = awaited_resource(error)
-            raise
 
 
 class ChartResource:

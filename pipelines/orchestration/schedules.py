@@ -6,7 +6,7 @@ Schedules can also be started and tested in Dagster's UI: their jobs need no con
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dagster import AssetSelection, DefaultScheduleStatus, JobDefinition, ScheduleDefinition
 
@@ -19,8 +19,8 @@ from pipelines.orchestration.jobs import (
     render_reports,
 )
 
-if TYPE_CHECKING:
-    from pipelines.orchestration.dagster_compat import UnresolvedAssetJobDefinition
+type AnyJob = Any
+"""A `JobDefinition`, or what `define_asset_job` returns, whose type has no public name."""
 
 _DAY_H = 24
 _WEEK = timedelta(days=7)
@@ -39,7 +39,7 @@ class ScheduleSpec:
     """
 
     name: str
-    job: "JobDefinition | UnresolvedAssetJobDefinition"
+    job: AnyJob
     usual_h: int = _DAY_H
     at: int = 5
     minute: int
@@ -59,7 +59,7 @@ SCHEDULES = (
 class ScheduledJob:
     """A job that a running schedule launches, and the longest time between two launches."""
 
-    job: "JobDefinition | UnresolvedAssetJobDefinition"
+    job: AnyJob
     interval: timedelta
 
     @property
@@ -67,7 +67,8 @@ class ScheduledJob:
         """The assets that the job writes; none if it is no job of assets."""
         if isinstance(self.job, JobDefinition):
             return AssetSelection.assets()
-        return self.job.selection
+        selection: AssetSelection = self.job.selection
+        return selection
 
 
 def scheduled_jobs(hours: Mapping[str, int]) -> list[ScheduledJob]:

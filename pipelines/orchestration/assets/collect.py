@@ -15,7 +15,7 @@ from pipelines.orchestration.assets.metadata import (
     step_metadata,
     track_metadata,
 )
-from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan import collect, screens, search
 from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.scan_run import ScanRun

@@ -23,7 +23,7 @@ from pipelines.orchestration.assets.decorators import (
 )
 from pipelines.orchestration.assets.descriptions import deps_on
 from pipelines.orchestration.assets.metadata import ROWS, coverage_metadata, step_metadata
-from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan import conclude
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import rows as mart_rows

@@ -6,7 +6,7 @@ from pipelines.orchestration.assets.collect import TRACK
 from pipelines.orchestration.assets.conclude import AUDIO_COMPARISONS
 from pipelines.orchestration.assets.decorators import Result, scan_asset
 from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
-from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan import discover
 from pipelines.scan.marts import rows as mart_rows
 from warehouse.lake.packing import pack_document

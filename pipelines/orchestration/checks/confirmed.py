@@ -20,7 +20,7 @@ from dagster import (
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.partitions import tracks
-from pipelines.orchestration.resources import CurrentScan
+from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.records.evidence import is_confirmed_unshifted
 

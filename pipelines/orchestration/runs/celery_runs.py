@@ -8,13 +8,18 @@ It executes whole Dagster runs, one after the other; its processes stay warm bet
 writes its own heartbeats and its own end, so no result backend is needed.
 """
 
+from collections.abc import Mapping
+from typing import Any, override
+
 from celery import Celery, signals
+from dagster import DagsterInstance
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.make_app import make_app
 from dagster_celery.tasks import create_execute_job_task
 from kombu.exceptions import ChannelError, OperationalError
 
 from pipelines.logs import configure_process_logging
+from pipelines.orchestration.runs.launcher import request_end
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
 
@@ -44,9 +49,39 @@ def configure_logs(**_options: object) -> None:
 signals.setup_logging.connect(configure_logs)
 
 
-def open_celery_launcher(broker: str) -> CeleryRunLauncher:
-    """Return Dagster's launcher for Celery."""
-    return CeleryRunLauncher(default_queue=QUEUE, broker=broker, config_source=dict(OPTIONS))
+class CeleryJobLauncher(CeleryRunLauncher):
+    """Dagster's launcher for Celery, with the broker of the settings; as `JobRunLauncher` else."""
+
+    @classmethod
+    @override
+    def config_type(cls) -> dict[str, Any]:
+        """Return the configuration in `dagster.yaml`: none."""
+        return {}
+
+    @classmethod
+    @override
+    def from_config_value(
+        cls, inst_data: Any, config_value: Mapping[str, Any]
+    ) -> "CeleryJobLauncher":
+        """Build the launcher from `dagster.yaml`."""
+        return cls(
+            default_queue=QUEUE,
+            broker=read_broker(),
+            config_source=dict(OPTIONS),
+            inst_data=inst_data,
+        )
+
+    @override
+    def terminate(self, run_id: str) -> bool:
+        """Request the end of a job's run, or terminate another run; return whether that worked."""
+        is_asked = request_end(self._instance, run_id)
+        return bool(super().terminate(run_id)) if is_asked is None else is_asked
+
+
+def has_waiting_runs(instance: DagsterInstance) -> bool:
+    """Whether runs wait for a Celery worker; also if the broker cannot say so at the moment."""
+    is_celery = isinstance(instance.run_launcher, CeleryJobLauncher)
+    return is_celery and count_waiting(read_broker()) != 0
 
 
 def count_waiting(broker: str) -> int | None:
@@ -65,8 +100,8 @@ def count_waiting(broker: str) -> int | None:
     return int(found.message_count)
 
 
-def make_worker_app() -> Celery:
-    """Return the application of a Celery worker.
+def read_broker() -> str:
+    """Return the address of Celery's broker.
 
     Raises:
         WorkerUnavailableError: CELERY_BROKER_URL is not set.
@@ -76,8 +111,17 @@ def make_worker_app() -> Celery:
         raise WorkerUnavailableError(
             "CELERY_BROKER_URL is not set", hint="CELERY_BROKER_URL is redis://<host>:6379/0"
         )
+    return broker.get_secret_value()
+
+
+def make_worker_app() -> Celery:
+    """Return the application of a Celery worker.
+
+    Raises:
+        WorkerUnavailableError: CELERY_BROKER_URL is not set.
+    """
     made: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
-        {"broker": broker.get_secret_value(), "config_source": dict(OPTIONS)}
+        {"broker": read_broker(), "config_source": dict(OPTIONS)}
     )
     create_execute_job_task(made)
     return made

@@ -5,8 +5,10 @@ Not here: how a worker supervises its own processes.
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from socket import AF_UNIX, socket
 from typing import Protocol, get_args
 
+import orjson
 from dagster import (
     DagsterEvent,
     DagsterEventType,
@@ -30,6 +32,9 @@ GOES_ON = "The run was lost; the job goes on from its last checkpoint in another
 PROCESS_GONE = "No process executes this run any more"
 MOST_AT_ONCE = 100
 _OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
+_UNDER_WAY = (DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING)
+_CODE_SERVER_TAG = ".dagster/grpc_info"
+"""Where Dagster notes the code server that launched a run."""
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
 
 
@@ -79,6 +84,20 @@ def end_orphaned_runs(
     return ended
 
 
+def end_unserved_runs(instance: DagsterInstance) -> list[str]:
+    """End the runs of no job whose code server is gone, and their process with it; return the ids.
+
+    Watchlists, maintenance, reports: nobody else reports their end, so Dagster would show them as
+    running for ever, and a watchlist would wait for its own. Code servers are known by the file of
+    their socket, so this is for a storage that no other machine uses.
+    """
+    under_way = instance.get_runs(RunsFilter(statuses=list(_UNDER_WAY)))
+    lost = [run for run in under_way if ORIGIN_TAG not in run.tags and _is_unserved(run)]
+    for run in lost:
+        instance.report_run_failed(run, message=PROCESS_GONE)
+    return [run.run_id for run in lost]
+
+
 def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None:
     """Report a run that no process executes any more with the status of its job."""
     if run.is_finished:
@@ -109,6 +128,19 @@ def is_finished(instance: DagsterInstance, run_id: str) -> bool:
     """Whether this run has begun and ended."""
     run = instance.get_run_by_id(run_id)
     return run is not None and run.is_finished
+
+
+def _is_unserved(run: DagsterRun) -> bool:
+    """Whether a code server launched the run and nobody listens to its socket any more."""
+    path = orjson.loads(run.tags.get(_CODE_SERVER_TAG, "{}")).get("socket")
+    if path is None:
+        return False
+    with socket(AF_UNIX) as connection:
+        try:
+            connection.connect(path)
+        except OSError:
+            return True
+    return False
 
 
 def _is_superseded(job: Job | None, run: DagsterRun) -> bool:

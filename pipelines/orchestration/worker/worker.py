@@ -1,7 +1,9 @@
-"""The worker: claim jobs from the queue, start their runs.
+"""The worker: claims jobs from the queue, prepares them, starts their runs, notices what was lost.
 
-It also reconciles job rows with runs, and puts jobs of lost workers back into the queue. Not here:
-executing a job (`job_run.py`), the processes (`runs/local_runs.py`).
+A run does everything else itself, wherever it executes (`runs/run_session.py`). The worker sends
+the heartbeats of a job until its run has begun, puts the jobs of lost runs back into the queue, and
+reconciles job rows with runs. Not here: the two ways to execute a run (`runs/local.py`,
+`runs/remote.py`).
 """
 
 import os
@@ -11,8 +13,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import CancelledError
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,36 +22,31 @@ from typing import Protocol
 
 import structlog
 from dagster import DagsterInstance
-from pebble import ProcessExpired
 
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
-from pipelines.forked_processes import fork_server_here
 from pipelines.logs import configure_process_logging
+from pipelines.orchestration.open_instance import open_instance
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
-from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
+from pipelines.orchestration.runs.heartbeats import SilenceWatch, heartbeats
+from pipelines.orchestration.runs.local import LocalExecutor
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_orphaned_runs,
     end_run,
+    end_unserved_runs,
     is_finished,
 )
-from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
+from pipelines.orchestration.runs.remote import RemoteExecutor
 from pipelines.orchestration.runs.run_identity import run_id
-from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.catalog import report_assets
-from pipelines.orchestration.worker.heartbeats import SilenceWatch, heartbeats
-from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.low_priority import restore_session_priority
+from pipelines.orchestration.worker.launch import JobLauncher, Launched, LaunchedRun
 from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
-from pipelines.orchestration.worker.processor_share import guard_share
-from pipelines.platform.providers import choose_profile
-from pipelines.scan.runtime import open_control_store
+from pipelines.scan.runtime import open_runtime
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.home.disk_space import free_megabytes
-from warehouse.home.folder import open_home
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, JobStatus
 
@@ -73,40 +69,18 @@ THREAD_WAIT_S = 5.0
 
 SPACE_EVERY_S = 5.0
 PROCESS_GONE = "The process that ran this scan ended unexpectedly"
-_LOST_PROCESS = (ProcessExpired, BrokenPoolError, CancelledError)
 
 log = structlog.get_logger(__name__)
 
 
-class ScanHandle(Protocol):
-    """A scan in progress."""
+class Launcher(Protocol):
+    """Prepares a claimed job and starts its run; `runs_outlive_worker` if that goes on alone."""
 
-    def done(self) -> bool:
-        """Whether the scan has ended for this worker."""
+    runs_outlive_worker: bool
 
-    def result(self) -> ScanEnd:
-        """Return the end of the scan; raise the error that ended it otherwise."""
-
-    def abandon(self) -> None:
-        """Kill the scan."""
-
-    def needs_heartbeat(self) -> bool:
-        """Whether the worker must send heartbeats for the scan."""
-
-    def has_begun(self) -> bool:
-        """Whether a process runs the scan; before that, nothing checks for its cancellation."""
-
-
-class ScanRunner(Protocol):
-    """Launches scans; with `outlive_worker` they continue when the worker stops."""
-
-    outlive_worker: bool
-
-    def launch_scan(
-        self, job_id: str, *, run_number: int, waited_for: str | None = None
-    ) -> ScanHandle: ...
-
-    def close(self) -> None: ...
+    def launch(
+        self, job_id: str, run_number: int, *, waited_for: str | None = None
+    ) -> Future[Launched]: ...
 
 
 class IntervalTimer:
@@ -125,51 +99,75 @@ class IntervalTimer:
 
 
 @dataclass(slots=True)
-class Worker:
-    """One worker process; `run_worker` calls `step` until it is stopped, and `beat` in a thread.
+class HeldJob:
+    """A job that this worker has claimed.
 
-    `waiting` maps jobs to the equal job that already scans for them; they hold no process. `claims`
-    has the number of the run of each job that runs or waits here.
+    It is prepared (`launched` is not done), or waits for an equal job (`waits_for`), or has a run.
     """
+
+    job_id: str
+    run_number: int
+    launched: Future[Launched]
+    waits_for: str | None = None
+    run: LaunchedRun | None = None
+    asked_at: float | None = None
+
+    @property
+    def run_id(self) -> str:
+        """The id of its run in Dagster."""
+        return run_id(self.job_id, self.run_number)
+
+    @property
+    def needs_heartbeat(self) -> bool:
+        """Whether nobody else sends its heartbeats: its run has not begun."""
+        return self.run is None or not self.run.has_begun()
+
+
+@dataclass(slots=True)
+class Worker:
+    """One worker process; `run_worker` calls `step` until it is stopped, and `beat` in a thread."""
 
     worker_id: str
     settings: Settings
     control: ControlStore
     instance: DagsterInstance
-    runs: ScanRunner
+    launcher: Launcher
     clock: Callable[[], float] = time.monotonic
     utc: Callable[[], datetime] = lambda: datetime.now(UTC)
-    running: dict[str, ScanHandle] = field(default_factory=dict)
-    waiting: dict[str, str] = field(default_factory=dict)
-    claims: dict[str, int] = field(default_factory=dict)
+    held: dict[str, HeldJob] = field(default_factory=dict)
     has_space: Callable[[], bool] = lambda: True
     _is_full: bool = True  # until the first look: jobs may be marked by an earlier worker
     _stepped_at: float | None = None
     _outage_began_at: float | None = None
     _beating: tuple[str, ...] = ()
     _silence: SilenceWatch = field(default_factory=SilenceWatch)
-    _asked_at: dict[str, float] = field(default_factory=dict)
-    _restarted: set[str] = field(default_factory=set)
     _timers: dict[str, IntervalTimer] = field(default_factory=dict)
 
     def step(self) -> None:
-        """Handle ended scans, claim jobs, requeue jobs of lost workers."""
+        """Follow the jobs that are held, claim others, requeue those whose run was lost."""
         self._stepped_at = self.clock()
-        # Ended scans come first: they free the places that waiting and queued jobs then get.
-        self._handle_ended_scans()
-        if self._is_due("waiters", WAITERS_EVERY_S):
-            self._check_waiting_jobs()
+        checks_waiters = self._is_due("waiters", WAITERS_EVERY_S)
+        # First what has ended: it frees the places that waiting and queued jobs then get.
+        for held in list(self.held.values()):
+            if held.run is not None:
+                self._follow_run(held, held.run)
+            elif held.waits_for is None:
+                self._follow_launch(held)
+            elif checks_waiters:
+                self._follow_waiting(held, held.waits_for)
         self._claim()
-        mine = (name for name, ending in self.running.items() if ending.needs_heartbeat())
         # Replaced as a whole, never changed: the heartbeat thread reads it without a lock.
-        self._beating = (*mine, *self.waiting)
+        self._beating = tuple(held.job_id for held in self.held.values() if held.needs_heartbeat)
         if self._is_due("others", self.settings.heartbeat_s):
             self._requeue_lost()
-            runs = [run_id(job_id, self.claims[job_id]) for job_id in self.running]
+            # A run that has not begun notices nothing itself.
             cancel_jobs_of_terminated_runs(
-                self.instance, self.control, runs, expires_at=self._kept_until()
+                self.instance,
+                self.control,
+                [held.run_id for held in self.held.values() if held.run is not None],
+                expires_at=self._kept_until(),
             )
-            self._kill_hanging_scans()
+            self._kill_hanging_runs()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
             self._reconcile()
 
@@ -197,7 +195,9 @@ class Worker:
         return True
 
     def beat(self) -> None:
-        """Send the heartbeat of the worker and of its jobs, unless its loop hangs. From any thread.
+        """Send the heartbeat of the worker and of jobs whose run has not begun. From any thread.
+
+        Not while the worker's loop hangs.
 
         Raises:
             WarehouseError: The control store refuses it.
@@ -208,41 +208,31 @@ class Worker:
             self.control.beat(self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
-        """Put the jobs that still run here back into the queue, when the worker stops.
+        """Put the jobs that are held back into the queue, when the worker stops.
 
         Their processes are killed first. This costs no attempt: the next worker goes on at once.
         """
-        # Remote runs go on without this worker, so their jobs stay as they are.
-        left = [] if self.runs.outlive_worker else list(self.running)
-        self.runs.close()
-        for job_id in (*left, *self.waiting):
-            self._hand_back(job_id, why)
-        self.running.clear()
-        self.waiting.clear()
-
-    def _hand_back(self, job_id: str, why: str, *, wait: ResourceWait | None = None) -> None:
-        number, wait = self.claims[job_id], wait or ResourceWait("worker", 0.0)
-        run = self.instance.get_run_by_id(run_id(job_id, number))
-        has_result = run is not None and run.is_success  # its end was not handled yet
-        if has_result or not self.control.requeue(
-            job_id, run_number=number, costs_attempt=False,
-            waiting_for=wait.resource, wait_s=wait.seconds,
-        ):  # fmt: skip
-            self._lose(job_id, number, why)  # it has ended, or its cancellation was requested
-        else:
-            log.info("job handed back", job_id=job_id, waiting_for=wait.resource)
-            if run is not None:
-                end_run(self.instance, run, self.control.job(job_id))
-        del self.claims[job_id]
+        for held in list(self.held.values()):
+            if held.run is not None and self.launcher.runs_outlive_worker:
+                del self.held[held.job_id]
+                continue
+            if held.run is not None:
+                held.run.kill()
+            self._hand_back(held, why)
 
     def _claim(self) -> None:
-        while len(self.running) < self.settings.worker_runs and self._may_claim():
+        while self._free_places() and self._may_claim():
             job = self.control.claim(self.worker_id)
             if job is None:
                 return
             log.info("job claimed", job_id=job.job_id, input=job.input, attempt=job.attempt)
-            self.claims[job.job_id] = job.run_number
-            self._launch(job.job_id)
+            launched = self.launcher.launch(job.job_id, job.run_number)
+            self.held[job.job_id] = HeldJob(job.job_id, job.run_number, launched)
+
+    def _free_places(self) -> int:
+        """Return how many more runs may be under way; a job that waits for an equal one is none."""
+        taken = sum(held.waits_for is None for held in self.held.values())
+        return self.settings.worker_runs - taken
 
     def _may_claim(self) -> bool:
         """Whether there is space for another scan; if not, the queued jobs say so."""
@@ -252,118 +242,102 @@ class Worker:
                 self.control.set_queue_waiting_for_disk(self._is_full)
         return not self._is_full
 
-    def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
-        self.running[job_id] = self.runs.launch_scan(
-            job_id, run_number=self.claims[job_id], waited_for=waited_for
-        )
-
-    def _handle_ended_scans(self) -> None:
-        for job_id, ending in list(self.running.items()):
-            if not ending.done():
-                continue
-            # It stays among the running ones, with its heartbeats, until its end is written: while
-            # a store is away, each step tries again.
-            self._write_end(job_id, ending)
-            if self.running[job_id] is ending:  # it was not started again
-                del self.running[job_id]
-            self._asked_at.pop(job_id, None)
-
-    def _write_end(self, job_id: str, ending: ScanHandle) -> None:
-        try:
-            end = ending.result()
-        except BrokenProcessPool as fault:
-            self._restart_scan(job_id, fault)
-        except BaseException as fault:  # noqa: BLE001  # also a cancelled future's
-            log.error("scan process ended", job_id=job_id, fault=repr(fault))  # noqa: TRY400
-            self._end_broken(job_id, fault)
-        else:
-            self._handle_end(job_id, end)
-
-    def _restart_scan(self, job_id: str, fault: BrokenProcessPool) -> None:
-        """Start the scan once more: its process was gone before the scan began."""
-        log.error("scan process was gone", job_id=job_id, fault=repr(fault))
-        if job_id in self._restarted:
-            self._lose(job_id, self.claims[job_id], PROCESS_GONE)
-            self._restarted.remove(job_id)
-            del self.claims[job_id]
-        else:
-            self._restarted.add(job_id)
-            self._launch(job_id)
-
-    def _end_broken(self, job_id: str, fault: BaseException) -> None:
-        """A fault in the scan would come again; a scan that lost its process goes on elsewhere."""
-        number, wait = self.claims[job_id], awaited_resource(fault)
-        if isinstance(fault, _LOST_PROCESS):
-            self._lose(job_id, number, PROCESS_GONE)
-        elif wait is not None:
-            self._hand_back(job_id, "A store was away", wait=wait)
+    def _follow_launch(self, held: HeldJob) -> None:
+        """Take over what became of a job that was being prepared."""
+        if not held.launched.done():
             return
-        else:
-            self._fail(job_id, number, "The scan failed unexpectedly")
-        del self.claims[job_id]
-
-    def _handle_end(self, job_id: str, end: ScanEnd) -> None:
-        # A scan that began has used a working process: it may be restarted once more.
-        self._restarted.discard(job_id)
-        if end.waits_for is not None:
-            self.waiting[job_id] = end.waits_for
-            self.control.set_waiting_for(job_id, "lease")
-        elif end.status == "unwritten":
-            self._hand_back(job_id, "A store was away", wait=end.wait)
-        else:  # no effect if it has an end, or is in the queue again
-            self._lose(job_id, self.claims[job_id], "The run ended without a status")
-            del self.claims[job_id]
-
-    def _check_waiting_jobs(self) -> None:
-        """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""
-        for job_id, twin_id in list(self.waiting.items()):
-            twin = self.control.job(twin_id)
-            is_cancelled = self.control.is_cancel_requested(job_id)
-            if is_cancelled:
-                self._lose(job_id, self.claims.pop(job_id), "Cancelled while it waited")
-            elif twin is not None and twin.status not in FINAL_STATUSES:
-                continue
-            elif len(self.running) < self.settings.worker_runs:
-                self._launch(job_id, waited_for=twin_id)
+        fault = held.launched.exception()
+        if fault is not None:
+            log.error("job not launched", job_id=held.job_id, fault=repr(fault))
+            wait = awaited_resource(fault)
+            if wait is None:
+                self._fail(held, "The scan failed unexpectedly")
             else:
-                continue
-            del self.waiting[job_id]
+                self._hand_back(held, "A store was away", wait=wait)
+            return
+        launched = held.launched.result()
+        held.run, held.waits_for = launched.run, launched.waits_for
+        if held.waits_for is not None:
+            self.control.set_waiting_for(held.job_id, "lease")
+        elif held.run is None:
+            self._give_up(held, "The run ended without a status")
+
+    def _follow_run(self, held: HeldJob, run: LaunchedRun) -> None:
+        """Forget a job whose run is over; a killed process could not write its end."""
+        if not run.is_over():
+            return
+        may_write = self.launcher.runs_outlive_worker and run.has_begun()
+        if may_write and not self.control.is_cancel_requested(held.job_id):
+            del self.held[held.job_id]  # the run writes its end; if it does not, it falls silent
+        else:
+            self._give_up(held, PROCESS_GONE)
+
+    def _follow_waiting(self, held: HeldJob, twin_id: str) -> None:
+        """Launch a job whose equal job has ended, before new ones are claimed."""
+        twin = self.control.job(twin_id)
+        if self.control.is_cancel_requested(held.job_id):
+            self._give_up(held, "Cancelled while it waited")
+        elif (twin is None or twin.status in FINAL_STATUSES) and self._free_places():
+            held.launched = self.launcher.launch(held.job_id, held.run_number, waited_for=twin_id)
+            held.waits_for = None
 
     def _requeue_lost(self) -> None:
         silent = self.control.lost_jobs(self.settings.worker_lost_after_s)
         for job in self._silence.lost(silent):
-            ending = self.running.get(job.job_id)
-            # A job that this worker still supervises is not lost, however late its heartbeat is.
-            is_kept = job.job_id in self.waiting or (ending and ending.needs_heartbeat())
-            if is_kept and self.claims.get(job.job_id) == job.run_number:
+            held = self.held.get(job.job_id)
+            # A job that this worker still acts for is not lost, however late its heartbeat is.
+            if held and held.needs_heartbeat and held.run_number == job.run_number:
                 continue
             self._lose(job.job_id, job.run_number, WORKER_GONE)
 
-    def _kill_hanging_scans(self) -> None:
-        """Kill cancelled scans that do not stop, scans whose run is over, and unstarted ones.
-
-        Waiting for an unstarted scan would take long: preparing a process takes seconds.
-        """
+    def _kill_hanging_runs(self) -> None:
+        """Kill cancelled runs that do not stop or have not begun, and processes of ended runs."""
         now = self.clock()
-        for job_id in list(self.running):
-            if not self._should_have_ended(job_id):
-                self._asked_at.pop(job_id, None)
+        for held in self.held.values():
+            if held.run is None:
                 continue
-            asked_at = self._asked_at.setdefault(job_id, now)
-            if not self.running[job_id].has_begun():
-                self.running[job_id].abandon()
-            elif now - asked_at >= CANCEL_GRACE_S:
-                log.error("scan does not stop", job_id=job_id)
-                self.running[job_id].abandon()
+            if not self._should_have_ended(held):
+                held.asked_at = None
+                continue
+            held.asked_at = now if held.asked_at is None else held.asked_at
+            if not held.run.has_begun():
+                held.run.kill()
+            elif now - held.asked_at >= CANCEL_GRACE_S:
+                log.error("scan does not stop", job_id=held.job_id)
+                held.run.kill()
 
-    def _should_have_ended(self, job_id: str) -> bool:
-        if self.control.is_cancel_requested(job_id):
+    def _should_have_ended(self, held: HeldJob) -> bool:
+        if self.control.is_cancel_requested(held.job_id):
             return True
-        return is_finished(self.instance, run_id(job_id, self.claims[job_id]))
+        return is_finished(self.instance, held.run_id)
 
     def _reconcile(self) -> None:
-        for ended in end_orphaned_runs(self.instance, self.control, now=self.utc()):
-            log.info("run ended after its job", run_id=ended)
+        ended = end_orphaned_runs(self.instance, self.control, now=self.utc())
+        if not self.settings.dagster_storage_url:
+            ended += end_unserved_runs(self.instance)
+        for run in ended:
+            log.info("run ended that nothing executes", run_id=run)
+
+    def _hand_back(self, held: HeldJob, why: str, *, wait: ResourceWait | None = None) -> None:
+        """Put a job back into the queue; this costs no attempt."""
+        wait = wait or ResourceWait("worker", 0.0)
+        run = self.instance.get_run_by_id(held.run_id)
+        has_result = run is not None and run.is_success  # its end was not written yet
+        if has_result or not self.control.requeue(
+            held.job_id, run_number=held.run_number, costs_attempt=False,
+            waiting_for=wait.resource, wait_s=wait.seconds,
+        ):  # fmt: skip
+            self._lose(held.job_id, held.run_number, why)  # it has ended, or is to be cancelled
+        else:
+            log.info("job handed back", job_id=held.job_id, waiting_for=wait.resource)
+            if run is not None:
+                end_run(self.instance, run, self.control.job(held.job_id))
+        del self.held[held.job_id]  # last: while a store is away, each step tries again
+
+    def _give_up(self, held: HeldJob, why: str) -> None:
+        """Forget a job; without effect on one that has an end, or is in the queue again."""
+        self._lose(held.job_id, held.run_number, why)
+        del self.held[held.job_id]
 
     def _lose(self, job_id: str, number: int, why: str) -> None:
         """Write what becomes of a job whose run was lost, if that run still holds it."""
@@ -384,20 +358,17 @@ class Worker:
         if run is not None:
             end_run(self.instance, run, self.control.job(job_id))
 
-    def _fail(self, job_id: str, number: int, why: str) -> None:
-        """Fail a job whose scan has a fault."""
-        job = self.control.job(job_id)
-        if job is None:
-            return
-        error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
-        status: JobStatus = "cancelled" if job.cancel_requested else "failed"
-        if not self.control.finish(
-            job_id, status, error=error, expires_at=self._kept_until(), run_number=number
-        ):
-            return
-        run = self.instance.get_run_by_id(run_id(job_id, number))
-        if run is not None:
-            end_run(self.instance, run, self.control.job(job_id))
+    def _fail(self, held: HeldJob, why: str) -> None:
+        """Fail a job that cannot be launched: it would fail again."""
+        job = self.control.job(held.job_id)
+        if job is not None:
+            error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
+            status: JobStatus = "cancelled" if job.cancel_requested else "failed"
+            self.control.finish(
+                held.job_id, status, error=error, expires_at=self._kept_until(),
+                run_number=held.run_number,
+            )  # fmt: skip
+        del self.held[held.job_id]
 
     def _kept_until(self) -> datetime:
         return self.utc() + timedelta(days=self.settings.job_retention_days)
@@ -409,9 +380,6 @@ class Worker:
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_process_logging()
-    fork_server_here()
-    if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
-        guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -435,19 +403,17 @@ def run_worker(settings: Settings) -> int:
 
 
 def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
-    profile = choose_profile(settings)
-    home = open_home(settings.data_home, profile.name)
-    control = open_control_store(settings)  # first: a process of the pool could not say what fails
-    runs: ScanRunner = (
-        RemoteScanRunner(settings) if settings.runs == "remote" else LocalScanRunner(settings)
+    runtime = open_runtime(settings, stack)
+    instance = stack.enter_context(open_instance(runtime.home))
+    executor = (
+        RemoteExecutor(settings, instance) if settings.runs == "remote" else LocalExecutor(settings)
     )
-    stack.callback(runs.close)
     return Worker(
         # Host and process id repeat: after a restart, and in containers.
         worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
         settings=settings,
-        control=control,
-        instance=stack.enter_context(open_instance(home)),
-        runs=runs,
-        has_space=lambda: free_megabytes(home.root) >= settings.min_free_disk_mb,
+        control=runtime.control,
+        instance=instance,
+        launcher=JobLauncher(runtime, instance, executor),
+        has_space=lambda: free_megabytes(runtime.home.root) >= settings.min_free_disk_mb,
     )

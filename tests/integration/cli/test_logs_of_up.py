@@ -64,7 +64,7 @@ class Stack:
 
     def scan_processes(self) -> list[psutil.Process]:
         family = psutil.Process(self.process.pid).children(recursive=True)
-        return [one for one in family if "runs scans of process" in command_of(one)]
+        return [one for one in family if "sametrack: run" in command_of(one)]
 
 
 def command_of(process: psutil.Process) -> str:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
+from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.heartbeats import LOOKS
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
-from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.worker.heartbeats import LOOKS
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
-from tests.fake_runs import FakeRuns, empty_scan
+from tests.fake_runs import FakeLauncher, empty_scan
 from tests.stage import Stage, open_stage
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -52,7 +52,7 @@ class House:
     control: ControlStore
     instance: DagsterInstance
     clock: list[float]
-    runs: FakeRuns = field(default_factory=FakeRuns)
+    launcher: FakeLauncher = field(default_factory=FakeLauncher)
 
     def __post_init__(self) -> None:
         self.worker = self.new_worker("one")
@@ -64,7 +64,7 @@ class House:
             settings,
             self.control,
             self.instance,
-            self.runs,
+            self.launcher,
             lambda: self.clock[0],
             lambda: datetime.fromtimestamp(self.clock[0], UTC),
         )
@@ -72,7 +72,11 @@ class House:
     def pass_by(self, seconds: float) -> None:
         self.clock[0] += seconds
         self.worker.step()
+        self.worker.step()  # takes over what the first one has launched
         self.worker.beat()
+        for job_id, run in self.launcher.runs.items():
+            if run.begun and not run.is_gone and not run.is_silent:
+                self.control.heartbeat_job(job_id, run_number=run.run_number)
 
     def notice_silence(self) -> None:
         """So much time passes that the worker gives up who has sent nothing, and claims."""

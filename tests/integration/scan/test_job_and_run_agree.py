@@ -1,6 +1,5 @@
 """Job row and orchestrator's run end together, whoever ends one of them."""
 
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,11 +9,10 @@ from typing import Any
 import pytest
 from dagster import DagsterRunStatus
 
-from pipelines.orchestration.dagster_compat import GRPC_INFO_TAG
-from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_run,
+    end_unserved_runs,
 )
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.sensors import WATCH_RUN_TAG
@@ -65,7 +63,7 @@ def test_a_job_ended_by_somebody_else_takes_its_run_along(
     house: Any, status: JobStatus, expected: DagsterRunStatus
 ) -> None:
     job_id = house.running()
-    house.worker.running.clear()
+    house.worker.held.clear()
     house.control.finish(job_id, status)
     house.pass_by(RECONCILE_EVERY_S + 1)
     assert house.run_status(job_id) == expected
@@ -87,7 +85,7 @@ def test_what_a_gone_code_server_ran_is_ended_and_what_a_live_one_runs_is_not(
     monkeypatch.chdir(tmp_path)  # the path of a socket is short
 
     def under_way(server: str | None, **tags: str) -> str:
-        info = {} if server is None else {GRPC_INFO_TAG: f'{{"socket": "{server}"}}'}
+        info = {} if server is None else {".dagster/grpc_info": f'{{"socket": "{server}"}}'}
         run = house.instance.create_run_for_job(
             empty_scan, tags=tags | info, status=DagsterRunStatus.STARTED
         )
@@ -117,9 +115,9 @@ def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:
     job_id = house.running()
     house.control.request_cancel(job_id)
     house.pass_by(3)
-    assert not house.runs.endings[job_id].is_gone
+    assert not house.launcher.runs[job_id].is_gone
     house.pass_by(CANCEL_GRACE_S)
-    assert house.runs.endings[job_id].is_gone
+    assert house.launcher.runs[job_id].is_gone
     house.pass_by(1)
     assert (house.status(job_id), house.run_status(job_id)) == (
         "cancelled",
@@ -128,7 +126,7 @@ def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:
 
 
 def test_a_cancelled_scan_that_has_not_begun_is_not_waited_for(house: Any) -> None:
-    house.runs.begin_at_once = False
+    house.launcher.begin_at_once = False
     job_id = house.ask()
     house.pass_by(1)
     house.control.request_cancel(job_id)
@@ -151,7 +149,7 @@ def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(house: 
     job_id = house.running()
     for attempt in (1, 2, 3):
         assert (house.status(job_id), house.job(job_id).attempt) == ("running", attempt)
-        house.runs.endings[job_id].is_gone = True
+        house.launcher.runs[job_id].is_gone = True
         house.pass_by(1)
     error = house.job(job_id).error
     assert (house.status(job_id), error["type"]) == ("failed", "worker_unavailable")
@@ -163,11 +161,11 @@ def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(house: 
 
 def test_a_job_is_cancelled_between_two_attempts(house: Any) -> None:
     job_id = house.running()
-    house.worker.running.clear()
+    house.worker.held.clear()
     assert house.control.requeue(job_id, run_number=1, costs_attempt=True)
     assert house.control.request_cancel(job_id).status == "cancelled"
     house.pass_by(RECONCILE_EVERY_S + 1)
-    assert house.runs.launched == [job_id]
+    assert house.launcher.launched == [job_id]
     assert house.run_status(job_id) == DagsterRunStatus.CANCELED
 
 
@@ -176,7 +174,7 @@ def test_a_job_whose_process_was_killed_after_its_run_had_succeeded_is_completed
 ) -> None:
     job_id = house.running()
     end_run(house.instance, house.instance.get_run_by_id(job_id), a_completed(house.job(job_id)))
-    house.runs.endings[job_id].is_gone = True
+    house.launcher.runs[job_id].is_gone = True
     house.pass_by(1)
     assert (house.status(job_id), house.run_status(job_id)) == (
         "completed",
@@ -192,17 +190,6 @@ def test_a_worker_that_stops_completes_a_job_whose_run_has_just_succeeded(house:
         "completed",
         DagsterRunStatus.SUCCESS,
     )
-
-
-def test_a_scan_whose_process_was_gone_before_it_began_is_begun_once_more(house: Any) -> None:
-    job_id = house.ask()
-    house.pass_by(1)
-    for attempt in (1, 2):
-        gone = house.runs.endings[job_id]
-        gone.fault, gone.is_gone = BrokenProcessPool("All workers expired"), True
-        house.pass_by(1)
-        assert (house.status(job_id), house.job(job_id).attempt) == ("running", attempt)
-    assert house.runs.launched == [job_id] * 3
 
 
 def a_completed(job: Job) -> Job:

@@ -1,4 +1,4 @@
-"""The orchestrator's storages keep their connections, and all processes still see the same."""
+"""Dagster's instance: chosen by the settings, in the home, the same for all programs of a home."""
 
 import queue
 import sqlite3
@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
-from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.storage import (
-    FOLDER_VARIABLE,
-    PooledEventLogStorage,
-    PooledRunStorage,
-    dagster_folder,
-)
+from pipelines.orchestration.instance import dagster_environment, instance_config
+from pipelines.orchestration.open_instance import open_instance
+from pipelines.settings import Settings
 from tests.stage import PATIENCE_S
 from warehouse.home.folder import Home, open_home
+from warehouse.records.errors import WarehouseUnavailableError, WorkerUnavailableError
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -30,24 +30,65 @@ def instance(home: Home) -> Iterator[DagsterInstance]:
         yield opened
 
 
-def test_the_instance_of_a_world_uses_them(instance: DagsterInstance) -> None:
-    assert isinstance(instance.event_log_storage, PooledEventLogStorage)
-    assert isinstance(instance.run_storage, PooledRunStorage)
+def test_every_home_has_its_instance_in_its_own_folder(home: Home) -> None:
+    with open_instance(home) as opened:
+        config = opened.get_settings("run_storage"), opened.storage_directory()
+    assert str(home.dagster_dir) in str(config)
+    assert {path.name for path in home.dagster_dir.glob("*.db")} == {
+        "event_log.db", "runs.db", "schedules.db"
+    }  # fmt: skip
+
+
+def test_dagsters_own_commands_store_in_the_home_of_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dagster.yaml` in the root of the repository, which they read there."""
+    monkeypatch.chdir(ROOT)
+    template = instance_config(Settings(_env_file=None), Path("warehouse/data/sandbox/dagster"))
+    assert template == yaml.safe_load((ROOT / "dagster.yaml").read_text())
+    home = open_home(Settings(_env_file=None).data_home, "sandbox")
+    assert home.dagster_dir == (ROOT / "warehouse/data/sandbox/dagster")
 
 
 @pytest.mark.parametrize(
-    ("profile", "provider", "world"),
-    [("", "", "sandbox"), ("sandbox", "", "sandbox"), ("", "file", "file"), ("", "mock", "mock")],
+    ("address", "problem"),
+    [
+        ("mysql://127.0.0.1/dagster", "no address of PostgreSQL"),
+        ("postgresql://user:secret@127.0.0.1/control", "are the same database"),
+    ],
 )
-def test_dagsters_own_commands_open_the_world_of_the_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, profile: str, provider: str, world: str
+def test_a_server_that_cannot_be_dagsters_is_refused(
+    tmp_path: Path, address: str, problem: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    monkeypatch.setenv("DATA_HOME", str(tmp_path))
-    monkeypatch.setenv("PROFILE", profile)
-    monkeypatch.setenv("DATA_PROVIDER", provider or "vidplat-public")
-    assert Path(dagster_folder()) == tmp_path / world / "dagster"
+    settings = Settings(
+        _env_file=None,
+        dagster_storage_url=address,
+        control_url="postgresql+psycopg://user:secret@127.0.0.1/control",
+    )
+    with pytest.raises(WarehouseUnavailableError, match=problem):
+        instance_config(settings, tmp_path)
+
+
+def test_the_password_of_a_server_is_in_no_file(home: Home) -> None:
+    settings = Settings(
+        _env_file=None, dagster_storage_url="postgresql+psycopg://user:secret@127.0.0.1/dagster"
+    )
+    variables = dagster_environment(settings, home)
+    assert variables == {
+        "DAGSTER_HOME": str(home.dagster_dir),
+        "DAGSTER_STORAGE_URL": "postgresql://user:secret@127.0.0.1/dagster",
+    }
+    assert "secret" not in (home.dagster_dir / "dagster.yaml").read_text()
+
+
+def test_a_broker_without_its_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(_env_file=None, celery_broker_url="redis://127.0.0.1:1/0")
+    assert instance_config(settings, tmp_path)["run_launcher"]["class"] == "CeleryJobLauncher"
+    monkeypatch.setattr("warehouse.extras.missing_libraries", lambda _extra: ["celery"])
+    with pytest.raises(WorkerUnavailableError, match="CELERY_BROKER_URL needs the extra 'celery'"):
+        instance_config(settings, tmp_path)
 
 
 def test_what_one_process_reports_another_reads(home: Home, instance: DagsterInstance) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from dagster import DagsterRunStatus
 
-from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import HANGS_AFTER_S, OUTAGE_LIMIT_S, SPACE_EVERY_S
 from warehouse.control import ControlStore
 from warehouse.records.errors import WarehouseUnavailableError
@@ -16,6 +16,7 @@ from warehouse.records.jobs import PRIORITY_SCHEDULED, ProgressRecord
 def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> None:
     job_id = house.running()
     asleep = house.worker
+    house.launcher.runs[job_id].is_silent = True
     house.worker = house.new_worker("two")
     house.notice_silence()
     assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("two", 2)
@@ -53,19 +54,21 @@ def test_after_a_sleep_of_the_machine_nobody_is_given_up_at_the_first_look(house
 def test_a_remote_run_that_is_killed_costs_one_attempt(house: Any) -> None:
     """The worker that submitted it sees its heartbeats end, and then its run."""
     house.worker = house.new_worker("one", runs=1)
+    house.launcher.runs_outlive_worker = True
     job_id = house.running()
     for attempt in (1, 2):
         run_number = house.job(job_id).run_number
-        killed = house.runs.endings[job_id]
-        killed.beats_itself = True
+        killed = house.launcher.runs[job_id]
+        killed.is_silent = True
         house.notice_silence()
-        killed.end = ScanEnd("handed_over")
+        killed.is_gone = True
         house.pass_by(1)
         assert house.job(job_id).attempt == attempt + 1
         assert (house.status(job_id), house.job(job_id).run_number) == ("running", run_number + 1)
 
 
 def test_heartbeats_do_not_wait_for_the_loop_unless_it_hangs(house: Any) -> None:
+    house.launcher.begin_at_once = False  # the worker sends the heartbeats of its job, too
     job_id = house.running()
     house.pass_by(1)
     house.clock[0] += HANGS_AFTER_S - 1  # the loop is busy, the thread is not
@@ -90,26 +93,26 @@ def test_jobs_wait_in_the_queue_while_the_disk_is_full(house: Any) -> None:
 def test_a_job_says_what_it_waits_for(house: Any) -> None:
     first, second, third = (house.ask(name) for name in "abc")
     assert house.job(first).progress.waiting_for == "worker"
+    house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
     assert house.job(first).progress.waiting_for == "processor"
     assert house.job(third).progress.waiting_for == "worker"
-    house.runs.endings[second].end = ScanEnd("waiting", first)
     house.pass_by(1)
     assert house.job(second).progress.waiting_for == "lease"
 
 
 def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any) -> None:
     first, second, third, fourth = (house.ask(name) for name in "abcd")
+    house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
-    assert house.runs.launched == [first, second]
-    house.runs.endings[second].end = ScanEnd("waiting", first)
+    assert house.launcher.launched == [first, second]
     house.pass_by(1)
-    assert house.runs.launched == [first, second, third]
+    assert house.launcher.launched == [first, second, third]
     assert house.status(second) == "running"
     house.control.finish(first, "completed")
-    house.runs.endings[first].end = ScanEnd("completed")
+    house.launcher.runs[first].is_gone = True
     house.pass_by(1)
-    assert house.runs.launched == [first, second, third, second]
+    assert house.launcher.launched == [first, second, third, second]
     house.pass_by(100)
     assert house.status(second) == house.status(third) == "running"
     assert house.status(fourth) == "queued"
@@ -121,18 +124,18 @@ def test_of_ten_jobs_two_run_at_a_time_people_first_and_oldest_first(house: Any)
     order = [*people, *schedules]
     for number, job_id in enumerate(order):
         house.pass_by(1)
-        assert house.runs.launched == order[: number + 2]
+        assert house.launcher.launched == order[: number + 2]
         assert house.status(job_id) == "running"
         house.control.finish(job_id, "completed")
-        house.runs.endings[job_id].end = ScanEnd("completed")
+        house.launcher.runs[job_id].is_gone = True
     house.pass_by(1)
     assert {house.status(job_id) for job_id in order} == {"completed"}
 
 
 def test_a_waiting_job_can_be_cancelled(house: Any) -> None:
     first, second = house.ask("a"), house.ask("b")
+    house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
-    house.runs.endings[second].end = ScanEnd("waiting", first)
     house.pass_by(1)
     house.control.request_cancel(second)
     house.pass_by(1)
@@ -141,8 +144,8 @@ def test_a_waiting_job_can_be_cancelled(house: Any) -> None:
 
 def test_a_worker_that_stops_hands_its_jobs_back_without_a_lost_attempt(house: Any) -> None:
     first, second, third = house.running("a"), house.ask("b"), house.ask("c")
+    house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
-    house.runs.endings[second].end = ScanEnd("waiting", first)
     house.pass_by(1)
     house.control.request_cancel(third)
     house.worker.hand_back_all("The worker was stopped")
@@ -158,6 +161,7 @@ def test_a_worker_that_stops_hands_its_jobs_back_without_a_lost_attempt(house: A
 
 def test_jobs_of_a_silent_worker_go_on_with_another(house: Any) -> None:
     job_id = house.running()
+    house.launcher.runs[job_id].is_silent = True
     house.worker = house.new_worker("two")
     house.notice_silence()
     job = house.job(job_id)
@@ -189,7 +193,7 @@ def test_scans_go_on_while_the_control_store_is_away(house: Any) -> None:
     assert house.worker.try_step()
     house.worker.beat()
     assert (house.status(job_id), house.job(job_id).attempt) == ("running", 1)
-    assert job_id in house.worker.running
+    assert job_id in house.worker.held
 
 
 def test_a_worker_ends_when_its_store_stays_away_and_at_once_for_other_faults(house: Any) -> None:
@@ -209,7 +213,7 @@ def test_a_worker_ends_when_its_store_stays_away_and_at_once_for_other_faults(ho
 def test_a_scan_that_ends_while_the_store_is_away_is_tried_again(house: Any) -> None:
     store = house.worker.control = RemoteStore(house.control)
     job_id = house.running()
-    house.runs.endings[job_id].end = ScanEnd("lost")
+    house.launcher.runs[job_id].is_gone = True
     store.is_away = True
     assert not house.worker.try_step()
     store.is_away = False

@@ -18,8 +18,9 @@ from dagster_postgres import (
 )
 
 from pipelines.erasure.account import forget_runs
-from pipelines.orchestration.runs.scan_runs import open_instance
-from pipelines.orchestration.storage import dagster_server
+from pipelines.orchestration.instance import dagster_server
+from pipelines.orchestration.open_instance import open_instance
+from pipelines.settings import Settings
 from tests.fake_runs import empty_scan
 from tests.integration.warehouse.together import run_together
 from warehouse.home.folder import Home, open_home
@@ -102,4 +103,4 @@ def test_an_address_that_cannot_serve_is_refused(
     monkeypatch.setenv("CONTROL_URL", "postgresql+psycopg://u:p@127.0.0.1/one")
     monkeypatch.setenv("DAGSTER_STORAGE_URL", address)
     with pytest.raises(WarehouseUnavailableError, match=said):
-        dagster_server()
+        dagster_server(Settings(_env_file=None))

@@ -1,23 +1,21 @@
 """A remote run waits for Dagster's daemon, and can be given up."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs import remote_runs
-from pipelines.orchestration.runs.remote_runs import (
+from pipelines.orchestration.runs import remote
+from pipelines.orchestration.runs.remote import (
     DAEMON_LOST_AFTER_S,
     DAEMON_TIMEOUT_S,
+    LOOK_EVERY_S,
     QUEUE_DAEMON,
-    RUN_POLL_S,
-    RemoteScanHandle,
+    RemoteRun,
     check_daemon,
 )
-from pipelines.orchestration.worker.job_run import ScanEnd
 from tests.fake_runs import empty_scan
 from warehouse.records.errors import WorkerUnavailableError
 
@@ -51,7 +49,7 @@ class Time:
 @pytest.fixture
 def wait(monkeypatch: pytest.MonkeyPatch) -> Callable[[Time], None]:
     def wait_for_daemon(passing: Time) -> None:
-        monkeypatch.setattr(remote_runs, "time", passing)
+        monkeypatch.setattr(remote, "time", passing)
         check_daemon(cast("DagsterInstance", passing))
 
     return wait_for_daemon
@@ -64,9 +62,9 @@ def test_a_daemon_that_is_alive_is_not_waited_for(wait: Callable[[Time], None]) 
 
 
 def test_a_daemon_that_is_starting_is_waited_for(wait: Callable[[Time], None]) -> None:
-    starting = Time(1000.0 + 2 * RUN_POLL_S)
+    starting = Time(1000.0 + 2 * LOOK_EVERY_S)
     wait(starting)
-    assert starting.slept == [RUN_POLL_S] * 2
+    assert starting.slept == [LOOK_EVERY_S] * 2
 
 
 @pytest.mark.parametrize(
@@ -82,7 +80,7 @@ def test_a_daemon_that_is_not_there_is_an_error_after_a_minute(
 ) -> None:
     with pytest.raises(WorkerUnavailableError, match="is not running") as caught:
         wait(passing)
-    assert sum(passing.slept) == pytest.approx(DAEMON_TIMEOUT_S, abs=RUN_POLL_S)
+    assert sum(passing.slept) == pytest.approx(DAEMON_TIMEOUT_S, abs=LOOK_EVERY_S)
     assert "RUNS=local" in str(caught.value.hint)
 
 
@@ -93,12 +91,8 @@ def instance() -> Iterator[DagsterInstance]:
 
 
 def status_after_giving_up(instance: DagsterInstance, begun: DagsterRunStatus) -> object:
-    prepared: Future[ScanEnd] = Future()
-    prepared.set_result(ScanEnd("handed_over"))
-    handle = RemoteScanHandle(RUN, prepared, instance)
     instance.create_run_for_job(empty_scan, run_id=RUN, status=begun)
-    handle.abandon()
-    assert (handle.result(), handle.has_begun()) == (ScanEnd("handed_over"), True)
+    RemoteRun(instance, RUN).kill()
     found = instance.get_run_by_id(RUN)
     return None if found is None else found.status
 
@@ -113,12 +107,7 @@ def test_a_run_that_has_ended_stays_as_it_ended(instance: DagsterInstance) -> No
     assert found == DagsterRunStatus.SUCCESS
 
 
-def test_a_job_that_never_got_a_run_is_given_up_without_one(instance: DagsterInstance) -> None:
-    prepared: Future[ScanEnd] = Future()
-    prepared.set_exception(WorkerUnavailableError("no daemon"))
-    handle = RemoteScanHandle(RUN, prepared, instance)
-    handle.abandon()
-    assert handle.done()
-    assert not instance.has_run(RUN)
-    with pytest.raises(WorkerUnavailableError, match="no daemon"):
-        handle.result()
+def test_a_run_that_is_gone_is_over(instance: DagsterInstance) -> None:
+    run = RemoteRun(instance, RUN)
+    run.kill()
+    assert run.is_over()

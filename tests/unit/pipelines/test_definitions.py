@@ -8,8 +8,7 @@ import pytest
 from dagster import AssetCheckKey, AssetKey, Failure
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
-from pipelines.orchestration.resources import CurrentScan
-from pipelines.orchestration.worker.job_run import ScanOutcome
+from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.jobs import STAGES
@@ -144,6 +143,6 @@ def test_a_run_that_broke_between_two_stages_is_lost_and_not_the_fault_of_the_sc
     assert scan.outcome().status == "lost"
     scan.note_check(passed=False)
     assert scan.outcome() == ScanOutcome("failed")
-    scan.clear()
+    scan = CurrentScan()
     scan.last_stage = STAGES[-1]
     assert scan.outcome().status == "completed"

@@ -12,14 +12,9 @@ from deltalake.exceptions import DeltaError
 from sqlalchemy.exc import OperationalError
 
 from pipelines.orchestration.outages import awaited_resource
-from pipelines.orchestration.worker import job_run
-from pipelines.orchestration.worker.job_run import (
-    ScanEnd,
-    ScanOutcome,
-    end_job,
-    end_unsupervised_job,
-    execute_job,
-)
+from pipelines.orchestration.runs import run_session
+from pipelines.orchestration.runs.current_scan import ScanOutcome
+from pipelines.orchestration.runs.run_session import end_job, end_job_patiently
 from pipelines.scan.runtime import Runtime
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, NewJob, open_control
@@ -28,7 +23,6 @@ from warehouse.records.errors import (
     CapacityExhaustedError,
     ForbiddenError,
     RateLimitedError,
-    RunCancelledError,
     SametrackError,
     WarehouseUnavailableError,
 )
@@ -81,13 +75,11 @@ class Stores:
         assert job is not None
         return job
 
-    def execute(self, job: Job, outcome: ScanOutcome | SametrackError | None) -> ScanEnd:
-        def scan(_job: Job, _music_id: str) -> ScanOutcome | None:
-            if isinstance(outcome, SametrackError):
-                raise outcome
-            return outcome
-
-        return execute_job(self.runtime, job.job_id, scan, run_number=job.run_number)
+    def end(self, job: Job, outcome: ScanOutcome | SametrackError) -> str:
+        """End a job as its run does, by an outcome or by the error that ended its scan."""
+        if isinstance(outcome, SametrackError):
+            outcome = ScanOutcome("failed", outcome, awaited_resource(outcome))
+        return end_job(self.runtime, job, outcome)
 
     def now(self, job: Job) -> Job:
         found = self.control.job(job.job_id)
@@ -106,45 +98,22 @@ def stores(tmp_path: Path) -> Iterator[Stores]:
         yield Stores(control, tmp_path, clock)
 
 
-def never(_job: Job, _music_id: str) -> ScanOutcome:
-    raise AssertionError("no scan is needed")
-
-
-def test_a_job_that_is_gone_has_failed(stores: Stores) -> None:
-    assert execute_job(stores.runtime, "gone", never, run_number=1) == ScanEnd("failed")
-
-
-def test_a_run_that_another_one_has_replaced_does_nothing(stores: Stores) -> None:
-    job = stores.running()
-    found = execute_job(stores.runtime, job.job_id, never, run_number=job.run_number + 1)
-    assert found == ScanEnd("lost")
-    assert stores.now(job).status == "running"
-
-
-def test_a_job_waits_for_the_one_that_scans_the_same(stores: Stores) -> None:
-    first, second = stores.running("12345", SCAN), stores.running("12345", SCAN)
-    assert stores.execute(first, None) == ScanEnd("handed_over")
-    found = execute_job(stores.runtime, second.job_id, never, run_number=second.run_number)
-    assert found == ScanEnd("waiting", first.job_id)
-    assert {stores.now(job).status for job in (first, second)} == {"running"}
-
-
 def test_a_cancelled_scan_ends_as_such(stores: Stores) -> None:
     job = stores.running()
-    assert stores.execute(job, RunCancelledError(job.job_id)) == ScanEnd("cancelled")
+    assert stores.end(job, ScanOutcome("cancelled")) == "cancelled"
     assert stores.now(job).status == "cancelled"
 
 
 def test_an_error_of_the_scan_is_that_of_its_job(stores: Stores) -> None:
     job = stores.running()
     error = ForbiddenError("no", surface="search")
-    assert stores.execute(job, error) == ScanEnd("failed")
+    assert stores.end(job, error) == "failed"
     assert stores.now(job).error == error.to_document()
 
 
 def test_a_scan_that_failed_without_an_error_points_to_its_run(stores: Stores) -> None:
     job = stores.running()
-    assert stores.execute(job, ScanOutcome("failed")) == ScanEnd("failed")
+    assert stores.end(job, ScanOutcome("failed")) == "failed"
     error = stores.now(job).error
     assert error is not None
     assert "before its result was complete" in str(error["detail"])
@@ -153,7 +122,7 @@ def test_a_scan_that_failed_without_an_error_points_to_its_run(stores: Stores) -
 def test_a_completed_job_gives_back_its_leases_and_the_lake_is_compacted(stores: Stores) -> None:
     job = stores.running()
     stores.control.acquire_lease("scan:twin", job.job_id, 60)
-    assert stores.execute(job, ScanOutcome("completed")) == ScanEnd("completed")
+    assert stores.end(job, ScanOutcome("completed")) == "completed"
     assert stores.control.lease_holder("scan:twin") is None
     assert stores.lake.compacted == 1
     assert stores.now(job).expires_at is not None
@@ -176,7 +145,7 @@ def test_a_job_that_waits_for_a_resource_keeps_its_attempts_however_often(
 ) -> None:
     job = stores.running()
     for _ in range(3 * MAX_ATTEMPTS):
-        assert stores.execute(job, error) == ScanEnd("queued")
+        assert stores.end(job, error) == "queued"
         found = stores.now(job)
         assert (found.status, found.attempt) == ("queued", 1)
         assert found.progress.waiting_for == waiting_for
@@ -185,12 +154,12 @@ def test_a_job_that_waits_for_a_resource_keeps_its_attempts_however_often(
         claimed = stores.control.claim("worker")
         assert claimed is not None
         job = claimed
-    assert stores.execute(job, ScanOutcome("completed")) == ScanEnd("completed")
+    assert stores.end(job, ScanOutcome("completed")) == "completed"
 
 
 def test_a_paused_host_is_asked_again_when_it_said(stores: Stores) -> None:
     job = stores.running()
-    stores.execute(job, PAUSED)
+    stores.end(job, PAUSED)
     stores.clock.advance(119)
     assert stores.control.claim("worker") is None
     stores.clock.advance(1.1)
@@ -199,13 +168,13 @@ def test_a_paused_host_is_asked_again_when_it_said(stores: Stores) -> None:
 
 def test_another_job_does_not_wait_for_the_resource_of_the_first(stores: Stores) -> None:
     job = stores.running()
-    stores.execute(job, PAUSED)
+    stores.end(job, PAUSED)
     assert stores.running("another").job_id != job.job_id
 
 
 def test_a_job_that_waits_can_be_cancelled(stores: Stores) -> None:
     job = stores.running()
-    stores.execute(job, PAUSED)
+    stores.end(job, PAUSED)
     cancelled = stores.control.request_cancel(job.job_id)
     assert cancelled is not None
     assert cancelled.status == "cancelled"
@@ -218,7 +187,7 @@ def test_an_error_without_its_own_class_is_judged_by_its_cause() -> None:
     assert [wait and wait.resource for wait in found] == ["disk", "worker", None, None]
 
 
-def test_a_run_without_a_worker_writes_its_end_once_the_store_is_back(
+def test_a_run_writes_its_end_once_the_store_is_back(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, pauses = stores.running(), list[float]()
@@ -230,14 +199,14 @@ def test_a_run_without_a_worker_writes_its_end_once_the_store_is_back(
         return finish(*given, **more)
 
     monkeypatch.setattr(stores.control, "finish", finish_later)
-    ended = end_unsupervised_job(stores.runtime, job, ScanOutcome("completed"), sleep=pauses.append)
+    ended = end_job_patiently(stores.runtime, job, ScanOutcome("completed"), sleep=pauses.append)
     assert (ended, len(pauses), stores.now(job).attempt) == ("completed", 3, 1)
 
 
 def test_a_run_that_broke_on_a_full_disk_waits_for_space(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_run, "free_bytes", lambda _folder: 0)
+    monkeypatch.setattr(run_session, "free_bytes", lambda _folder: 0)
     job = stores.running()
     assert end_job(stores.runtime, job, ScanOutcome("lost")) == "queued"
     assert (stores.now(job).attempt, stores.now(job).progress.waiting_for) == (1, "disk")

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.orchestration.worker.heartbeats import LOOKS, SilenceWatch, heartbeats
+from pipelines.orchestration.runs.heartbeats import LOOKS, SilenceWatch, heartbeats
 from tests.fake_clock import START
 from warehouse.records.jobs import Job, ProgressRecord
 

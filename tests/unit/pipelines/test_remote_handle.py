@@ -1,17 +1,11 @@
 """The worker answers for a remote run until it begins, but not for ever."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 
 import pytest
 from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.remote_runs import (
-    RUN_POLL_S,
-    START_LIMIT_S,
-    RemoteScanHandle,
-)
-from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.runs.remote import LOOK_EVERY_S, START_LIMIT_S, RemoteRun
 from tests.fake_clock import FakeClock
 from tests.fake_runs import empty_scan
 
@@ -24,15 +18,9 @@ def instance() -> Iterator[DagsterInstance]:
         yield opened
 
 
-def handle_of(
-    instance: DagsterInstance, clock: FakeClock, waiting: Sequence[str] = ()
-) -> RemoteScanHandle:
+def run_of(instance: DagsterInstance, clock: FakeClock, waiting: Sequence[str] = ()) -> RemoteRun:
     """`waiting`: runs that no Celery worker has taken yet."""
-    prepared: Future[ScanEnd] = Future()
-    prepared.set_result(ScanEnd("handed_over"))
-    return RemoteScanHandle(
-        RUN, prepared, instance, has_waiting_runs=lambda: bool(waiting), clock=clock.monotonic
-    )
+    return RemoteRun(instance, RUN, has_waiting_runs=lambda: bool(waiting), clock=clock.monotonic)
 
 
 def begin(instance: DagsterInstance, kind: DagsterEventType) -> None:
@@ -43,20 +31,20 @@ def begin(instance: DagsterInstance, kind: DagsterEventType) -> None:
 def test_a_run_in_the_queue_may_wait_as_long_as_it_takes(instance: DagsterInstance) -> None:
     instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.NOT_STARTED)
     clock = FakeClock()
-    handle = handle_of(instance, clock)
+    run = run_of(instance, clock)
     clock.advance(10 * START_LIMIT_S)
-    assert handle.needs_heartbeat()
+    assert not run.has_begun()
 
 
 def test_a_launched_run_that_never_begins_is_given_up(instance: DagsterInstance) -> None:
     instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
     clock = FakeClock()
-    handle = handle_of(instance, clock)
-    assert handle.needs_heartbeat()
+    run = run_of(instance, clock)
+    assert not run.has_begun()
     clock.advance(START_LIMIT_S - 1)
-    assert handle.needs_heartbeat()
+    assert not run.has_begun()
     clock.advance(1)
-    assert not handle.needs_heartbeat()
+    assert run.has_begun()
 
 
 def test_a_launched_run_may_be_one_of_those_that_wait_for_a_celery_worker(
@@ -64,23 +52,23 @@ def test_a_launched_run_may_be_one_of_those_that_wait_for_a_celery_worker(
 ) -> None:
     instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
     clock, waiting = FakeClock(), [RUN]
-    handle = handle_of(instance, clock, waiting)
+    run = run_of(instance, clock, waiting)
     for _ in range(3):
-        assert handle.needs_heartbeat()
+        assert not run.has_begun()
         clock.advance(START_LIMIT_S)
     waiting.clear()
-    assert not handle.needs_heartbeat()
+    assert run.has_begun()
 
 
 def test_a_run_that_has_begun_sends_its_own_heartbeats(instance: DagsterInstance) -> None:
     instance.create_run_for_job(empty_scan, run_id=RUN, status=DagsterRunStatus.STARTING)
     clock = FakeClock()
-    handle = handle_of(instance, clock)
-    assert handle.needs_heartbeat()
+    run = run_of(instance, clock)
+    assert not run.has_begun()
     begin(instance, DagsterEventType.RUN_START)
-    clock.advance(RUN_POLL_S)
-    assert not handle.needs_heartbeat()
-    assert not handle.done()
+    clock.advance(LOOK_EVERY_S)
+    assert run.has_begun()
+    assert not run.is_over()
     begin(instance, DagsterEventType.RUN_SUCCESS)
-    clock.advance(RUN_POLL_S)
-    assert handle.done()
+    clock.advance(LOOK_EVERY_S)
+    assert run.is_over()

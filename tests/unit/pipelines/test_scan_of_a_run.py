@@ -11,11 +11,10 @@ from typing import Any, cast
 import pytest
 from dagster import DagsterExecutionInterruptedError, DagsterInstance, DagsterRun, Failure
 
-from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs import run_session
+from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.runs.run_session import scan_of_run
-from pipelines.orchestration.worker.job_run import ScanOutcome
 from pipelines.scan.scan_run import ScanRun
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.home.folder import open_home
@@ -117,7 +116,6 @@ def test_a_run_that_a_later_one_has_replaced_is_refused(
 class Staged:
     """The part of a scan that its slot uses."""
 
-    is_starved: bool = False
     entered: list[str] = field(default_factory=list)
 
     def enter(self, name: str) -> None:
@@ -134,16 +132,3 @@ def test_a_stage_that_is_interrupted_sends_the_job_back_to_the_queue(
         raise error
     assert session.entered == ["track"]
     assert slot.outcome() == ScanOutcome("queued")
-    slot.clear()
-    assert slot.outcome() == ScanOutcome("lost")
-
-
-def test_only_a_running_scan_is_told_that_it_waits_for_the_processor() -> None:
-    slot, session = CurrentScan(), Staged()
-    slot.tell_starved(True)
-    slot.session = cast("ScanRun", session)
-    assert not session.is_starved
-    slot.tell_starved(True)
-    assert session.is_starved
-    slot.tell_starved(False)
-    assert not session.is_starved

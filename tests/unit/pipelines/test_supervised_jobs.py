@@ -9,14 +9,13 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.outages import ResourceWait
+from pipelines.orchestration.runs.heartbeats import LOOKS
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id_of
-from pipelines.orchestration.worker.heartbeats import LOOKS
-from pipelines.orchestration.worker.job_run import ScanEnd
+from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
+from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
 from warehouse.control import ControlStore, NewJob, open_control
 from warehouse.records.jobs import Job
 
@@ -31,14 +30,14 @@ class Stage:
     instance: DagsterInstance
     clock: FakeClock
     places: int = 2
-    runs: FakeRuns = field(default_factory=FakeRuns)
+    launcher: FakeLauncher = field(default_factory=FakeLauncher)
 
     def __post_init__(self) -> None:
         settings = Settings(
             _env_file=None, worker_runs=self.places, worker_lost_after_s=LOST_AFTER_S
         )
         self.worker = Worker(
-            "worker", settings, self.control, self.instance, self.runs,
+            "worker", settings, self.control, self.instance, self.launcher,
             self.clock.monotonic, self.clock.now,
         )  # fmt: skip
 
@@ -55,8 +54,8 @@ class Stage:
         self.clock.advance(seconds)
         self.worker.step()
 
-    def scan(self, job_id: str) -> FakeEnding:
-        return self.runs.endings[job_id]
+    def run(self, job_id: str) -> FakeRun:
+        return self.launcher.runs[job_id]
 
     def now(self, job_id: str) -> Job:
         found = self.control.job(job_id)
@@ -71,11 +70,6 @@ class Stage:
         )  # fmt: skip
         return name
 
-    def break_down(self, job_id: str) -> None:
-        """Let the scan end with a fault of its own."""
-        scan = self.scan(job_id)
-        scan.fault, scan.is_gone = ZeroDivisionError("a fault"), True
-
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
@@ -87,58 +81,42 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         yield Stage(control, instance, clock)
 
 
-def test_a_fault_in_a_scan_fails_its_job_and_ends_its_run(stage: Stage) -> None:
-    job_id = stage.ask("1")
-    stage.step()
-    run = stage.begin_run(job_id)
-    stage.break_down(job_id)
-    stage.step()
-    found = stage.now(job_id)
-    assert (found.status, found.attempt) == ("failed", 1)
-    assert "failed unexpectedly" in str(found.error)
-    ended = stage.instance.get_run_by_id(run)
-    assert ended is not None
-    assert ended.is_finished
-
-
 AWAY = OperationalError("select", {}, Exception("server closed the connection unexpectedly"))
+FAULT = ZeroDivisionError("a fault")
 
 
-def test_a_scan_whose_end_could_not_be_written_goes_on_with_its_attempts(stage: Stage) -> None:
+def test_a_run_whose_process_is_gone_costs_an_attempt_and_is_ended(stage: Stage) -> None:
     job_id = stage.ask("1")
     stage.step()
     run = stage.begin_run(job_id)
-    stage.scan(job_id).end = ScanEnd("unwritten", wait=ResourceWait("disk", 15.0))
-    stage.scan(job_id).is_gone = True
     stage.step()
+    stage.run(job_id).is_gone = True
+    stage.worker.has_space = lambda: False  # it is not claimed again at once
+    stage.step(10.0)
     found = stage.now(job_id)
-    assert (found.status, found.attempt, found.progress.waiting_for) == ("queued", 1, "disk")
+    assert (found.status, found.attempt, stage.worker.held) == ("queued", 2, {})
     ended = stage.instance.get_run_by_id(run)
     assert ended is not None
     assert ended.is_finished
-    stage.step(14.0)
-    assert stage.now(job_id).status == "queued"
-    stage.step(2.0)
-    assert stage.now(job_id).status == "running"
 
 
-def test_a_store_that_is_away_when_a_scan_is_prepared_costs_no_attempt(stage: Stage) -> None:
+def test_a_store_that_is_away_when_a_job_is_prepared_costs_no_attempt(stage: Stage) -> None:
     job_id = stage.ask("1")
+    stage.launcher.instead[job_id] = AWAY
     stage.step()
-    scan = stage.scan(job_id)
-    scan.fault, scan.is_gone = AWAY, True
     stage.step()
     found = stage.now(job_id)
     assert (found.status, found.attempt, found.progress.waiting_for) == ("queued", 1, "worker")
+    stage.step(10.0)
+    assert stage.now(job_id).status == "running"
 
 
-def test_the_end_of_a_scan_is_written_once_the_store_is_back(
+def test_a_job_is_handed_back_once_the_store_is_back(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = stage.ask("1")
+    stage.launcher.instead[job_id] = AWAY
     stage.step()
-    stage.scan(job_id).end = ScanEnd("unwritten", wait=ResourceWait("worker", 5.0))
-    stage.scan(job_id).is_gone = True
 
     def away(*_: object, **__: object) -> bool:
         raise AWAY
@@ -151,37 +129,37 @@ def test_the_end_of_a_scan_is_written_once_the_store_is_back(
     assert stage.now(job_id).status == "running"
     stage.step()
     found = stage.now(job_id)
-    assert (found.status, found.attempt) == ("queued", 1)
-    assert (stage.worker.running, stage.worker.claims) == ({}, {})
+    assert (found.status, found.attempt, stage.worker.held) == ("queued", 1, {})
 
 
-def test_a_fault_before_there_is_a_run_fails_the_job_alike(stage: Stage) -> None:
+def test_a_fault_of_ours_fails_the_job(stage: Stage) -> None:
     job_id = stage.ask("1")
+    stage.launcher.instead[job_id] = FAULT
     stage.step()
-    stage.break_down(job_id)
     stage.step()
-    assert stage.now(job_id).status == "failed"
-    assert (stage.worker.running, stage.worker.claims) == ({}, {})
+    found = stage.now(job_id)
+    assert (found.status, found.attempt, stage.worker.held) == ("failed", 1, {})
+    assert "failed unexpectedly" in str(found.error)
 
 
 def test_a_fault_after_somebody_cancelled_is_a_cancelled_job(stage: Stage) -> None:
     job_id = stage.ask("1")
+    stage.launcher.instead[job_id] = FAULT
     stage.step()
     stage.control.request_cancel(job_id)
-    stage.break_down(job_id)
     stage.step()
     assert stage.now(job_id).status == "cancelled"
 
 
-def test_a_fault_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage: Stage) -> None:
+def test_a_lost_process_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage: Stage) -> None:
     ended, gone = stage.ask("1"), stage.ask("2")
     stage.step()
     run = stage.begin_run(ended)
+    stage.step()
     stage.control.finish(ended, "completed", expires_at=stage.clock.now())
     stage.control.finish(gone, "failed", expires_at=stage.clock.now())
     stage.control.delete_jobs([gone])
-    stage.break_down(ended)
-    stage.break_down(gone)
+    stage.run(ended).is_gone = stage.run(gone).is_gone = True
     stage.step()
     assert stage.now(ended).status == "completed"
     left = stage.instance.get_run_by_id(run)
@@ -192,21 +170,25 @@ def test_a_fault_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage: Stage
 
 def test_a_job_whose_twin_has_ended_waits_until_there_is_a_place(stage: Stage) -> None:
     waiting, twin, other = stage.ask("1"), stage.ask("2"), stage.ask("3")
+    stage.launcher.instead[waiting] = Launched(waits_for=twin)
     stage.step()
-    stage.scan(waiting).end = ScanEnd("waiting", twin)
     stage.step(0.0)
-    assert stage.worker.running.keys() == {twin, other}
+    held = stage.worker.held
+    assert {name: one.waits_for for name, one in held.items()} == {
+        waiting: twin, twin: None, other: None
+    }  # fmt: skip
     stage.control.finish(twin, "completed", expires_at=stage.clock.now())
-    stage.step(WAITERS_EVERY_S)  # the scan of the twin has not let go of its place
-    assert stage.runs.launched.count(waiting) == 1
-    assert stage.worker.waiting == {waiting: twin}
-    stage.scan(twin).end = ScanEnd("completed")
+    stage.step(WAITERS_EVERY_S)  # the run of the twin has not let go of its place
+    assert stage.launcher.launched.count(waiting) == 1
+    stage.run(twin).is_gone = True
     stage.step(WAITERS_EVERY_S)
-    assert stage.runs.launched.count(waiting) == 2
-    assert stage.worker.waiting == {}
+    stage.step(WAITERS_EVERY_S)
+    assert stage.launcher.launched.count(waiting) == 2
+    assert held[waiting].waits_for is None
 
 
-def test_a_job_that_this_worker_still_runs_is_not_lost_however_silent(stage: Stage) -> None:
+def test_a_job_whose_run_has_not_begun_is_not_lost_however_silent(stage: Stage) -> None:
+    stage.launcher.begin_at_once = False
     job_id = stage.ask("1")
     stage.step()
     for _ in range(LOOKS + 1):
@@ -215,10 +197,9 @@ def test_a_job_that_this_worker_still_runs_is_not_lost_however_silent(stage: Sta
     assert (stage.now(job_id).status, stage.now(job_id).run_number) == ("running", 1)
 
 
-def test_a_remote_scan_that_fell_silent_is_given_to_the_queue_again(stage: Stage) -> None:
+def test_a_run_that_fell_silent_is_given_to_the_queue_again(stage: Stage) -> None:
     job_id = stage.ask("1")
     stage.step()
-    stage.scan(job_id).beats_itself = True
     for _ in range(LOOKS):
         stage.step(2 * LOST_AFTER_S)
     found = stage.now(job_id)

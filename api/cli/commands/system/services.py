@@ -9,7 +9,6 @@ import typer
 
 from api.cli.processes.child_processes import DAGSTER_PORT
 from api.cli.terminal import exit_with_input_error, print_message, safe
-from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 
 def serve(

@@ -28,7 +28,6 @@ from api.cli.processes.child_processes import (
 )
 from api.cli.processes.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
-from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 if TYPE_CHECKING:
     from pipelines.settings import Settings

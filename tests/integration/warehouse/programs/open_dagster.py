@@ -1,7 +1,8 @@
-"""Open the orchestrator's storages as the settings say, and print how many runs there are."""
+"""Open Dagster's instance as the settings say, and print how many runs there are."""
 
-from dagster import DagsterInstance
+from pipelines.open_stores import open_chosen_home
+from pipelines.orchestration.open_instance import open_instance
+from pipelines.settings import Settings
 
-from pipelines.orchestration.instance import INSTANCE_FOLDER
-
-print(DagsterInstance.from_config(str(INSTANCE_FOLDER)).get_runs_count())
+with open_instance(open_chosen_home(Settings())) as instance:
+    print(instance.get_runs_count())
