@@ -94,7 +94,7 @@ def test_brand_words_live_in_platform_profiles_and_recorded_shapes_alone() -> No
 
 def test_the_lock_names_no_host() -> None:
     locks = sorted(ROOT.glob("requirements*.lock"))
-    assert len(locks) == 4
+    assert len(locks) == 3
     for path in locks:
         assert "://" not in path.read_text()
 
