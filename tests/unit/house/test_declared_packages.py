@@ -29,7 +29,7 @@ BROUGHT = {
 """Libraries whose types are part of the interface of the one that brings them."""
 BEHIND_AN_EXTRA = {
     "analysis": (
-        "pipelines/audio/cross_check.py", "pipelines/reports/", "warehouse/analysis/relation.py",
+        "pipelines/reports/", "warehouse/analysis/relation.py",
         "warehouse/exports/package_contents/report_numbers.py",  # runs where packages are read
     ),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
