@@ -149,8 +149,9 @@ types: env ## mypy, strict
 arch: env ## check the import direction
 	@$(BIN)/lint-imports
 
-docs: env ## generate API tables, the client, pictures and the data dictionary
+docs: env ## generate API tables, the client, pictures and the data dictionary; the API description to build/openapi.json
 	@$(BIN)/python -m api.generate
+	@mkdir -p build && $(BIN)/sametrack openapi --out build/openapi.json
 	@$(BIN)/python -m warehouse.tables.dictionary
 
 fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)

@@ -12,6 +12,7 @@ from api.generate.client_types import (
     render_extension_types,
     render_types,
 )
+from api.generate.operation_list import render_operation_list
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
 from api.generate.sync_client import render_sync_client
@@ -34,6 +35,7 @@ WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
     "api/client/types/extensions.py": render_extension_types,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
+    "docs/operations.txt": render_operation_list,
 }
 FORMATTED_FILES: Mapping[str, Callable[[], str]] = {
     "api/client/blocking.py": render_sync_client,
