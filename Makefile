@@ -50,6 +50,7 @@ $(UV):
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@$(BIN)/python -m api.generate.client
 	@$(BIN)/python -m pipelines.audio.compile_loops
 	@touch $@
 
@@ -112,9 +113,11 @@ validate-store: env ## check that no column of a store has one value for what it
 	  && $(BIN)/python -m tests.standards.constant_columns --migrate "$$folder/home"; fi
 
 wheel: env $(UV) ## build the wheel in dist/; docs/operation.md says how it is installed
+	@$(BIN)/python -m api.generate.client
 	@$(UV) build --quiet --wheel --out-dir dist . && ls dist/*.whl
 
 wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
+	@$(BIN)/python -m api.generate.client
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \
 	  && $(UV) build --quiet --wheel --out-dir "$$folder" . \
 	  && $(UV) venv --quiet --python $(BIN)/python "$$folder/env" \
@@ -150,6 +153,7 @@ arch: env ## check the import direction
 	@$(BIN)/lint-imports
 
 docs: env ## generate API tables, the client, pictures and the data dictionary; the API description to build/openapi.json
+	@$(BIN)/python -m api.generate.client
 	@$(BIN)/python -m api.generate
 	@mkdir -p build && $(BIN)/sametrack openapi --out build/openapi.json
 	@$(BIN)/python -m warehouse.tables.dictionary
@@ -231,4 +235,4 @@ lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's p
 	printf 'cyclonedx-bom\npip-audit\n' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-supply.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf dist .venv .venv-tools .venv-supply .duckdb-1 build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf dist .venv .venv-tools .venv-supply .duckdb-1 build api/client/answers.py api/client/blocking .pytest_cache .ruff_cache .hypothesis .import_linter_cache

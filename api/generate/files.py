@@ -1,21 +1,13 @@
 """The derived files and their contents."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 from api.app import build_routes
-from api.generate.client_types import (
-    render_enumerations,
-    render_extension_types,
-    render_types,
-)
 from api.generate.operation_list import render_operation_list
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
-from api.generate.sync_client import render_sync_client
 from api.openapi.reference import OpenApiDocument
 from api.routes.dependencies import Services
 from api.server.health import Readiness
@@ -31,15 +23,9 @@ def read_description() -> OpenApiDocument:
 
 
 WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
-    "api/client/types/answers.py": render_types,
-    "api/client/types/extensions.py": render_extension_types,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
     "docs/operations.txt": render_operation_list,
-}
-FORMATTED_FILES: Mapping[str, Callable[[], str]] = {
-    "api/client/blocking.py": render_sync_client,
-    "api/client/types/enumerations.py": render_enumerations,
 }
 OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
 """A file with one derived part, and the markers around it."""
@@ -49,8 +35,7 @@ def derived_files(root: Path = ROOT) -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    client = {name: _formatted(render()) for name, render in FORMATTED_FILES.items()}
-    texts = {**whole, **client, **_overview(root, document), **_pictures(root)}
+    texts = {**whole, **_overview(root, document), **_pictures(root)}
     return {root / name: text for name, text in texts.items()}
 
 
@@ -81,10 +66,3 @@ def _overview(root: Path, document: OpenApiDocument) -> dict[str, str]:
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
     return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}
-
-
-def _formatted(text: str) -> str:
-    """Format generated code: shorter names change line breaks."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "made.py", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 -- our own formatter
-    return done.stdout

@@ -19,7 +19,7 @@ from pipelines.documents.coverage_messages import (
 )
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydantic
-    from api.client.types import answers
+    from api.client import answers
     from api.services.report.ground_truth import Judgement
 
 CAPTION_LIMIT = 60
