@@ -31,12 +31,12 @@ OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
 """A file with one derived part, and the markers around it."""
 
 
-def derived_files(root: Path = ROOT) -> dict[Path, str]:
+def derived_files() -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    texts = {**whole, **_overview(root, document), **_pictures(root)}
-    return {root / name: text for name, text in texts.items()}
+    texts = {**whole, **_overview(document), **_pictures()}
+    return {ROOT / name: text for name, text in texts.items()}
 
 
 def read_scan_graph() -> dict[str, list[str]]:
@@ -53,16 +53,16 @@ def read_scan_graph() -> dict[str, list[str]]:
     }
 
 
-def _pictures(root: Path) -> dict[str, str]:
+def _pictures() -> dict[str, str]:
     return {
-        "docs/pictures/packages.svg": draw_packages(root),
+        "docs/pictures/packages.svg": draw_packages(ROOT),
         "docs/pictures/scan.svg": draw_graph(read_scan_graph(), "The assets of a scan."),
     }
 
 
-def _overview(root: Path, document: OpenApiDocument) -> dict[str, str]:
+def _overview(document: OpenApiDocument) -> dict[str, str]:
     name, begin, end = OVERVIEW
-    text = (root / name).read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
     return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}
