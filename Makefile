@@ -50,6 +50,7 @@ $(UV):
 	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@$(BIN)/python -m api.generate.client
 	@$(BIN)/python -m pipelines.audio.compile_loops
 	@touch $@
 
@@ -98,22 +99,13 @@ duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last Duck
 	  --deselect "tests/integration/warehouse/test_free_questions.py::test_settings_definitions_and_logs_are_not_shown[select 'temp_directory'.current_setting()]" \
 	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_describes_is_answered[-- why\nexplain select 1;]'
 
-# The RO-Crate validator needs older libraries than we do, hence an environment of its own.
-.venv-standards/.ready: $(UV) requirements-standards.lock
-	@test -x .venv-standards/bin/python || $(UV) venv --quiet --python $(BIN)/python .venv-standards
-	@$(UV) pip sync --quiet --python .venv-standards/bin/python --require-hashes requirements-standards.lock
-	@touch $@
-
-validate-package: env .venv-standards/.ready ## check a data package with the tools of its standards (PACKAGE=; default: of a stored scan)
+validate-package: env ## check a data package with the tools of its standards (PACKAGE=; default: of a stored scan)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && package="$(PACKAGE)" \
 	  && if [ -z "$$package" ]; then package="$$folder/all.zip"; tar -xf tests/data/first_release/store.tar.xz -C "$$folder"; \
 	    PROFILE=sandbox DATA_HOME="$$folder/home" $(BIN)/sametrack export all --format package --out "$$package"; fi \
 	  && $(BIN)/python -m zipfile -e "$$package" "$$folder/package" \
 	  && $(BIN)/python -m frictionless validate "$$folder/package/datapackage.json" \
-	  && $(BIN)/mlcroissant validate --jsonld "$$folder/package/croissant.json" \
-	  && .venv-standards/bin/python tests/standards/crate_context.py "$$folder/cache" \
-	  && .venv-standards/bin/rocrate-validator validate --no-paging --offline --cache-path "$$folder/cache" \
-	    --profile-identifier ro-crate-1.3 "$$folder/package"
+	  && $(BIN)/mlcroissant validate --jsonld "$$folder/package/croissant.json"
 
 validate-store: env ## check that no column of a store has one value for what its surface does not show (PROFILE=, DATA_HOME=; default: a stored scan)
 	@if [ -n "$(PROFILE)$(DATA_HOME)" ]; then $(BIN)/python -m tests.standards.constant_columns; else \
@@ -121,9 +113,11 @@ validate-store: env ## check that no column of a store has one value for what it
 	  && $(BIN)/python -m tests.standards.constant_columns --migrate "$$folder/home"; fi
 
 wheel: env $(UV) ## build the wheel in dist/; docs/operation.md says how it is installed
+	@$(BIN)/python -m api.generate.client
 	@$(UV) build --quiet --wheel --out-dir dist . && ls dist/*.whl
 
 wheel-demo: env $(UV) ## by hand: install the wheel in an empty environment elsewhere and run its demo
+	@$(BIN)/python -m api.generate.client
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT \
 	  && $(UV) build --quiet --wheel --out-dir "$$folder" . \
 	  && $(UV) venv --quiet --python $(BIN)/python "$$folder/env" \
@@ -158,8 +152,10 @@ types: env ## mypy, strict
 arch: env ## check the import direction
 	@$(BIN)/lint-imports
 
-docs: env ## generate API tables, the client, pictures and the data dictionary
+docs: env ## generate API tables, the client, pictures and the data dictionary; the API description to build/openapi.json
+	@$(BIN)/python -m api.generate.client
 	@$(BIN)/python -m api.generate
+	@mkdir -p build && $(BIN)/sametrack openapi --out build/openapi.json
 	@$(BIN)/python -m warehouse.tables.dictionary
 
 fuzz: env ## 100,000 mutated responses through every parser, 100,000 requests, 10,000 events of jobs (CASES=, FUZZ_SEED=)
@@ -237,7 +233,6 @@ lock: $(UV) ## compile the locks: pyproject.toml with all extras, the server's p
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --all-extras --group dev pyproject.toml -o requirements.lock
 	$(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate --constraint requirements.lock $(SERVER_EXTRAS) pyproject.toml -o requirements-server.lock
 	printf 'cyclonedx-bom\npip-audit\n' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-supply.lock
-	echo 'roc-validator==0.13.0' | $(UV) pip compile --quiet --universal --python-version 3.12 --generate-hashes --no-header --no-annotate - -o requirements-standards.lock
 
 clean: ## remove caches and environments; data and .mypy_cache stay
-	@rm -rf dist .venv .venv-tools .venv-standards .venv-supply .duckdb-1 build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf dist .venv .venv-tools .venv-supply .duckdb-1 build api/client/answers.py api/client/blocking .pytest_cache .ruff_cache .hypothesis .import_linter_cache

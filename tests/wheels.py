@@ -51,6 +51,8 @@ def build_wheel(copy: Path, target: Path, *, age_s: float = 0) -> Path:
     collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
     collected.parent.mkdir(parents=True)
     collected.write_text("{}")
+    # git has only what is written by hand
+    subprocess.run([sys.executable, "-m", "api.generate.client"], cwd=copy, check=True)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # of the builder
     subprocess.run(
         [sys.executable, "-c", BUILD, str(target)],

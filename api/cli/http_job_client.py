@@ -7,8 +7,8 @@ import httpx2
 
 from api.cli.job_client import build_job_body
 from api.client import ApiRequest, Client, Connection, ConnectionFailedError, ServiceError
+from api.client.answers import JobData
 from api.client.operations import Operations
-from api.client.types.answers import JobData
 from warehouse.records.errors import JobNotFoundError, SametrackError
 from warehouse.records.values import Document
 

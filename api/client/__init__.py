@@ -1,10 +1,18 @@
-"""A typed client of the service: `Client` is synchronous, `AsyncClient` asynchronous.
+"""A typed client of the service: `Client` blocks, `AsyncClient` is awaited.
 
-Needs only httpx2: the folder can be copied into another project.
+Needs only httpx2: the folder can be copied into another project. `blocking/` and `answers.py` are
+made by `python -m api.generate.client`, which `make env` runs.
 """
 
-from .awaiting import AsyncClient
-from .blocking import Client
+from .answers import (
+    AnnotationVerdict,
+    ChartLinkDecision,
+    JobStatus,
+    SeriesKind,
+    SortBy,
+)
+from .awaiting.client import AsyncClient
+from .blocking.client import Client
 from .connection import DEFAULT_URL, Connection
 from .errors import (
     AccessError,
@@ -31,13 +39,6 @@ from .operations import (
 )
 from .request import ApiRequest
 from .responses import ApiResponse
-from .types.enumerations import (
-    AnnotationVerdict,
-    ChartLinkDecision,
-    JobStatus,
-    SeriesKind,
-    SortBy,
-)
 
 __all__ = [
     "DEFAULT_URL",

@@ -1,6 +1,6 @@
 """Connection settings of both clients. The token is sent in a header only."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -9,6 +9,11 @@ JOB_TIMEOUT_S = 150.0  # the service waits for the job of such a request up to 1
 ANSWER_S = 5.0  # for the service to say that the time is over, and for the response to arrive
 EVENTS_PAUSE_S = 10.0  # after which the service sends a sign of life
 EVENTS_SILENCE_S = 45.0
+
+type AsyncPause = Callable[[float], Awaitable[None]]
+"""Waits for so many seconds, as `asyncio.sleep` does."""
+type Pause = Callable[[float], None]
+"""The same for the blocking client, as `time.sleep` does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,15 +1,17 @@
 """Errors of the client. All of them are a `ClientError`.
 
 `ServiceError` and its subclasses: the service returned an error response.
-`ConnectionFailedError`: the
-service is not reachable. `JobFailedError`, `JobCancelledError`, `WaitTimeoutError`: a job has no
-result.
+`ConnectionFailedError`: the service is not reachable. `JobFailedError`, `JobCancelledError`,
+`WaitTimeoutError`: a job has no result.
 """
 
-from collections.abc import Mapping
-from typing import TypedDict, cast
+from __future__ import annotations
 
-from .types.answers import ErrorDocument, JobData, UpstreamResponse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypedDict, cast
+
+if TYPE_CHECKING:
+    from .answers import ErrorDocument, JobData, UpstreamResponse
 
 
 class ResponseEnvelope(TypedDict):

@@ -65,7 +65,7 @@ class Operation[**P, Data]:
         self.path = path
         self.number = traits.get("number")
         self.id = traits.get("id", path.rpartition("/")[2])
-        self.data_module, _, self.data_name = declared.__annotations__["return"].rpartition(".")
+        self.data_type: str = declared.__annotations__["return"]
         self._traits = traits
         self._declared = declared
         parameters = list(signature(declared).parameters.values())[1:]

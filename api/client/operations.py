@@ -18,8 +18,8 @@ from .operation import Operation, operation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .types import answers, extensions
-    from .types.enumerations import (
+    from . import answers
+    from .answers import (
         AnnotationVerdict,
         ChartLinkDecision,
         JobStatus,
@@ -266,23 +266,23 @@ class Operations:
         sort_by: SortBy | None = None,
         viral_threshold: int | None = None,
         viral_only: bool | None = None,
-    ) -> extensions.JobRankingData:
+    ) -> answers.JobRankingData:
         """Return a job with its ranking in another view. Starts no scan."""
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/preview")
-    def job_preview(self, job_id: str) -> extensions.JobPreviewData:
+    def job_preview(self, job_id: str) -> answers.JobPreviewData:
         """Return what a running scan has confirmed so far, ranked; empty once it has ended."""
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/comparisons")
-    def job_comparisons(self, job_id: str) -> extensions.ComparisonsData:
+    def job_comparisons(self, job_id: str) -> answers.ComparisonsData:
         """Return the evidence of all pairs compared in a scan, including rejected ones."""
 
     @operation("GET", f"{OWN}/jobs/{{job_id}}/reads")
-    def job_reads(self, job_id: str) -> extensions.JobReadsData:
+    def job_reads(self, job_id: str) -> answers.JobReadsData:
         """Return the reads of a scan by surface and outcome, also while it runs."""
 
     @operation("GET", LISTS)
-    def watchlists(self) -> extensions.WatchlistsData:
+    def watchlists(self) -> answers.WatchlistsData:
         """Return all watchlists with their last and next run."""
 
     @operation("POST", LISTS)
@@ -293,47 +293,45 @@ class Operations:
         every: str,
         entries: Sequence[WatchEntryGiven],
         **options: Unpack[WatchlistOptions],
-    ) -> extensions.WatchlistData:
+    ) -> answers.WatchlistData:
         """Create a watchlist. It first runs at the next time of its schedule."""
 
     @operation("GET", f"{LISTS}/{{name}}")
-    def watchlist(self, name: str) -> extensions.WatchlistData:
+    def watchlist(self, name: str) -> answers.WatchlistData:
         """Return a watchlist."""
 
     @operation("PATCH", f"{LISTS}/{{name}}")
     def change_watchlist(
         self, name: str, **changes: Unpack[WatchlistChanges]
-    ) -> extensions.WatchlistData:
+    ) -> answers.WatchlistData:
         """Change a watchlist; a new schedule starts now."""
 
     @operation("DELETE", f"{LISTS}/{{name}}")
-    def delete_watchlist(self, name: str) -> extensions.WatchlistDeletedData:
+    def delete_watchlist(self, name: str) -> answers.WatchlistDeletedData:
         """Delete a watchlist and its runs. Observations are kept."""
 
     @operation("POST", f"{LISTS}/{{name}}/runs")
-    def run_watchlist(self, name: str) -> extensions.WatchRunData:
+    def run_watchlist(self, name: str) -> answers.WatchRunData:
         """Start a run now, or return the running one."""
 
     @operation("GET", f"{LISTS}/{{name}}/runs")
-    def watchlist_runs(self, name: str, *, limit: int | None = None) -> extensions.WatchRunsData:
+    def watchlist_runs(self, name: str, *, limit: int | None = None) -> answers.WatchRunsData:
         """Return the newest runs with their due times and outcomes."""
 
     @operation("GET", f"{LISTS}/{{name}}/runs/{{run_id}}")
-    def watchlist_run(self, name: str, run_id: str) -> extensions.WatchRunData:
+    def watchlist_run(self, name: str, run_id: str) -> answers.WatchRunData:
         """Return a run with the outcome of each entry and, once ended, its digest."""
 
     @operation("GET", f"{LISTS}/{{name}}/digests")
-    def watchlist_digests(
-        self, name: str, *, limit: int | None = None
-    ) -> extensions.WatchDigestsData:
+    def watchlist_digests(self, name: str, *, limit: int | None = None) -> answers.WatchDigestsData:
         """Return the digests: changes by entry with their numbers, newest first."""
 
     @operation("GET", CATALOGS)
-    def catalogs(self) -> extensions.CatalogsData:
+    def catalogs(self) -> answers.CatalogsData:
         """Return all catalogues with the states of their tracks."""
 
     @operation("GET", f"{CATALOGS}/{{name}}")
-    def catalog(self, name: str) -> extensions.CatalogData:
+    def catalog(self, name: str) -> answers.CatalogData:
         """Return where a catalogue stands: what is due, under way, and spent today."""
 
     @operation("GET", f"{CATALOGS}/{{name}}/tracks")
@@ -344,7 +342,7 @@ class Operations:
         state: Literal["running", "failed", "fresh", "stale", "never_read"] | None = None,
         cursor: int | None = None,
         limit: int | None = None,
-    ) -> extensions.CatalogTracksData:
+    ) -> answers.CatalogTracksData:
         """Return a page of tracks with their newest results, in their order."""
 
     @operation("POST", f"{CATALOGS}/{{name}}/tracks")
@@ -357,27 +355,27 @@ class Operations:
         first_line: int = 1,
         dry_run: bool = False,
         **options: Unpack[CatalogOptions],
-    ) -> extensions.CatalogImportData:
+    ) -> answers.CatalogImportData:
         """Add tracks, or update them; each line that is not imported is named."""
 
     @operation("DELETE", f"{CATALOGS}/{{name}}")
-    def remove_catalog(self, name: str) -> extensions.CatalogRemovedData:
+    def remove_catalog(self, name: str) -> answers.CatalogRemovedData:
         """Remove a catalogue. Its jobs go on; results and observations are kept."""
 
     @operation("POST", f"{CATALOGS}/{{name}}/runs")
-    def run_catalog(self, name: str) -> extensions.CatalogRunData:
+    def run_catalog(self, name: str) -> answers.CatalogRunData:
         """Have workers scan what is due, until the day's budget is spent."""
 
     @operation("DELETE", f"{CATALOGS}/{{name}}/runs")
-    def cancel_catalog(self, name: str) -> extensions.CatalogCancelledData:
+    def cancel_catalog(self, name: str) -> answers.CatalogCancelledData:
         """Stop the run and cancel its jobs. What was scanned is kept."""
 
     @operation("GET", f"{OWN}/chart/songs/{{song_key}}")
-    def chart_song(self, song_key: str) -> extensions.ChartSongData:
+    def chart_song(self, song_key: str) -> answers.ChartSongData:
         """Return chart positions, links with reasons, the curve of the videos, lead or lag."""
 
     @operation("GET", f"{OWN}/chart/links")
-    def chart_links(self, *, song_key: str | None = None) -> extensions.ChartLinksData:
+    def chart_links(self, *, song_key: str | None = None) -> answers.ChartLinksData:
         """Return link decisions, including withdrawn ones, oldest first."""
 
     @operation("POST", f"{OWN}/chart/links")
@@ -389,31 +387,29 @@ class Operations:
         said: ChartLinkDecision,
         said_by: str | None = None,
         note: str | None = None,
-    ) -> extensions.ChartSongData:
+    ) -> answers.ChartSongData:
         """Link, unlink or withdraw a decision; return the updated song."""
 
     @operation("POST", f"{OWN}/chart/judge")
-    def judge_chart(self) -> extensions.ChartJudgingData:
+    def judge_chart(self) -> answers.ChartJudgingData:
         """Judge the links of all stored chart songs again; makes no requests to the platform."""
 
     @operation("GET", PAIR)
-    def comparison(self, comparison_id: str) -> extensions.ComparisonData:
+    def comparison(self, comparison_id: str) -> answers.ComparisonData:
         """Return a compared pair with its measures and limits."""
 
     @operation("GET", f"{PAIR}/annotations")
-    def annotations(self, comparison_id: str) -> extensions.AnnotationsData:
+    def annotations(self, comparison_id: str) -> answers.AnnotationsData:
         """Return the annotations of a pair, oldest first."""
 
     @operation("POST", f"{PAIR}/annotations")
     def annotate(
         self, comparison_id: str, verdict: AnnotationVerdict, *, note: str | None = None
-    ) -> extensions.AnnotationsData:
+    ) -> answers.AnnotationsData:
         """Annotate a pair with a user judgement. It changes no verdict."""
 
     @operation("GET", f"{OWN}/notes")
-    def notes(
-        self, *, kind: NoteKind | None = None, limit: int | None = None
-    ) -> extensions.NotesData:
+    def notes(self, *, kind: NoteKind | None = None, limit: int | None = None) -> answers.NotesData:
         """Return notes and tags on tracks, videos and pairs, the newest first."""
 
     @operation("POST", f"{OWN}/notes", sent_as={"entity_id": "id"})
@@ -424,23 +420,23 @@ class Operations:
         *,
         note: str | None = None,
         tags: Sequence[str] = (),
-    ) -> extensions.NoteData:
+    ) -> answers.NoteData:
         """Replace the note and the tags of something; without both they are deleted."""
 
     @operation("GET", f"{OWN}/series/{{kind}}/{{entity_id}}")
-    def series(self, kind: SeriesKind, entity_id: str) -> extensions.SeriesData:
+    def series(self, kind: SeriesKind, entity_id: str) -> answers.SeriesData:
         """Return all observations of a video, an account, or the confirmed videos of a track."""
 
     @operation("GET", f"{OWN}/storage")
-    def storage(self) -> extensions.StorageData:
+    def storage(self) -> answers.StorageData:
         """Return disk usage and the requests per host today."""
 
     @operation("GET", f"{OWN}/queries")
-    def queries(self) -> extensions.QueriesData:
+    def queries(self) -> answers.QueriesData:
         """Return the library of named queries with their parameters."""
 
     @operation("GET", f"{OWN}/tables")
-    def tables(self) -> extensions.TablesData:
+    def tables(self) -> answers.TablesData:
         """Return the tables that a statement can read, with their columns."""
 
     @operation("POST", f"{OWN}/sql", timeout_s=JOB_TIMEOUT_S)
@@ -452,23 +448,23 @@ class Operations:
         parameters: Mapping[str, str | float | None] | None = None,
         as_of: str | None = None,
         row_limit: int | None = None,
-    ) -> extensions.SqlData:
+    ) -> answers.SqlData:
         """Run one read-only statement, or a named query, and return its first rows."""
 
     @operation("GET", f"{OWN}/doctor")
-    def doctor(self) -> extensions.DoctorData:
+    def doctor(self) -> answers.DoctorData:
         """Return readiness checks and the last probe of each surface."""
 
     @operation("GET", f"{OWN}/settings")
-    def settings(self) -> extensions.SettingsData:
+    def settings(self) -> answers.SettingsData:
         """Return every setting of the service, its value and where it comes from."""
 
     @operation("GET", f"{OWN}/example")
-    def example(self) -> extensions.ExampleData:
+    def example(self) -> answers.ExampleData:
         """Return a track of the current world to begin with."""
 
     @operation("GET", f"{OWN}/reference")
-    def reference(self) -> extensions.ReferenceData:
+    def reference(self) -> answers.ReferenceData:
         """Return all operations, parameters and errors in English and Chinese."""
 
 

@@ -1,10 +1,12 @@
 """Converts HTTP responses to an `ApiResponse` or an error; decides about retries, pages, events."""
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 import httpx2
 
@@ -18,7 +20,9 @@ from .errors import (
     to_error,
 )
 from .request import ApiRequest
-from .types.answers import JobData
+
+if TYPE_CHECKING:
+    from .answers import JobData
 
 FIRST_FAILURE = 400
 TOO_MANY = 429
@@ -179,7 +183,7 @@ class EventText:
         document: object = json.loads(text)
         if not isinstance(document, dict) or "status" not in document:
             raise ValueError("the event is not a job document")
-        return cast(JobData, document)
+        return cast("JobData", document)
 
 
 def _envelope(response: httpx2.Response) -> ResponseEnvelope:

@@ -1,114 +1,35 @@
-"""Generates the client's response types from the API description.
+"""Writes the response types of the client from the API description.
 
-Only schemas reachable from the `data` of the client's operations. The output is packed because
-nobody edits it.
+Only schemas reachable from the `data` of the client's operations.
 """
 
-import re
-import textwrap
-from collections.abc import Iterator, Mapping
-from typing import get_args
+from collections.abc import Iterator
 
 from api.client.operations import OPERATIONS
 from api.openapi.reference import OpenApiDocument
-from api.params.annotations import ANNOTATION_VERDICTS
-from pipelines.parameters.scan import SORT_ORDERS
-from pipelines.reads.series import SeriesKind
-from warehouse.control.notes import NOTE_KINDS
-from warehouse.records.charts import SongLinkChoice
-from warehouse.records.jobs import JobStatus
 
 type JsonSchema = OpenApiDocument
 
-ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
-    "AnnotationVerdict": ANNOTATION_VERDICTS,
-    "ChartLinkDecision": get_args(SongLinkChoice),
-    "JobStatus": get_args(JobStatus),
-    "NoteKind": NOTE_KINDS,
-    "SeriesKind": get_args(SeriesKind),
-    "SortBy": SORT_ORDERS,
-}
-"""Enumerations of arguments, by the name that users of the client know them by."""
-INTERFACE_TYPES, EXTENSION_TYPES = "answers", "extensions"
-_HEAD = '''\
-"""Response types{of}, generated from the API description.
-
-Written by `make docs`. Unknown values are None. Ids are text. A name that ends in `Data` is the
-`data` of a response.
-"""
-
-# ruff: noqa: {rules} -- packed: generated file
-# fmt: off
-'''
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
-_WIDTH = 100
-_NON_BREAKING = "\x1f"  # a space at which lines are not wrapped
 _REF = "#/components/schemas/"
 
 
 def render_types(document: JsonSchema) -> str:
-    """Render the types of the interface's responses, sorted by name."""
-    return _render("", document, _data_types(document, INTERFACE_TYPES), known={})
-
-
-def render_extension_types(document: JsonSchema) -> str:
-    """Render the types of extension responses; types of the interface are imported."""
-    known = _data_types(document, INTERFACE_TYPES)
-    names = _data_types(document, EXTENSION_TYPES)
-    return _render(" of the extension operations", document, names, known)
-
-
-def render_enumerations() -> str:
-    """Render the enumerations of arguments."""
-    head = (
-        '"""Enumerations of arguments, written by `make docs`."""\n\nfrom typing import Literal\n\n'
-    )
-    return head + "".join(
-        f"{name} = Literal[{', '.join(_literal(value) for value in values)}]\n"
-        for name, values in ENUMERATIONS.items()
-    )
-
-
-def _data_types(document: JsonSchema, module: str) -> dict[str, JsonSchema]:
-    """Return the declared names of `data` in a module with their schemas; the first one counts."""
-    found: dict[str, JsonSchema] = {}
-    for one in OPERATIONS:
-        if one.data_module == module:
-            described = document["paths"][one.path][one.method.lower()]
-            schema = {"anyOf": list(_successes(document, described["responses"]))}
-            found.setdefault(one.data_name, schema)
-    return found
-
-
-def _render(
-    of: str,
-    document: JsonSchema,
-    names: Mapping[str, JsonSchema],
-    known: Mapping[str, JsonSchema],
-) -> str:
+    """Render the schemas by name, then the `data` of each operation."""
     schemas: JsonSchema = document["components"]["schemas"]
-    elsewhere = _needed(schemas, known)
-    made = [
-        _declaration(name, schemas[name]) for name in sorted(_needed(schemas, names) - elsewhere)
-    ]
-    made += [f"type {name} = {_type(schema)}" for name, schema in names.items()]
-    text = "\n".join(made) + "\n"
-    used = [name for name in sorted(elsewhere) if re.search(rf"\b{name}\b", text)]
-    typing = [name for name in ("Literal", "NotRequired", "TypedDict") if name in text]
-    imports = f"from typing import {', '.join(typing)}\n\n"
-    imports += f"from .answers import {', '.join(used)}\n\n" if used else ""
-    is_wide = any(
-        len(line) > _WIDTH for line in text.splitlines()
-    )  # a long list of literals cannot be wrapped
-    head = _HEAD.format(of=of, rules="UP013, E501" if is_wide else "UP013")
-    return head + imports + text
-
-
-def _needed(schemas: JsonSchema, names: Mapping[str, JsonSchema]) -> set[str]:
-    found: dict[str, None] = {}
-    for schema in names.values():
-        _reach(schema, schemas, found)
-    return set(found)
+    data_types: dict[str, JsonSchema] = {}
+    reached: dict[str, None] = {}
+    for one in OPERATIONS:
+        module, _, name = one.data_type.rpartition(".")
+        if not module:  # a type of Python itself
+            continue
+        described = document["paths"][one.path][one.method.lower()]
+        schema = {"anyOf": list(_successes(document, described["responses"]))}
+        _reach(schema, schemas, reached)
+        data_types.setdefault(name, schema)
+    parts = [_declaration(name, schemas[name]) for name in sorted(reached)]
+    parts += [f"type {name} = {_type(schema)}" for name, schema in data_types.items()]
+    return "".join(f"\n{part}\n" for part in parts)
 
 
 def _successes(document: JsonSchema, responses: JsonSchema) -> Iterator[JsonSchema]:
@@ -119,14 +40,14 @@ def _successes(document: JsonSchema, responses: JsonSchema) -> Iterator[JsonSche
             yield schemas[_name(schema)]["properties"]["data"]
 
 
-def _reach(schema: JsonSchema, schemas: JsonSchema, needed: dict[str, None]) -> None:
+def _reach(schema: JsonSchema, schemas: JsonSchema, reached: dict[str, None]) -> None:
     if "$ref" in schema:
         name = _name(schema)
-        if name not in needed:
-            needed[name] = None
-            _reach(schemas[name], schemas, needed)
+        if name not in reached:
+            reached[name] = None
+            _reach(schemas[name], schemas, reached)
     for part in _parts(schema):
-        _reach(part, schemas, needed)
+        _reach(part, schemas, reached)
 
 
 def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
@@ -140,20 +61,11 @@ def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
 def _declaration(name: str, schema: JsonSchema) -> str:
     if "properties" not in schema:  # an alias that the description names, such as an enumeration
         return f"type {name} = {_type(schema)}"
-    types = {
-        field: _type(kind) if field in schema["required"] else f"NotRequired[{_type(kind)}]"
-        for field, kind in schema["properties"].items()
-    }
-    fields = ", ".join(
-        f'"{field}":{_NON_BREAKING}{_quoted_type(kind)}' for field, kind in types.items()
-    )
-    return _wrapped(f'{name} = TypedDict("{name}", {{{fields}}})')
-
-
-def _quoted_type(kind: str) -> str:
-    """Quote a type, because it may be defined later in the file; the text must not be wrapped."""
-    kind = kind.replace(" ", _NON_BREAKING)
-    return f'"{kind}"' if '"' not in kind else f"'{kind}'"
+    lines = [f'{name} = TypedDict("{name}", {{']  # a field may have the name of a key word
+    for field, kind in schema["properties"].items():
+        given = _type(kind) if field in schema["required"] else f"NotRequired[{_type(kind)}]"
+        lines.append(f'    "{field}": {given!r},')
+    return "\n".join([*lines, "})"])
 
 
 def _type(schema: JsonSchema) -> str:
@@ -163,8 +75,7 @@ def _type(schema: JsonSchema) -> str:
         kinds = dict.fromkeys(_type(part) for part in schema["anyOf"])
         return " | ".join(kinds) or "dict[str, object]"
     if "enum" in schema or "const" in schema:
-        values = schema.get("enum", [schema.get("const")])
-        return f"Literal[{', '.join(_literal(value) for value in values)}]"
+        return f"Literal{schema.get('enum', [schema.get('const')])}"
     if schema.get("type") == "array":
         return f"list[{_type(schema.get('items', {}))}]"
     if schema.get("type") == "object":
@@ -173,17 +84,5 @@ def _type(schema: JsonSchema) -> str:
     return _TYPES.get(str(schema.get("type")), "object")
 
 
-def _literal(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
 def _name(schema: JsonSchema) -> str:
     return str(schema["$ref"]).removeprefix(_REF)
-
-
-def _wrapped(text: str) -> str:
-    """Wrap at the line width and indent continuation lines."""
-    lines = textwrap.wrap(
-        text, _WIDTH, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(lines).replace(_NON_BREAKING, " ")

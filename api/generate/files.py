@@ -1,20 +1,13 @@
 """The derived files and their contents."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
 from api.app import build_routes
-from api.generate.client_types import (
-    render_enumerations,
-    render_extension_types,
-    render_types,
-)
+from api.generate.operation_list import render_operation_list
 from api.generate.pictures import draw_graph, draw_packages
 from api.generate.reference_tables import render_chinese, render_english, render_overview
-from api.generate.sync_client import render_sync_client
 from api.openapi.reference import OpenApiDocument
 from api.routes.dependencies import Services
 from api.server.health import Readiness
@@ -30,26 +23,20 @@ def read_description() -> OpenApiDocument:
 
 
 WHOLE_FILES: Mapping[str, Callable[[OpenApiDocument], str]] = {
-    "api/client/types/answers.py": render_types,
-    "api/client/types/extensions.py": render_extension_types,
     "docs/api.md": render_english,
     "docs/api.zh.md": render_chinese,
-}
-FORMATTED_FILES: Mapping[str, Callable[[], str]] = {
-    "api/client/blocking.py": render_sync_client,
-    "api/client/types/enumerations.py": render_enumerations,
+    "docs/operations.txt": render_operation_list,
 }
 OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
 """A file with one derived part, and the markers around it."""
 
 
-def derived_files(root: Path = ROOT) -> dict[Path, str]:
+def derived_files() -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
     whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    client = {name: _formatted(render()) for name, render in FORMATTED_FILES.items()}
-    texts = {**whole, **client, **_overview(root, document), **_pictures(root)}
-    return {root / name: text for name, text in texts.items()}
+    texts = {**whole, **_overview(document), **_pictures()}
+    return {ROOT / name: text for name, text in texts.items()}
 
 
 def read_scan_graph() -> dict[str, list[str]]:
@@ -66,23 +53,16 @@ def read_scan_graph() -> dict[str, list[str]]:
     }
 
 
-def _pictures(root: Path) -> dict[str, str]:
+def _pictures() -> dict[str, str]:
     return {
-        "docs/pictures/packages.svg": draw_packages(root),
+        "docs/pictures/packages.svg": draw_packages(ROOT),
         "docs/pictures/scan.svg": draw_graph(read_scan_graph(), "The assets of a scan."),
     }
 
 
-def _overview(root: Path, document: OpenApiDocument) -> dict[str, str]:
+def _overview(document: OpenApiDocument) -> dict[str, str]:
     name, begin, end = OVERVIEW
-    text = (root / name).read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     before, _, rest = text.partition(begin)
     _, _, after = rest.partition(end)
     return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}
-
-
-def _formatted(text: str) -> str:
-    """Format generated code: shorter names change line breaks."""
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "made.py", "-"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 -- our own formatter
-    return done.stdout

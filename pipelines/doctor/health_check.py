@@ -25,6 +25,7 @@ from pipelines.doctor.documents import (
     to_surface_documents,
 )
 from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
+from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
@@ -62,6 +63,7 @@ class SystemHealthCheck:
         looks: Looks at this machine, by what they look at.
         surfaces: The surfaces to be asked, and what became of them.
         findings: What was found on this machine, in the order in which it was found.
+        responses: What the probes received, with what each concluded.
         time_s: Time limit of the whole health check, in seconds.
     """
 
@@ -70,6 +72,7 @@ class SystemHealthCheck:
     looks: Sequence[tuple[str, MachineCheck]]
     surfaces: dict[str, ProbeState] = field(default_factory=dict)
     findings: list[CheckResult] = field(default_factory=list)
+    responses: list[ProbeResponse] = field(default_factory=list)
     last_worked: dict[str, datetime] = field(default_factory=dict)
     circuits: list[CircuitReport] = field(default_factory=list)
     robots: list[RobotsReport] = field(default_factory=list)
@@ -188,6 +191,7 @@ class SystemHealthCheck:
         watch = ProbeListener(
             asking=lambda surface: self.surfaces.update({surface: "asking"}),
             found=lambda health: self.surfaces.update({health.surface: health}),
+            received=lambda health, response: self.responses.append((health, response)),
             compared=self.findings.append,
         )
         try:

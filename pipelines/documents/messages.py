@@ -290,16 +290,6 @@ def not_reached_sentences(names: Iterable[str]) -> list[Message]:
     ]
 
 
-def estimate_sentence(estimate: ReadOnlyDocument) -> Message:
-    """Describe the estimated lower bound of unseen music ids, which is never a count."""
-    bound = int(estimate["lower_bound"])
-    return Message(
-        f"Estimated unseen ({estimate['method']}): at least {counted(bound, 'more music id')} "
-        f"with the recording.",
-        f"估计未见（{estimate['method']}）：至少还有 {bound:,} 个同款音乐 ID。",
-    )
-
-
 def genuine_sentences(shares: Sequence[ReadOnlyDocument]) -> list[Message]:
     """Describe music lists with videos of other sounds; lists without any are not mentioned."""
     return [

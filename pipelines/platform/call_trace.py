@@ -6,7 +6,7 @@ also records each exchange on the trace of the current call, if there is one.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -93,44 +93,6 @@ def record_response(answer: HttpResponse) -> None:
         call_trace.last = answer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpExchange:
-    """The head of one response, redirects included; `date` is the unparsed header."""
-
-    surface: str
-    url: str
-    status: int
-    location: str | None = None
-    date: str | None = None
-    content_type: str | None = None
-
-
-_EXCHANGE_SEEN: ContextVar[Callable[[HttpExchange], None] | None] = ContextVar(
-    "exchange_seen", default=None
-)
-
-
-def watch_exchanges(seen: Callable[[HttpExchange], None]) -> AbstractContextManager[None]:
-    """Report the head of each response as it arrives, before its body is read."""
-    return _watching(_EXCHANGE_SEEN, seen)
-
-
-@contextmanager
-def _watching[T](watched: ContextVar[T | None], seen: T) -> Iterator[None]:
-    token = watched.set(seen)
-    try:
-        yield
-    finally:
-        watched.reset(token)
-
-
-def note_exchange(exchange: HttpExchange) -> None:
-    """Report the head of one response."""
-    seen = _EXCHANGE_SEEN.get()
-    if seen is not None:
-        seen(exchange)
-
-
 def record_verdict(question: str, surface: str, verdict: str) -> None:
     """Count what became of a source in a question."""
     call_trace = _OPEN.get()
@@ -141,9 +103,14 @@ def record_verdict(question: str, surface: str, verdict: str) -> None:
 _ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)
 
 
-def watch_items(seen: Callable[[str], None]) -> AbstractContextManager[None]:
-    """Hear of each item of a page as it is read, where a source reads them one by one."""
-    return _watching(_ITEM_SEEN, seen)
+@contextmanager
+def watch_items(seen: Callable[[str], None]) -> Iterator[None]:
+    """Report each item of a page as it is read, where a source reads them one by one."""
+    token = _ITEM_SEEN.set(seen)
+    try:
+        yield
+    finally:
+        _ITEM_SEEN.reset(token)
 
 
 def note_item(item_id: str) -> None:

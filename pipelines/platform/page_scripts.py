@@ -1,4 +1,4 @@
-"""Find the scripts, the title and the resources of an HTML page in one pass over its bytes.
+"""Find the scripts and the title of an HTML page in one pass over its bytes.
 
 A full HTML parser takes time quadratic in the attributes of a tag and 60 bytes per byte of a page,
 and a page comes from a stranger. Of a page only these elements are read, so only they are found:
@@ -20,13 +20,6 @@ _WITH_TEXT = {
     for name in (b"script", b"style", b"textarea", b"title")
 }
 """Elements that hold text alone, with their ends."""
-_LINK = b"link"
-_REL, _HREF, _SRC = (
-    re.compile(
-        rb"""(?:^|\s)%s\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"']++))""" % name, re.IGNORECASE
-    )
-    for name in (b"rel", b"href", b"src")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,29 +49,8 @@ def find_title(body: bytes) -> str | None:
     return None
 
 
-def find_resources(body: bytes) -> Iterator[str]:
-    """Yield the addresses of scripts and style sheets that a page loads, as they are written."""
-    for element in _text_elements(body, also=_LINK):
-        is_sheet = (_attribute(_REL, element) or "").lower() == "stylesheet"
-        if element.name == b"script" or (element.name == _LINK and is_sheet):
-            address = _attribute(_HREF if is_sheet else _SRC, element)
-            if address:
-                yield address
-
-
-def _attribute(pattern: re.Pattern[bytes], element: TextElement) -> str | None:
-    found = pattern.search(element.attributes)
-    if found is None:
-        return None
-    value: bytes = found[found.lastindex or 0]
-    return html.unescape(value.decode("utf-8", "replace"))
-
-
-def _text_elements(body: bytes, *, also: bytes = b"") -> Iterator[TextElement]:
-    """Yield them until something does not end, which then is the rest of the page.
-
-    Elements named `also` are yielded without a text.
-    """
+def _text_elements(body: bytes) -> Iterator[TextElement]:
+    """Yield them until something does not end, which then is the rest of the page."""
     at = 0
     while (begin := _BEGIN.search(body, at)) is not None:
         if begin[0] == b"<!--":
@@ -97,5 +69,3 @@ def _text_elements(body: bytes, *, also: bytes = b"") -> Iterator[TextElement]:
                 return
             yield TextElement(name, tag["attributes"], body[at : end.start()])
             at = end.end()
-        elif name == also:
-            yield TextElement(name, tag["attributes"], b"")

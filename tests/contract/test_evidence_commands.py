@@ -4,8 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,18 +12,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from api.cli.commands.audio import explain as command
 from api.cli.commands.audio.compare import audio_app
 from api.cli.terminal import out
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.services.evidence.annotations import AnnotationService
-from pipelines.audio.cross_check import TooShortError
-from pipelines.audio.features.sounds import NotComparable, unpack_features
+from pipelines.audio.features.sounds import unpack_features
 from pipelines.audio.recompute import recompute
 from tests.contract import test_evidence_routes as routes
-from tests.made_sounds import made_mp3
-from tests.unit.audio.test_cross_check import STRAIGHT
 from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.evidence import MatchThresholds, PairEvidence, find_excerpts
@@ -50,7 +45,6 @@ def run(heard: Any, monkeypatch: pytest.MonkeyPatch) -> Run:
 
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setattr("api.process.open_services", opened)
-    monkeypatch.setattr(command, "need_extra", lambda *_: None)
     monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
     return lambda *words: CliRunner().invoke(audio_app, list(map(str, words)))
 
@@ -180,79 +174,3 @@ def test_what_cannot_be_explained_or_written_is_refused(
     assert refused.exit_code == 2
     assert detail in " ".join(refused.stderr.split())
     assert refused.stdout == ""
-
-
-@pytest.fixture
-def decoded(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """What librosa is given; it measures a straight path."""
-    seen: list[bytes] = []
-
-    class Pool(nullcontext[None]):
-        """Decodes the excerpts of these stores; any other file is silent."""
-
-        def __enter__(self) -> Any:
-            return self
-
-        def submit_decode(self, path: Path) -> Future[object]:
-            seen.append(path.read_bytes())
-            done: Future[object] = Future()
-            is_silent = seen[-1] != routes.SOUND
-            done.set_result(NotComparable(sha256=None, reason="silent") if is_silent else seen[-1])
-            return done
-
-    monkeypatch.setattr(command, "DecoderPool", lambda _workers: Pool())
-    monkeypatch.setattr("pipelines.audio.cross_check.cross_check", lambda *_: STRAIGHT)
-    return seen
-
-
-def test_librosa_measures_the_stored_excerpts_at_their_place_in_the_whole_sounds(
-    run: Run, heard: Any, decoded: list[bytes]
-) -> None:
-    keep_both_excerpts(heard)
-    excerpts = find_excerpts(routes.PAIR, reference_sha256="a" * 64, candidate_sha256="b" * 64)
-    shown = json.loads(run("explain", PAIR, "--librosa", "--json").stdout)["librosa"]
-    assert decoded == [routes.SOUND, routes.SOUND]
-    for role, path in (("reference", STRAIGHT.reference_s), ("candidate", STRAIGHT.candidate_s)):
-        start = excerpts[role].start_s  # type: ignore[index]  # one of the two roles
-        assert shown[f"{role}_s"] == [float(path[0]) + start, float(path[-1]) + start]
-    assert (shown["tempo"], shown["key_shift"]) == (1.0, 0)
-    assert shown["differences"]
-
-
-@pytest.mark.usefixtures("decoded")
-def test_both_implementations_are_printed_beside_each_other(run: Run, heard: Any) -> None:
-    keep_both_excerpts(heard)
-    shown = run("explain", PAIR, "--librosa")
-    assert shown.exit_code == 0, shown.output
-    heads = next(line.split() for line in shown.stdout.splitlines() if "librosa" in line)
-    assert heads == ["measure", "matcher", "librosa"]
-    assert "·" in shown.stdout
-
-
-def test_librosa_needs_both_excerpts(run: Run, decoded: list[bytes]) -> None:
-    missing = run("explain", PAIR, "--librosa")
-    assert "no stored excerpt of the reference" in str(missing.exception)
-    assert decoded == []
-
-
-@pytest.mark.parametrize(
-    ("sound", "detail"),
-    [
-        (made_mp3(b"silence"), "a sound cannot be decoded: the sound is silent"),
-        (routes.SOUND, "the reference is too short"),
-    ],
-    ids=["undecodable", "short"],
-)
-def test_what_librosa_cannot_measure_is_refused(
-    run: Run, heard: Any, decoded: list[bytes], monkeypatch: pytest.MonkeyPatch,
-    sound: bytes, detail: str,
-) -> None:  # fmt: skip
-    def refuse(*_: object) -> None:
-        raise TooShortError("the reference is too short")
-
-    keep_both_excerpts(heard, sound)
-    monkeypatch.setattr("pipelines.audio.cross_check.cross_check", refuse)
-    refused = run("explain", PAIR, "--librosa")
-    assert refused.exit_code == 2
-    assert detail in " ".join(refused.stderr.split())
-    assert decoded == [sound, sound]

@@ -32,6 +32,7 @@ from api.client import (
     operations,
 )
 from api.client.operations import OPERATIONS, Operations
+from api.generate import client as client_generation
 from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
 from api.settings import ApiSettings
@@ -320,7 +321,16 @@ def test_a_method_is_documented_and_declares_its_arguments() -> None:
         Client().user_profile()  # type: ignore[call-arg]  # the point
 
 
-def test_types_twins_and_tables_are_as_the_description_says() -> None:
+def test_the_made_parts_of_the_client_are_those_of_today(tmp_path: Path) -> None:
+    client_generation.main(tmp_path)
+    made = [path.relative_to(tmp_path) for path in tmp_path.rglob("*.py")]
+    assert sorted(map(str, made)) == ["answers.py", "blocking/__init__.py", "blocking/client.py"]
+    for name in made:
+        stale = (client_generation.CLIENT / name).read_text("utf-8")
+        assert stale == (tmp_path / name).read_text("utf-8"), "run `python -m api.generate.client`"
+
+
+def test_pages_and_pictures_are_as_the_description_says() -> None:
     """`make docs` writes them."""
     stale = [
         path.name

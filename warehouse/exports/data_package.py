@@ -30,19 +30,16 @@ from warehouse.exports.package_contents.readme import REPORT_NUMBERS, render_rea
 from warehouse.exports.package_contents.result_tables import read_result_tables
 from warehouse.exports.package_descriptions import (
     CHECKSUMS,
-    CRATE_FILE,
     CROISSANT_FILE,
+    citation_of,
     contributors_of,
     describe_citation,
-    describe_crate,
     describe_croissant,
     rights_of,
     sources_of,
     version_of,
 )
 from warehouse.exports.package_files import (
-    CSV_TYPE,
-    PARQUET_TYPE,
     ForeignKey,
     PackageArchive,
     PackageTable,
@@ -54,8 +51,6 @@ from warehouse.tables import Table
 from warehouse.tables.column import TEXT
 from warehouse.tables.dictionary import render_dictionary
 
-_JSON, _MARKDOWN = "application/json", "text/markdown"
-_PYTHON, _YAML = "text/x-python", "application/yaml"
 _TYPES: dict[ExportKind, str] = {
     "text": "string", "whole": "integer", "real": "number", "flag": "boolean", "time": "datetime",
     "date": "date", "texts": "array",
@@ -167,13 +162,8 @@ def _add_table(package: PackageArchive, contract: Table, rows: pa.Table) -> Pack
         contract,
         columns,
         int(rows.num_rows),
-        package.add(f"{path}.csv", lines, media_type=CSV_TYPE, description=description),
-        package.add(
-            f"{path}.parquet",
-            sink.getvalue().to_pybytes(),
-            media_type=PARQUET_TYPE,
-            description=description,
-        ),
+        package.add(f"{path}.csv", lines, description),
+        package.add(f"{path}.parquet", sink.getvalue().to_pybytes(), description),
     )
 
 
@@ -186,31 +176,19 @@ def _add_descriptions(
     dictionary = render_dictionary([_with_own_joins(table, tables) for table in tables])
     croissant_text = describe_croissant(facts, tables, title=title)
     numbers = REPORT_NUMBERS.read_bytes()
-    for name, content, media_type, description in (
-        ("dictionary.md", dictionary, _MARKDOWN, "The meaning of all columns."),
-        ("coverage.md", _coverage_page(method), _MARKDOWN, "What was asked, and why it ended."),
-        ("error_sheet.md", _sheet_page(method), _MARKDOWN, "What the data can and cannot say."),
-        ("report_numbers.py", numbers, _PYTHON, "Repeats every number of the reports of jobs."),
-        ("CITATION.cff", describe_citation(facts, title=title), _YAML, "How to cite this data."),
-        (
-            "datapackage.json",
-            _descriptor(tables, facts, title),
-            _JSON,
-            "Frictionless data package.",
-        ),
-        (CROISSANT_FILE, croissant_text, _JSON, "Croissant description of the tables."),
+    for name, content, description in (
+        ("dictionary.md", dictionary, "The meaning of all columns."),
+        ("coverage.md", _coverage_page(method), "What was asked, and why it ended."),
+        ("error_sheet.md", _sheet_page(method), "What the data can and cannot say."),
+        ("report_numbers.py", numbers, "Repeats every number of the reports of jobs."),
+        ("CITATION.cff", describe_citation(facts, title=title), "How to cite this data."),
+        ("datapackage.json", _descriptor(tables, facts, title), "Frictionless data package."),
+        (CROISSANT_FILE, croissant_text, "Croissant description of the tables."),
     ):
-        package.add(name, content, media_type=media_type, description=description)
+        package.add(name, content, description)
     readme = render_readme(facts, tables, package.files, title=title)
-    package.add("README.md", readme, media_type=_MARKDOWN, description="How to use this package.")
-    crate = describe_crate(facts, package.files, title=title)
-    package.add(CRATE_FILE, crate, media_type=_JSON, description="RO-Crate description.")
-    package.add(
-        CHECKSUMS,
-        package.checksums(),
-        media_type="text/plain",
-        description="Checksums of the files.",
-    )
+    package.add("README.md", readme, "How to use this package.")
+    package.add(CHECKSUMS, package.checksums(), "Checksums of the files.")
 
 
 def _with_own_joins(table: PackageTable, tables: Sequence[PackageTable]) -> Table:
@@ -227,7 +205,7 @@ def _resource(table: PackageTable) -> dict[str, object]:
         "description": table.csv.description,
         "profile": "tabular-data-resource",
         "format": "csv",
-        "mediatype": table.csv.media_type,
+        "mediatype": "text/csv",
         "encoding": "utf-8",
         "bytes": table.csv.size_bytes,
         "hash": f"sha256:{table.csv.sha256}",
@@ -274,6 +252,7 @@ def _descriptor(tables: Sequence[PackageTable], facts: Mapping[str, str], title:
         "description": f"{facts['coverage_note']} {facts['method']}",
         "version": version_of(facts),
         "created": facts["as_of"],
+        "citation": citation_of(facts, title=title),
         "rights": rights_of(facts),
         "licenses": [{"title": rights_of(facts), "path": "README.md"}],
         "sources": sources_of(facts),

@@ -1,10 +1,9 @@
 """Descriptions of a data package in standards, each of which its readers look for.
 
-Citation File Format 1.2, for reference managers: how to cite the data. RO-Crate 1.3, for
-repositories: what each file is, its hash, which program made it, and when. Croissant 1.1, for
-loaders of data sets for machine learning: the Parquet files, and the meaning and type of each
-column. The origin of a single figure is in `queries.provenance`, because a package may leave out
-the hashes of bodies.
+Citation File Format 1.2, for reference managers: how to cite the data. Croissant 1.1, for loaders
+of data sets for machine learning: the Parquet files, and the meaning and type of each column. The
+origin of a single figure is in `queries.provenance`, because a package may leave out the hashes of
+bodies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,10 @@ from pathlib import Path
 import orjson
 
 from warehouse.exports.export_table import ExportColumn, ExportKind
-from warehouse.exports.package_files import PackageFile, PackageTable, checksum_line
+from warehouse.exports.package_files import PackageFile, PackageTable
 
-CRATE_FILE = "ro-crate-metadata.json"
 CROISSANT_FILE = "croissant.json"
 CHECKSUMS = "checksums.sha256"
-_CRATE = "https://w3id.org/ro/crate/1.3"
 RIGHTS = (
     "No licence is granted by this package. Rights in the observed content stay with its holders; "
     "the terms of the platform and the law of your country apply."
@@ -105,90 +102,6 @@ def describe_citation(facts: Mapping[str, str], *, title: str) -> bytes:
     # JSON strings are YAML strings, so no text can be read as something else
     lines = [f"{name}: {orjson.dumps(value).decode()}" for name, value in citation.items()]
     return "\n".join([*lines, ""]).encode()
-
-
-def describe_crate(facts: Mapping[str, str], files: Sequence[PackageFile], *, title: str) -> bytes:
-    """Return the description of a package with these files, its checksums and itself."""
-    parts = [*(_file(file) for file in files), _checksums(files)]
-    crate: dict[str, object] = {
-        "@id": "./",
-        "@type": "Dataset",
-        "name": title,
-        "description": f"{facts['coverage_note']} {facts['method']}",
-        "datePublished": facts["as_of"],
-        "license": {"@id": "#rights"},
-        "hasPart": [{"@id": part["@id"]} for part in parts],
-        "mentions": {"@id": "#export"},
-    }
-    graph = [_descriptor(), crate, *parts, _rights(facts), _program(), _export(facts)]
-    document = {"@context": f"{_CRATE}/context", "@graph": graph}
-    return orjson.dumps(document, option=orjson.OPT_INDENT_2)
-
-
-def _descriptor() -> dict[str, object]:
-    return {
-        "@id": CRATE_FILE,
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": _CRATE},
-        "about": {"@id": "./"},
-    }
-
-
-def _file(file: PackageFile) -> dict[str, object]:
-    return {
-        "@id": file.path,
-        "@type": "File",
-        "name": file.path.rpartition("/")[2],
-        "description": file.description,
-        "encodingFormat": file.media_type,
-        "contentSize": str(file.size_bytes),
-        "sha256": file.sha256,
-    }
-
-
-def _checksums(files: Sequence[PackageFile]) -> dict[str, object]:
-    """Describe the file that contains the hash of this description, so its own is unknown."""
-    names = [*(file.path for file in files), CRATE_FILE]
-    return {
-        "@id": CHECKSUMS,
-        "@type": "File",
-        "name": CHECKSUMS,
-        "description": "SHA-256 of every other file, for `sha256sum --check`.",
-        "encodingFormat": "text/plain",
-        "contentSize": str(sum(len(checksum_line("0" * 64, name).encode()) for name in names)),
-    }
-
-
-def _rights(facts: Mapping[str, str]) -> dict[str, object]:
-    return {
-        "@id": "#rights",
-        "@type": "CreativeWork",
-        "name": "Rights",
-        "description": rights_of(facts),
-    }
-
-
-def _program() -> dict[str, object]:
-    release = version("sametrack")
-    return {
-        "@id": "#sametrack",
-        "@type": "SoftwareApplication",
-        "name": "Sametrack",
-        "url": f"pkg:generic/sametrack@{release}",  # a package URL, which names no host
-        "version": release,
-        "description": "Finds the public videos that use a recording, and confirms them by audio.",
-    }
-
-
-def _export(facts: Mapping[str, str]) -> dict[str, object]:
-    return {
-        "@id": "#export",
-        "@type": "CreateAction",
-        "name": f"Export of {facts['scope']} from the world {facts['world']}",
-        "description": facts["method"],
-        "instrument": {"@id": "#sametrack"},
-        "result": {"@id": "./"},
-    }
 
 
 def describe_croissant(

@@ -1,4 +1,4 @@
-"""Files of a data package with what its descriptions say about each: hash, size, type, columns."""
+"""Files of a data package with what its descriptions say about each: hash, size, columns."""
 
 import hashlib
 import zipfile
@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from warehouse.exports.export_table import ExportColumn
 from warehouse.tables import Table
 
-CSV_TYPE = "text/csv"
-PARQUET_TYPE = "application/vnd.apache.parquet"
 _EPOCH = (2000, 1, 1, 0, 0, 0)  # a fixed date keeps the bytes of a ZIP reproducible
 
 
@@ -18,7 +16,6 @@ class PackageFile:
     """One file of a package."""
 
     path: str
-    media_type: str
     description: str
     sha256: str
     size_bytes: int
@@ -82,9 +79,7 @@ class PackageArchive:
         self._archive = archive
         self.files: list[PackageFile] = []
 
-    def add(
-        self, path: str, content: str | bytes, *, media_type: str, description: str
-    ) -> PackageFile:
+    def add(self, path: str, content: str | bytes, description: str) -> PackageFile:
         """Add a file."""
         body = content.encode() if isinstance(content, str) else content
         info = zipfile.ZipInfo(path, _EPOCH)
@@ -92,15 +87,10 @@ class PackageArchive:
         with self._archive.open(info, "w") as entry:
             entry.write(body)
         digest = hashlib.sha256(body).hexdigest()
-        added = PackageFile(path, media_type, description, digest, len(body))
+        added = PackageFile(path, description, digest, len(body))
         self.files.append(added)
         return added
 
     def checksums(self) -> str:
         """Return the checksums in the format of `sha256sum --check`."""
-        return "".join(checksum_line(file.sha256, file.path) for file in self.files)
-
-
-def checksum_line(sha256: str, path: str) -> str:
-    """Return the line of one file."""
-    return f"{sha256}  {path}\n"
+        return "".join(f"{file.sha256}  {file.path}\n" for file in self.files)

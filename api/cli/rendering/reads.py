@@ -18,7 +18,7 @@ from pipelines.documents.stop_reasons import stop_message
 from pipelines.documents.verdict_reasons import reason_message
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library
-    from api.client.types import answers
+    from api.client import answers
 
 SHOWN_ROWS = 30
 CAPTION_LIMIT = 48

@@ -19,7 +19,7 @@ from pipelines.documents.coverage_messages import (
 )
 
 if TYPE_CHECKING:  # importing the client loads its HTTP library, a report pydantic
-    from api.client.types import answers
+    from api.client import answers
     from api.services.report.ground_truth import Judgement
 
 CAPTION_LIMIT = 60
@@ -167,17 +167,14 @@ def _change(video: "answers.VariantVideo") -> str:
 def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
-    estimates = coverage.get("estimates")
     sentences = [
         *map(source_sentence, coverage["sources"]),
         *messages.decision_sentences(coverage.get("decisions", ())),
         *messages.not_reached_sentences(map(str, coverage["not_reached"])),
         *messages.genuine_sentences(coverage.get("list_genuine_share", [])),
-        *coverage_estimate_sentences(estimates),
+        *coverage_estimate_sentences(coverage.get("estimates")),
         *audit_sentences(coverage.get("audit")),
     ]
-    if coverage["unseen_estimate"] and not estimates:  # results of before have no interval
-        sentences.append(messages.estimate_sentence(coverage["unseen_estimate"]))
     for sentence in sentences:
         console.print(f"  • {safe(sentence.en)}", soft_wrap=True)
     console.print(f"  [dim]{messages.NOT_EXHAUSTIVE.en}[/]")

@@ -70,7 +70,6 @@ _MESSAGES = {
     "source": source_sentence,
     "decisions": messages.decision_sentences,
     "not_reached": messages.not_reached_sentences,
-    "estimate": messages.estimate_sentence,
     "estimates": coverage_estimate_sentences,
     "audit": audit_sentences,
     "genuine": messages.genuine_sentences,

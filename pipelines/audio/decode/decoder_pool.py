@@ -15,12 +15,8 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pipelines import ONE_THREAD_VARIABLES
 from pipelines.audio.decode.decoder_process import FRAME, DecoderReply, Task
@@ -52,14 +48,6 @@ the kernel and faulting them in again takes a quarter more time."""
 type TimeRange = tuple[float, float]
 type Monotonic = Callable[[], float]
 """A clock in seconds from an arbitrary origin, like `time.monotonic`."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DecodedSamples:
-    """Mono samples (n,) float32 of a sound, and their rate in Hz."""
-
-    samples: NDArray[np.float32]
-    rate: int
 
 
 class _ChildGoneError(Exception):
@@ -94,7 +82,7 @@ class _DecoderChild:
             self._is_ready = True
 
     def ask(self, path: Path, task: Task, stretch: TimeRange | None) -> tuple[DecoderReply, bytes]:
-        """Send one request and wait for the reply: packed features, samples, or an encoded excerpt.
+        """Send one request and wait for the reply: packed features, or an encoded excerpt.
 
         Raises:
             TimeoutError: The file exceeded its wall-clock limit.
@@ -219,10 +207,6 @@ class DecoderPool:
         """Measure one file from code without an event loop."""
         return self._threads.submit(self._measure, path)
 
-    def submit_decode(self, path: Path) -> Future[DecodedSamples | NotComparable]:
-        """Decode one file to its samples, from code without an event loop."""
-        return self._threads.submit(self._decode, path)
-
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
         return await _awaited(self.submit_cut(path, start_s, duration_s))
@@ -263,12 +247,6 @@ class DecoderPool:
 
     def _measure(self, path: Path) -> SoundMeasurement:
         return _to_sound(*self._asked(path, "measure"))
-
-    def _decode(self, path: Path) -> DecodedSamples | NotComparable:
-        answer, samples = self._asked(path, "decode")
-        if "reason" in answer:
-            return NotComparable(sha256=None, reason=answer["reason"])
-        return DecodedSamples(np.frombuffer(samples, np.float32), answer["sample_rate_hz"])
 
     def _asked(
         self, path: Path, task: Task, stretch: TimeRange | None = None

@@ -42,7 +42,7 @@ class DecoderReply(TypedDict, total=False):
     cpu_ms: float
 
 
-Task = Literal["measure", "decode", "cut"]
+Task = Literal["measure", "cut"]
 
 
 class DecoderRequest(TypedDict):
@@ -143,8 +143,7 @@ def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, 
     try:
         if order["task"] == "measure":
             return reply, _measure(path, limits, reply)
-        if order["stretch"] is None:
-            return reply, _decode(path, limits, reply)
+        assert order["stretch"] is not None, "an excerpt has a start and a duration"
         return reply, _cut(path, order["stretch"], limits)
     except DecodeRefusedError as exc:
         reply["reason"] = exc.reason
@@ -172,14 +171,6 @@ def _measure(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
     reply["codec"] = decoded.codec
     reply["cpu_ms"] = 1000 * (time.process_time() - started)
     return packed
-
-
-def _decode(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
-    from pipelines.audio.decode.decoding import decode_sound  # noqa: PLC0415 - as above
-
-    decoded = decode_sound(path, limits)
-    reply["sample_rate_hz"] = decoded.rate
-    return decoded.samples.tobytes()
 
 
 def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> bytes:

@@ -1,1 +1,1 @@
-"""Folders of recorded bodies: written by the live check, read again and turned into shape files."""
+"""Bodies for bug reports: what the parsers make of one, and one without names of anybody."""

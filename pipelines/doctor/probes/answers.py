@@ -1,11 +1,11 @@
 """What a surface answers a probe, and what that means: outcome, reason, HTTP status."""
 
 import asyncio
+import time
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
-from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.doctor.probes.table import Probe
 from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
@@ -57,35 +57,35 @@ async def await_answer(
     *,
     within_s: float,
     asked_by: str,
-    clock: Clock = MACHINE_CLOCK,
 ) -> ProbeAnswer:
     """Await what a surface answers for at most `within_s` seconds, and judge it."""
-    began = clock.monotonic()
+    began = time.monotonic()
     with open_call_trace() as call_trace:
-        value, error = await _read(clock, within_s, reading, probe.surface, call_trace)
-    reason = probe_reason(value, error)
+        value, error = await _read(within_s, reading, probe.surface, call_trace)
+    reason, now = probe_reason(value, error), datetime.now(UTC)
     health = SurfaceHealth(
         surface=probe.surface,
         outcome=probe_outcome(error, reason),
-        observed_at=clock.now(),
+        observed_at=now,
         entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
         error_type=None if error is None else error.type,
         reason=reason,
         http_status=_status(error, call_trace),
         request_count=call_trace.request_count,
-        duration_ms=round((clock.monotonic() - began) * 1000),
+        duration_ms=round((time.monotonic() - began) * 1000),
         asked_by=asked_by,
-        rests_until=_rests_until(error, clock.now()),
+        rests_until=_rests_until(error, now),
     )
     return ProbeAnswer(value=value, error=error, response=call_trace.last, health=health)
 
 
 async def _read(
-    clock: Clock, within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
+    within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
 ) -> tuple[object, SametrackError | None]:
     """Return what was read, and the error if nothing was, or it is empty."""
     try:
-        value = await _within(clock, within_s, reading)
+        async with asyncio.timeout(within_s):
+            value = await reading
     except TimeoutError:
         reason = "no_answer" if call_trace.request_count else TIME_IS_UP
         return None, UnreachableError(
@@ -98,24 +98,6 @@ async def _read(
         fault.__cause__ = error
         return None, fault
     return value, empty_list_error(value, surface)
-
-
-async def _within[T](clock: Clock, seconds: float, work: Awaitable[T]) -> T:
-    """Await work for so many seconds of the clock.
-
-    Raises:
-        TimeoutError: It took longer; the work is cancelled.
-    """
-    task, alarm = asyncio.ensure_future(work), asyncio.ensure_future(clock.sleep(seconds))
-    try:
-        await asyncio.wait({task, alarm}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise TimeoutError
-        return task.result()
-    finally:
-        for one in (task, alarm):
-            one.cancel()
-        await asyncio.gather(task, alarm, return_exceptions=True)
 
 
 def empty_list_error(seen: object, surface: str) -> SametrackError | None:

@@ -73,11 +73,13 @@ type KnownShapes = Mapping[str, Sequence[Sequence[str]]]
 class ProbeListener:
     """Callbacks for the start and the result of a probe.
 
-    `compared`: called with what the platform makes of this visitor; None if nobody wants to know.
+    `received`: called with each response, and what the probe concluded from it. `compared`: called
+    with what the platform makes of this visitor; None if nobody wants to know.
     """
 
     asking: Callable[[str], None] = lambda _surface: None
     found: Callable[[SurfaceHealth], None] = lambda _health: None
+    received: Callable[[SurfaceHealth, HttpResponse], None] = lambda _health, _response: None
     compared: Callable[[CheckResult], None] | None = None
 
 
@@ -129,6 +131,8 @@ class ProbeRound:
             requests += found.request_count
             if requests == 0 or found.reason != OPEN_REASON:  # an earlier error is more specific
                 health = self._with_shape(found, answer.response)
+                if answer.response is not None:
+                    self.watch.received(health, answer.response)
             if not answer.is_about_id or found.reason == OPEN_REASON:
                 break
         self._note(replace(health, request_count=requests))
@@ -314,15 +318,9 @@ async def _compare(
                     compared(result)
 
 
-def find_canaries(
-    settings: Settings,
-    profile: PlatformProfile,
-    engine: Engine,
-    *,
-    known: Canaries | None = None,
-) -> Canaries:
-    """Collect ids to probe with: `known` ones, of the settings, of observations, of the sandbox."""
-    canaries = known or Canaries()
+def find_canaries(settings: Settings, profile: PlatformProfile, engine: Engine) -> Canaries:
+    """Collect ids to probe with: of the settings, of observations, of the sandbox."""
+    canaries = Canaries()
     add_configured_ids(canaries, settings)
     canaries.offer("rank_id", profile.chart.rank_id)
     if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now

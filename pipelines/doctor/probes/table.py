@@ -67,19 +67,16 @@ class _HeadSink:
             raise _HeadCompleteError
 
 
-async def read_sound_head(
-    client: GuestClient, url: str, *, into: bytearray | None = None, referer: str | None = None
-) -> str:
-    """Read the first bytes at a URL, into a buffer if one is given; return the sound's file suffix.
+async def read_sound_head(client: GuestClient, url: str, *, referer: str | None = None) -> str:
+    """Read the first bytes at a URL; return the sound's file suffix.
 
     `referer` is the page or document that named the URL.
 
     Raises:
-        AudioUnavailableError: The response is no sound, or one that the host altered; its first
-            bytes are in the buffer.
+        AudioUnavailableError: The response is no sound, or one that the host altered.
         UpstreamError: The host refused or could not be reached.
     """
-    head, status = _HeadSink(bytearray() if into is None else into), None
+    head, status = _HeadSink(bytearray()), None
     ask = sound_request(client, url, referer=referer)
     try:
         async with client.circuit(ask):

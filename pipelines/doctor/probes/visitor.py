@@ -6,7 +6,7 @@ with other addresses that were really read, and without one. Nothing is invented
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -133,18 +133,13 @@ async def compare_page(
     return judge_page(plain, PageView(has_data, is_spider_in(reading.payload)))
 
 
-async def compare_referers(
-    reader: ProbeReader, url: str, *, may_ask: Callable[[str], bool] = lambda _: True
-) -> CheckResult:
+async def compare_referers(reader: ProbeReader, url: str) -> CheckResult:
     """Ask for a refused sound with each kind of Referer that was really read, and without one."""
     own = reader.sound_pages.get(url)
     by_kind = {referer_kind(own, reader.profile): own}
     for address in (*reader.sound_pages.values(), None):
         by_kind.setdefault(referer_kind(address, reader.profile), address)
-    accepted = {}
-    for kind, address in by_kind.items():
-        if may_ask(kind):
-            accepted[kind] = await _is_accepted(reader, url, address)
+    accepted = {kind: await _is_accepted(reader, url, address) for kind, address in by_kind.items()}
     return judge_referers(accepted)
 
 

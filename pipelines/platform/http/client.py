@@ -21,9 +21,7 @@ import httpx2
 import stamina
 
 from pipelines.platform.call_trace import (
-    HttpExchange,
     HttpResponse,
-    note_exchange,
     record_request,
     record_response,
 )
@@ -343,7 +341,6 @@ class GuestClient:
                     "GET", address.url, headers=words, extensions={DIAL: dial}
                 ) as response,
             ):
-                note_exchange(_head(response, surface=ask.surface, url=address.url))
                 _check_coding(response, ask.surface)
                 async for chunk in response.aiter_bytes():
                     sink.take(chunk)
@@ -381,18 +378,6 @@ def _check_coding(response: httpx2.Response, surface: str) -> None:
             surface=surface,
             reason="undecodable_body",
         )
-
-
-def _head(response: httpx2.Response, *, surface: str, url: str) -> HttpExchange:
-    headers = response.headers
-    return HttpExchange(
-        surface=surface,
-        url=url,
-        status=response.status_code,
-        location=headers.get("Location"),
-        date=headers.get("Date"),
-        content_type=headers.get("Content-Type"),
-    )
 
 
 def _answer(response: httpx2.Response, *, surface: str, url: str) -> HttpResponse:

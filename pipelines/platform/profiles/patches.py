@@ -28,13 +28,6 @@ _GENERIC_LABELS = frozenset({"ac", "co", "com", "edu", "gov", "mil", "net", "org
 """Second labels under which a registry sells names: `.com.cn` is nobody's domain."""
 
 
-def registrable_domain(host: str) -> str:
-    """Return the domain that somebody registered: `a.b.example.com` gives `example.com`."""
-    labels = host.strip(".").split(".")
-    is_shared = len(labels) > 2 and labels[-2] in _GENERIC_LABELS  # noqa: PLR2004  # name.com.cn
-    return ".".join(labels[-3:] if is_shared else labels[-2:])
-
-
 def _is_one_domain(rule: str) -> str:
     """Refuse IP addresses, and rules that cover a whole registry."""
     labels = rule.strip(".").split(".")
@@ -99,7 +92,7 @@ def read_patch(path: Path) -> ProfilePatch:
     Raises:
         InvalidParameterError: It cannot be read, or has a key that a patch may not set.
     """
-    hint = "PROFILE_PATCH names a TOML file; `sametrack doctor --live-check` proposes one"
+    hint = "PROFILE_PATCH names a TOML file; docs/providers.md shows one"
     text = read_text(path, what=f"the profile patch {path.name!r}", hint=hint)
     try:
         return parse_patch(text)

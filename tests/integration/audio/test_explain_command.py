@@ -38,28 +38,11 @@ def test_it_tells_the_numbers_beside_their_limits(sounds: Path) -> None:
     assert chroma["is_met"] == (chroma["value"] <= chroma["limit"])
 
 
-def test_librosa_measures_the_same_pair_beside_the_matcher(sounds: Path, tmp_path: Path) -> None:
-    pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3", "--librosa")
-    document = json.loads(explain(*pair, "--json", "--out", tmp_path / "both.png"))
-    check = document["librosa"]
-    assert check["tempo"] == pytest.approx(1.0, abs=0.01)
-    assert check["key_shift"] == 0
-    assert check["chroma_distance"] < 0.2
-    assert "the same place" in check["differences"][0]
-    with Image.open(tmp_path / "both.png") as picture:
-        picture.verify()
-
-
-def test_what_is_printed_names_each_limit_and_both_implementations(
-    sounds: Path, tmp_path: Path
-) -> None:
+def test_what_is_printed_names_each_limit(sounds: Path, tmp_path: Path) -> None:
     pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3")
-    text = explain(*pair, "--librosa", "--out", tmp_path / "deep" / "pair.svg")
+    text = explain(*pair, "--out", tmp_path / "deep" / "pair.svg")
     assert "confirmed" in text
     assert "not met" not in text
-    assert "matcher" in text
-    assert "librosa" in text
-    assert "the same place" in text
     assert "written" in text
     assert (tmp_path / "deep" / "pair.svg").exists()
     other = ("--reference", sounds / "song.m4a", "--candidate", sounds / "other.m4a")
@@ -74,7 +57,6 @@ def test_what_is_printed_names_each_limit_and_both_implementations(
         ["an-id", "--reference", "a.m4a", "--candidate", "b.m4a"],
         ["--reference", "text.mp4", "--candidate", "song.m4a"],
         ["--reference", "song.m4a", "--candidate", "song.mp3", "--out", "pair.gif"],
-        ["--reference", "song.m4a", "--candidate", "text.mp4", "--librosa"],
     ],
 )
 def test_what_cannot_be_explained_is_refused(

@@ -17,7 +17,7 @@ import psutil
 import pytest
 from pebble import ProcessPool
 
-from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import DecodeLimits
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
@@ -57,18 +57,6 @@ async def test_hostile_files_end_with_a_reason(sounds: Path) -> None:
         heard = await asyncio.gather(*(pool.measure(sounds / name) for name in expected))
     reasons = [one.reason if isinstance(one, NotComparable) else "heard" for one in heard]
     assert dict(zip(expected, reasons, strict=True)) == expected
-
-
-def test_samples_are_decoded_by_a_child_too(sounds: Path) -> None:
-    with DecoderPool(1, limits=PATIENT) as pool:
-        measured = pool.submit(sounds / "song.mp3").result()
-        decoded = pool.submit_decode(sounds / "song.mp3").result()
-        missing = pool.submit_decode(sounds / "gone.mp3").result()
-    assert isinstance(measured, MeasuredSound)
-    assert isinstance(decoded, DecodedSamples)
-    assert decoded.rate == measured.sample_rate_hz
-    assert len(decoded.samples) / decoded.rate == pytest.approx(measured.duration_s)
-    assert missing == NotComparable(sha256=None, reason="file_missing")
 
 
 async def test_a_name_is_never_read_as_a_protocol(

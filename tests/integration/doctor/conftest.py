@@ -12,7 +12,6 @@ from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes, load_profile
 from pipelines.settings import Settings
 from tests.children import platform as running_platform
-from tests.integration.doctor.live_platform import LivePlatform
 from tests.stage import LOCAL
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
@@ -96,11 +95,3 @@ def ward(platform: int, engine: Engine, tmp_path: Path) -> Iterator[Ward]:
         ward = Ward(platform, tmp_path, control, engine)
         yield ward
         ward.heal()
-
-
-@pytest.fixture
-def live(platform: int, tmp_path: Path) -> Iterator[LivePlatform]:
-    stage = LivePlatform(platform, tmp_path)
-    stage.switch()
-    yield stage
-    stage.switch()

@@ -21,15 +21,20 @@ from pipelines.doctor import health_check as examination
 from pipelines.doctor.probes import probe_round as asking
 from pipelines.doctor.probes.table import PROBES
 from tests.children import bare_environment
+from tests.stage import LOCAL
 
 PROMISED_S = 30
 ROOT = Path(__file__).parents[3]
 
 
 def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return command(home, "doctor", "--time-limit", "600", *arguments, **env)
+
+
+def command(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     given = {"PROFILE": "sandbox", "DATA_HOME": str(home), "PYTHONPATH": str(ROOT), **env}
     return subprocess.run(
-        [sys.executable, "-m", "api.cli.main", "doctor", "--time-limit", "600", *arguments],
+        [sys.executable, "-m", "api.cli.main", *arguments],
         env={**bare_environment(), **given}, cwd=home,
         capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
@@ -96,6 +101,40 @@ def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Pat
     states = {entry["name"]: entry["state"] for entry in report["machine"]}
     assert {states[name] for name in ("python", "disk", "control store", "warehouse")} == {"ok"}
     assert states["worker"] == "warn"
+
+
+def test_a_recording_has_a_body_of_each_surface_and_names_nobody(
+    platform: int, tmp_path: Path
+) -> None:
+    ended = doctor(tmp_path, "--record", "kept", SANDBOX_PORT=str(platform))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "written to kept" in ended.stderr
+    index = json.loads((tmp_path / "kept/index.json").read_text("utf-8"))
+    kept = {entry["surface"] for entry in index["responses"] if entry["file"]}
+    without = {entry["surface"] for entry in index["surfaces_without_body"]}
+    assert kept | without == {probe.surface for probe in PROBES}
+    # the first bytes of a sound, a redirect, and a page in no known form
+    assert without <= {"media", "short_link", "chart_html"}
+    assert all(entry["file"] or entry["left_out"] for entry in index["responses"])
+
+    world = f"http://127.0.0.1:{platform}/_world"
+    accounts = LOCAL.get(f"{world}/accounts?limit=10000").json()["accounts"]
+    named = [one[key] for one in accounts for key in ("sec_uid", "uid", "unique_id", "nickname")]
+    files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    written = b"".join(path.read_bytes() for path in files)
+    assert [text for text in named if text.encode() in written] == []
+
+    page = next(one for one in index["responses"] if one["surface"] == "music_list")
+    read = command(
+        tmp_path, "parse", f"kept/{page['file']}", "--surface", "music_list",
+        "--entity", page["entity_id"], "--json", SANDBOX_PORT=str(platform),
+    )  # fmt: skip
+    assert json.loads(read.stdout)["outcome"] == "records"
+
+    again = doctor(tmp_path, "--record", "kept", SANDBOX_PORT=str(platform))
+    assert again.returncode == 2
+    assert "has files" in again.stderr
+    assert written == b"".join(path.read_bytes() for path in files)
 
 
 def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:

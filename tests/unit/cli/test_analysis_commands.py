@@ -1,18 +1,12 @@
-"""Commands over the warehouse: they say what is invented, and open a prompt in a terminal only."""
+"""Commands over the warehouse: they say what is invented, and what they need."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from api.cli.commands.analysis import sql as command
 from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.main import app
-from api.cli.sql_prompt import answer_lines
-from warehouse.engine.duckdb_engine import Engine
 
 
 @pytest.fixture(autouse=True)
@@ -36,23 +30,10 @@ def test_only_what_is_invented_is_announced_as_demo_data(
     assert ("demo data" in capsys.readouterr().err) is is_demo
 
 
-def test_without_a_statement_a_terminal_gets_a_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines: Iterator[str] = iter(["select 6 * 7 as answer;", ".quit"])
-
-    def prompt(engine: Engine, *, rows: int) -> None:
-        answer_lines(lambda _: next(lines), engine, rows=rows)
-
-    terminal: Any = SimpleNamespace(isatty=lambda: True)
-    monkeypatch.setattr(command, "sys", SimpleNamespace(stdin=terminal))
-    monkeypatch.setattr("api.cli.sql_prompt.run_prompt", prompt)
-    done = CliRunner().invoke(app, ["sql"], catch_exceptions=False)
-    assert done.exit_code == 0
-    assert "answer" in done.stdout
-    assert "42" in done.stdout
-
-
 @pytest.mark.parametrize("words", [[], ["--json"]], ids=["for people", "for programs"])
-def test_a_pipe_gets_no_prompt(words: list[str]) -> None:
+def test_without_a_statement_the_error_says_what_asks_interactively(words: list[str]) -> None:
     refused = CliRunner().invoke(app, ["sql", *words], catch_exceptions=False)
     assert refused.exit_code == 2
-    assert "give a statement" in refused.stderr
+    assert "a statement is missing" in refused.stderr
+    assert "sametrack database" in refused.stderr
+    assert "duckdb -ui FILE" in refused.stderr

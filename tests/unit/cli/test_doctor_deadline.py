@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.system import doctor as command
 from pipelines.doctor.check_results import CheckResult
+from warehouse.records.errors import InvalidParameterError
 
 type Run = Callable[..., Result]
 
@@ -105,15 +107,20 @@ def test_a_fault_of_the_examination_is_raised_and_no_report_is_printed(
     assert failed.stdout == ""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--yes"], ["--link", "https://vidplat.example/video/1"], ["--out", "x"], ["--pseudonymise"]],
-    ids=["yes", "link", "out", "pseudonymise"],
-)
-def test_options_of_the_live_check_are_refused_without_it(
-    run: Run, examination: Examination, words: list[str]
+def test_a_folder_that_has_files_is_refused_before_anything_is_asked(
+    run: Run, examination: Examination, tmp_path: Path
 ) -> None:
-    refused = run(*words)
+    examination.surfaces = {"music_info": "waiting"}
+    (tmp_path / "note.txt").write_text("mine")
+    refused = run("--record", str(tmp_path))
+    assert isinstance(refused.exception, InvalidParameterError)
+    assert "has files" in refused.exception.detail
+    assert examination.findings == []
+    assert (tmp_path / "note.txt").read_text() == "mine"
+
+
+def test_nothing_is_recorded_where_no_surface_is_probed(run: Run, tmp_path: Path) -> None:
+    refused = run("--record", str(tmp_path / "new"), "--no-upstream")
     assert refused.exit_code == 2
-    assert "belong to --live-check" in " ".join(refused.stderr.split())
-    assert examination.asked == {}
+    assert "none is probed" in refused.stderr
+    assert not (tmp_path / "new").exists()

@@ -45,7 +45,6 @@ READERS: dict[str, list[str]] = {
 }
 FOLDER_READERS: dict[str, list[str]] = {
     "restore": ["restore", "{}"],
-    "replay --from": ["replay", "--from", "{}"],
 }
 WRITERS: dict[str, list[str]] = {
     "audio annotations": ["audio", "annotations", "--out", "{}"],
@@ -163,7 +162,8 @@ def test_a_file_that_cannot_be_written_is_refused(run: Run, command: str) -> Non
         assert "Traceback" not in told
 
 
-def test_a_folder_that_cannot_be_written_is_refused(run: Run) -> None:
+@pytest.mark.parametrize("words", [["backup"], ["doctor", "--record"]], ids=" ".join)
+def test_a_folder_that_cannot_be_written_is_refused(run: Run, words: list[str]) -> None:
     for path in ("empty", "empty/below", "/proc/none/backup", "folder"):
-        status, told = run("backup", path)
+        status, told = run(*words, path)
         assert status == 2, (path, told)

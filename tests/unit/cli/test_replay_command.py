@@ -54,11 +54,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     [
         (["--since", "yesterday"], "'yesterday' is not a date"),
         (["--surface", "music_info", "--surface", "nothing"], "unknown surface: nothing"),
-        (["--out", "shapes"], "--out belongs to --from"),
-        (["--from", "folder", "--write"], "--write and --since are of the archive"),
-        (["--from", "folder", "--since", "2026-11-01"], "--write and --since are of the archive"),
     ],
-    ids=["no date", "no surface", "out alone", "from and write", "from and since"],
+    ids=["no date", "no surface"],
 )
 def test_what_cannot_be_asked_for_is_refused_before_a_store_is_opened(
     run: Run, tmp_path: Path, words: list[str], detail: str

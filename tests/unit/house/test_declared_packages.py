@@ -29,7 +29,7 @@ BROUGHT = {
 """Libraries whose types are part of the interface of the one that brings them."""
 BEHIND_AN_EXTRA = {
     "analysis": (
-        "pipelines/audio/cross_check.py", "pipelines/reports/", "warehouse/analysis/relation.py",
+        "pipelines/reports/", "warehouse/analysis/relation.py",
         "warehouse/exports/package_contents/report_numbers.py",  # runs where packages are read
     ),
     "browser": ("pipelines/platform/browser/", "pipelines/reports/pdf.py"),
@@ -39,6 +39,8 @@ BEHIND_AN_EXTRA = {
     "telemetry": ("pipelines/captures/recording/tracing.py",),
 }  # fmt: skip
 """The only places that import a library of an extra."""
+IN_A_CLONE = {"api/generate/client.py": {"unasync"}}
+"""Libraries of the development environment, by what runs in a clone alone."""
 
 
 def distributions(requirements: list[str]) -> set[str]:
@@ -75,7 +77,8 @@ def undeclared(place: str, module: str, owners: Mapping[str, list[str]]) -> str 
     while more := {BROUGHT[name] for name in names if name in BROUGHT} - names:
         names |= more
     allowed = DEFAULT.union(
-        *(EXTRA[extra] for extra, places in BEHIND_AN_EXTRA.items() if place.startswith(places))
+        IN_A_CLONE.get(place, ()),
+        *(EXTRA[extra] for extra, places in BEHIND_AN_EXTRA.items() if place.startswith(places)),
     )
     return None if names & allowed else f"{place}: {module}"
 

@@ -11,11 +11,26 @@ from pipelines.platform.mobileapp.reader import AppReader
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, WorkFacts, to_dump
 from tests.fake_clock import FakeClock
-from tests.unit.doctor.conftest import GenerousStore
+from warehouse.control import TokenGrant
 
 PACKAGE = "localhost.vidplat.app"
 TRACK = "7361234567890123456"
 type State = str | Exception
+
+
+class GenerousStore:
+    """Grants every request at once."""
+
+    def take_token(
+        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
+    ) -> TokenGrant:
+        return TokenGrant(wait_s=0.0, spent=False)
+
+    def pause_host(self, host: str, until: object) -> None:
+        raise AssertionError("nothing here asks for a pause")
+
+    def host_paused_until(self, host: str) -> None:
+        return None
 
 
 class ScriptedPhone:

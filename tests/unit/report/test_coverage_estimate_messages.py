@@ -107,11 +107,11 @@ def test_a_report_shows_the_audit(build_job: Callable[..., dict[str, Any]]) -> N
     assert "at most 4.5 % of the comparable ones" in render_report(job)
 
 
-def test_a_report_shows_the_older_lower_bound_only_where_there_is_no_interval(
+def test_a_report_shows_the_interval_and_never_the_older_lower_bound(
     build_job: Callable[..., dict[str, Any]],
 ) -> None:
     job = build_job()
-    assert "chao1" in render_report(job)
+    assert "chao1" not in render_report(job)
     job["result"]["coverage"]["estimates"] = {"music_ids": GIVEN, "videos": WITHOUT}
     page = render_report(job)
     assert "95 % interval 1,500 to 2,304" in page

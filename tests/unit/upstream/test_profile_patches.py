@@ -9,7 +9,6 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from pipelines.platform.profiles.patches import registrable_domain
 from pipelines.platform.providers import choose_profile
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
@@ -127,15 +126,3 @@ async def test_another_source_answers_for_a_surface_that_is_off(
     client.profile = _patched(tmp_path, '[surfaces]\noff = ["video_page"]', name="sandbox")
     found = await VidplatPublic(client, name="public-graph").fetch_video(shape.asked)
     assert found.surface == "slides_info"
-
-
-@pytest.mark.parametrize(
-    ("host", "domain"),
-    [
-        ("v3-web.cdn.example.com", "example.com"),
-        ("example.com", "example.com"),
-        ("v1.media.com.cn", "media.com.cn"),
-    ],
-)
-def test_the_domain_that_somebody_registered(host: str, domain: str) -> None:
-    assert registrable_domain(host) == domain

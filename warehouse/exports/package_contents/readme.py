@@ -158,7 +158,6 @@ def _guide(tables: Sequence[PackageTable], files: Sequence[PackageFile]) -> str:
         "## Files",
         "",
         *(f"- `{file.path}`: {file.description}" for file in files if "/" not in file.path),
-        "- `ro-crate-metadata.json`: RO-Crate description.",
         "- `checksums.sha256`: `sha256sum --check checksums.sha256` verifies all files.",
         "",
         "Each table is a file of `data/`, as `.csv` and as `.parquet`: `raw_*` has observations,",

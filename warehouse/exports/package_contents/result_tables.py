@@ -59,7 +59,6 @@ RESULT_TABLES: tuple[Table, ...] = (
             nullable("new_confirmed_count", INTEGER, "videos confirmed for the first time"),
             nullable("search_page_count", INTEGER, "pages of the guest search that were read"),
             nullable("search_observed_count", INTEGER, "videos of this search and earlier ones"),
-            nullable("unseen_lower_count", INTEGER, "music ids not seen, at least (Chao1)"),
         ),
         references=refer(music_id="music_ids"),
     ),
@@ -197,7 +196,7 @@ def read_result_tables(engine: Engine, scope: ExportScope) -> list[tuple[Table, 
 
 
 def _jobs(result: ReadOnlyDocument) -> Iterator[Row]:
-    discovery, coverage = result.get("discovery") or {}, result["coverage"]
+    discovery = result.get("discovery") or {}
     history = discovery.get("confirmed_graph_observation_history") or {}
     search = discovery.get("official_comprehensive_search") or {}
     given, keyword = result["parameters"], result.get("keyword")
@@ -225,7 +224,6 @@ def _jobs(result: ReadOnlyDocument) -> Iterator[Row]:
         "new_confirmed_count": history.get("new_confirmed_count"),
         "search_page_count": search.get("cursor_pages"),
         "search_observed_count": search.get("observed_union_count"),
-        "unseen_lower_count": (coverage.get("unseen_estimate") or {}).get("lower_bound"),
     }
 
 

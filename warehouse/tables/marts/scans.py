@@ -287,7 +287,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             required("came", TEXT_LIST, "key paths that no earlier good response had"),
             required("went", TEXT_LIST, "missing key paths that every earlier good response had"),
             nullable("payload_sha256", TEXT, "body in raw.payloads"),
-            required("asked_by", TEXT, "cli, canaries or live_check"),
+            required("asked_by", TEXT, "cli or canaries; in older stores also live_check"),
             required("observed_at", TIME, "when the surface was probed"),
             COMMITTED,
         ),

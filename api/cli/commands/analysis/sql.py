@@ -1,4 +1,4 @@
-"""`sametrack sql`: run a read-only query in the warehouse, or open a prompt for several."""
+"""`sametrack sql`: run a read-only query in the warehouse."""
 
 import sys
 from typing import Annotated
@@ -22,7 +22,7 @@ def sql(
         str | None,
         typer.Argument(
             metavar="SQL",
-            help="One SELECT statement; `-` reads it from stdin. Without it: a prompt.",
+            help="One SELECT statement; `-` reads it from stdin.",
         ),
     ] = None,
     *,
@@ -34,7 +34,8 @@ def sql(
 ) -> None:
     """Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.
 
-    Read-only: no other files, no network, no extensions. Without SQL: a prompt with completion.
+    Read-only: no other files, no network, no extensions. For many questions in a row,
+    `sametrack database` writes a file that DuckDB's own shell and UI open.
     """
     from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
     from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
@@ -42,18 +43,13 @@ def sql(
     wanted = ("json" if as_json else form) or format_of(out_file) or "table"
     check_format(wanted, out_file)
     if question is None:
-        _open_prompt(as_of, rows, is_plain=wanted == "table" and out_file is None)
-        return
+        exit_with_input_error(
+            "a statement is missing",
+            hint="Give one SELECT, or `-` to read it from stdin. To ask interactively, write the "
+            "tables to a file with `sametrack database --out FILE`, and open it in DuckDB's own "
+            "shell (`duckdb FILE`) or UI (`duckdb -ui FILE`).",
+        )
     text = sys.stdin.read() if question == "-" else question
     with open_workspace(as_of) as workspace:
         table = to_table("answer", run_user_sql(workspace.engine, text))
         write_answer(table, wanted, workspace, out_file=out_file, rows=rows)
-
-
-def _open_prompt(as_of: str | None, rows: int, *, is_plain: bool) -> None:
-    if not (sys.stdin.isatty() and is_plain):
-        exit_with_input_error("give a statement", hint="or `-` to read it from stdin")
-    from api.cli.sql_prompt import run_prompt  # noqa: PLC0415 -- loads prompt_toolkit
-
-    with open_workspace(as_of) as workspace:
-        run_prompt(workspace.engine, rows=rows)

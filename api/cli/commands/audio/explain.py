@@ -1,12 +1,10 @@
 """`sametrack audio explain`: explain a verdict with its measures and an evidence plot.
 
-Works on two files, or on a stored comparison, which is measured again. With `--librosa` it also
-prints what librosa measures (`pipelines/audio/cross_check.py`).
+Works on two files, or on a stored comparison, which is measured again.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
@@ -30,25 +28,16 @@ from api.cli.terminal import (
     safe,
 )
 from api.services.evidence.plot_texts import PlotTexts
-from pipelines.audio.decode.decoder_pool import DecodedSamples, DecoderPool
+from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair
-from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from pipelines.documents.messages import sound_message
+from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.documents.verdict_reasons import reason_message
-from warehouse.extras import need_extra
-from warehouse.records.evidence import (
-    ALGORITHM,
-    EXCERPT_ROLES,
-    ExcerptRole,
-    MatchThresholds,
-    PairEvidence,
-)
+from warehouse.records.evidence import ALGORITHM, EXCERPT_ROLES, ExcerptRole, MatchThresholds
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
     from api.services.evidence.service import EvidenceService
-    from pipelines.audio.cross_check import CrossCheck
 
 _FORMS = ("svg", "png")
 _Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
@@ -56,12 +45,11 @@ _Sound = Annotated[Path | None, typer.Option(help="Sound file.")]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Explained:
-    """A pair with its document for `--json`, the names of both sounds, and librosa's check."""
+    """A pair with its document for `--json`, and the names of both sounds."""
 
     explanation: Explanation
     document: Document
     names: tuple[str, str]
-    check: "CrossCheck | None" = None
 
 
 def explain(
@@ -76,29 +64,21 @@ def explain(
     excerpts: Annotated[
         Path | None, typer.Option(help="Folder for the stored excerpts of both sounds.")
     ] = None,
-    with_librosa: Annotated[
-        bool, typer.Option("--librosa", help="Cross-check with librosa (extra `analysis`).")
-    ] = False,
     as_json: JsonDocumentOption = False,
 ) -> None:
     """Explain the verdict on two sounds: measures, limits and an evidence plot."""
     form = _form(out_file)
-    if with_librosa:
-        need_extra("analysis", "--librosa")
     _check_choice(comparison_id, reference, candidate, excerpts)
     if comparison_id is not None:
-        told = _explain_stored(comparison_id, excerpts, with_librosa=with_librosa)
+        told = _explain_stored(comparison_id, excerpts)
     else:
-        files = cast("Path", reference), cast("Path", candidate)
-        told = _explain_files(*files, with_librosa=with_librosa)
+        told = _explain_files(cast("Path", reference), cast("Path", candidate))
     if out_file is not None:
         _write(out_file, told, form)
     if as_json:
-        print_json(_with_check(told))
+        print_json(told.document)
         return
     _show(told.explanation, told.document.get("measured_again"))
-    if told.check is not None:
-        _show_check(told.check, told.explanation.evidence)
     if out_file is not None:
         print_written(out_file)
 
@@ -114,12 +94,6 @@ def _check_choice(
         exit_with_input_error("--excerpts works for stored comparisons only")
 
 
-def _with_check(told: _Explained) -> Document:
-    if told.check is None:
-        return told.document
-    return told.document | {"librosa": _check_document(told.check, told.explanation.evidence)}
-
-
 def _form(out_file: Path | None) -> Literal["svg", "png"]:
     form = "svg" if out_file is None else out_file.suffix.lower().removeprefix(".")
     if form not in _FORMS:
@@ -129,7 +103,7 @@ def _form(out_file: Path | None) -> Literal["svg", "png"]:
     return cast('Literal["svg", "png"]', form)
 
 
-def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _Explained:
+def _explain_files(reference: Path, candidate: Path) -> _Explained:
     """Decode and compare two files; an unreadable file is an error."""
     limits = MatchThresholds()
     with DecoderPool(1) as pool:  # starting a second child takes longer than five files
@@ -154,11 +128,10 @@ def _explain_files(reference: Path, candidate: Path, *, with_librosa: bool) -> _
         "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
     }
-    check = _check_files(reference, candidate) if with_librosa else None
-    return _Explained(explanation, document, (reference.name, candidate.name), check)
+    return _Explained(explanation, document, (reference.name, candidate.name))
 
 
-def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: bool) -> _Explained:
+def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
     """Read a stored comparison and measure it again, unless nothing of it was measured."""
     from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
     from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
@@ -169,7 +142,6 @@ def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: 
         stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:
             _write_excerpts(opened.evidence, comparison_id, excerpts)
-        check = _check_stored(opened.evidence, comparison_id) if with_librosa else None
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     explanation = explain_pair(first, second, pair, limits=limits)
@@ -177,20 +149,15 @@ def _explain_stored(comparison_id: str, excerpts: Path | None, *, with_librosa: 
     if pair.score is not None:
         changed = deviations(pair, recompute(first, second, pair, limits=limits))
         again = {"is_equal": not changed, "deviations": changed}
-    return _Explained(explanation, {**document, "measured_again": again}, stored.names(), check)
+    return _Explained(explanation, {**document, "measured_again": again}, stored.names())
 
 
 def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
     # they load Pillow
-    from api.services.evidence.cross_check_plot import draw_cross_check  # noqa: PLC0415
     from api.services.evidence.plot import draw_pair  # noqa: PLC0415
     from api.services.evidence.scene_files import to_picture  # noqa: PLC0415
 
-    if told.check is None:
-        scene = draw_pair(told.explanation, told.names)
-    else:
-        scene = draw_cross_check(told.explanation, told.check, told.names)
-    plot = to_picture(scene, form)
+    plot = to_picture(draw_pair(told.explanation, told.names), form)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(plot)
@@ -243,68 +210,3 @@ def _show(explanation: Explanation, again: Document | None) -> None:
     elif again is not None:
         fields = ", ".join(again["deviations"])
         err.print(f"[yellow]measured again; these values differ:[/] {safe(fields)}")
-
-
-def _check_files(reference: Path, candidate: Path) -> "CrossCheck":
-    """Measure two files with librosa; what it cannot measure is an input error."""
-    from pipelines.audio.cross_check import TooShortError, cross_check  # noqa: PLC0415 - if asked
-
-    with DecoderPool(1) as pool:
-        futures = [pool.submit_decode(path) for path in (reference, candidate)]
-        sounds = [future.result() for future in futures]
-    for sound in sounds:
-        if isinstance(sound, NotComparable):
-            exit_with_input_error(f"a sound cannot be decoded: {sound_message(sound.reason).en}")
-    try:
-        return cross_check(*cast("list[DecodedSamples]", sounds))
-    except TooShortError as error:
-        exit_with_input_error(str(error))
-
-
-def _check_stored(evidence_service: "EvidenceService", comparison_id: str) -> "CrossCheck":
-    """Measure the stored excerpts of a comparison; times are those of the whole sounds.
-
-    Raises:
-        NotFoundError: An excerpt is not stored.
-    """
-    excerpts = evidence_service.pair(comparison_id).excerpts
-    with TemporaryDirectory() as folder:
-        paths = [Path(folder) / f"{role}.mp3" for role in EXCERPT_ROLES]
-        for role, path in zip(EXCERPT_ROLES, paths, strict=True):
-            path.write_bytes(evidence_service.excerpt(comparison_id, role))
-        check = _check_files(*paths)
-    return replace(
-        check,
-        reference_s=check.reference_s + excerpts["reference"].start_s,
-        candidate_s=check.candidate_s + excerpts["candidate"].start_s,
-    )
-
-
-def _check_document(check: "CrossCheck", evidence: PairEvidence) -> Document:
-    """Return the numbers and sentences for `--json`."""
-    from pipelines.audio.cross_check import differences  # noqa: PLC0415 - if asked
-
-    return {
-        "chroma_distance": check.chroma_distance,
-        "mfcc_distance": check.mfcc_distance,
-        "tempo": check.tempo,
-        "key_shift": check.key_shift,
-        "bend_s": check.bend_s,
-        "reference_s": [float(check.reference_s[0]), float(check.reference_s[-1])],
-        "candidate_s": [float(check.candidate_s[0]), float(check.candidate_s[-1])],
-        "differences": list(differences(check, evidence)),
-    }
-
-
-def _show_check(check: "CrossCheck", evidence: PairEvidence) -> None:
-    """Print both implementations beside each other, then the sentences."""
-    from pipelines.audio.cross_check import differences, measures  # noqa: PLC0415 - if asked
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("measure", "matcher", "librosa"):
-        table.add_column(name, justify="left" if name == "measure" else "right")
-    for name, ours, theirs in measures(check, evidence):
-        table.add_row(name, ours, theirs)
-    out.print(table)
-    for sentence in differences(check, evidence):
-        out.print(f"[dim]·[/] {safe(sentence)}", soft_wrap=True)

@@ -1,6 +1,6 @@
 """`sametrack doctor`: check this machine and probe every surface of the platform.
 
-Sends one request per surface and starts no scan. `--live-check` is in `live_check.py`.
+Sends one request per surface and starts no scan. `--record` keeps the bodies that it receives.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from api.cli.rendering.doctor import DoctorDisplay, print_report
-from api.cli.terminal import exit_with_input_error, out, print_json, print_message
+from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 
 if TYPE_CHECKING:
     from pipelines.doctor.health_check import SystemHealthCheck
@@ -39,32 +39,16 @@ _TimeLimit = Annotated[
         "--time-limit",
         metavar="SECONDS",
         min=SHORTEST_S,
-        help="Time limit; unfinished checks are marked in the report. Default: 26, with "
-        "--live-check 60.",
+        help="Time limit; unfinished checks are marked in the report. Default: 26.",
     ),
 ]
 
-
-_LiveCheck = Annotated[
-    bool,
-    typer.Option(
-        "--live-check",
-        help="Ask each surface once, and write bodies, a report and a proposed profile patch.",
-    ),
-]
-_Yes = Annotated[bool, typer.Option("--yes", help="With --live-check: do not ask for consent.")]
-_Link = Annotated[
-    str | None,
-    typer.Option("--link", metavar="URL", help="With --live-check: a video or track to ask for."),
-]
-_Out = Annotated[
+_Record = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FOLDER", help="With --live-check: the new folder to write."),
-]
-_Pseudonymise = Annotated[
-    bool,
     typer.Option(
-        "--pseudonymise", help="With --live-check: hide accounts and videos in all that is written."
+        "--record",
+        metavar="FOLDER",
+        help="Write the bodies of all responses, pseudonymised, and an index to this new folder.",
     ),
 ]
 
@@ -75,38 +59,28 @@ def doctor(
     surface: _Surface = None,
     no_upstream: _NoUpstream = False,
     time_limit: _TimeLimit = None,
-    live_check: _LiveCheck = False,
-    yes: _Yes = False,
-    link: _Link = None,
-    out_folder: _Out = None,
-    pseudonymise: _Pseudonymise = False,
+    record: _Record = None,
 ) -> None:
     """Check this machine and every platform surface, with advice for each problem.
 
     Exit status: 0 all OK; 1 this machine or a store has a problem; 2 no profile is chosen, or an
     option is invalid; 3 a surface refuses, has changed or is unreachable; 4 every probed surface
     works, but some could not be probed.
-
-    With --live-check the surfaces are asked one after another, each once, with at most 20 requests
-    and within a minute. It asks for consent first, except for the sandbox. The exit status is as
-    above; 2 also if there is no terminal to ask at and no --yes.
     """
-    if live_check:
-        from api.cli.commands.system.live_check import check_live  # noqa: PLC0415 -- loads the stores
-
-        check_live(
-            link=link, out_folder=out_folder, yes=yes, pseudonymise=pseudonymise,
-            as_json=as_json, time_limit=time_limit,
-        )  # fmt: skip
-        return
-    if yes or link or out_folder or pseudonymise:
-        exit_with_input_error("--yes, --link, --out and --pseudonymise belong to --live-check")
     began, time_limit = time.monotonic() - _age_s(), time_limit or DEADLINE_S
     from api.cli.commands.system.doctor_checks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.doctor.recording import prepare_folder  # noqa: PLC0415 -- loads the parsers
 
     examination = build_examination(
         surface or (), wants_surfaces=not no_upstream, time_s=time_limit - CLOSING_S
     )
+    if record is not None and not examination.surfaces:
+        exit_with_input_error(
+            "--record keeps what surfaces answer, and none is probed",
+            hint="choose a PROFILE and a source that reads it, and leave out --no-upstream",
+        )
+    if record is not None:
+        prepare_folder(record)
     thread = threading.Thread(target=examination.run, name="doctor", daemon=True)
     with DoctorDisplay(examination) as display:
         thread.start()
@@ -118,6 +92,8 @@ def doctor(
     examination.end()
     took_s = time.monotonic() - began
     _show(examination, took_s, as_json=as_json)
+    if record is not None:
+        _write_recording(examination, record)
     _exit_process(examination.verdict().exit_code, is_late=thread.is_alive())
 
 
@@ -126,6 +102,34 @@ def _show(examination: "SystemHealthCheck", took_s: float, *, as_json: bool) -> 
         print_json(examination.to_document(took_s))
         return
     print_report(out, examination.to_document(took_s))
+
+
+def _write_recording(examination: "SystemHealthCheck", folder: Path) -> None:
+    """Write what was received until now, also when the time limit ended the probes."""
+    from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser  # noqa: PLC0415 -- loads the parsers
+    from pipelines.doctor.recording import INDEX, record_responses  # noqa: PLC0415 -- as above
+    from pipelines.documents.messages import counted  # noqa: PLC0415 -- as above
+    from warehouse.exports.pseudonyms import open_pseudonyms  # noqa: PLC0415 -- loads pyarrow
+    from warehouse.home.folder import open_home  # noqa: PLC0415 -- loads the stores
+
+    profile = examination.profile
+    assert profile is not None, "surfaces of a profile were probed"
+    home = open_home(examination.settings.data_home, profile.name)
+    try:
+        recording = record_responses(
+            folder,
+            examination.health(),
+            list(examination.responses),
+            BodyPseudonymiser(open_pseudonyms(home)),
+            profile=profile.name,
+            is_demo_data=profile.is_demo,
+        )
+    except OSError as error:
+        exit_with_input_error(f"{folder.name} cannot be written: {error.strerror}")
+    print_message(
+        f"{counted(recording.body_count, 'response')} written to {safe(folder)}; {INDEX} "
+        f"names {counted(recording.surfaces_without_body, 'surface')} without one"
+    )
 
 
 def _age_s() -> float:

@@ -1,13 +1,9 @@
-"""`sametrack replay`: parse stored bodies with the current parsers and show the differences.
-
-Without a folder it reads the archive of the lake; `--from` reads a folder of the live check.
-"""
+"""`sametrack replay`: parse stored bodies with the current parsers and show the differences."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -47,18 +43,6 @@ def replay(
         typer.Option(help="Only this surface, for example music_list; repeatable."),
     ] = None,
     *,
-    from_folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            metavar="FOLDER",
-            help="Read a folder that `doctor --live-check` wrote, and turn it into shape files.",
-        ),
-    ] = None,
-    out_folder: Annotated[
-        Path | None,
-        typer.Option("--out", metavar="FOLDER", help="With --from: where. Default: FOLDER/shapes."),
-    ] = None,
     write: Annotated[
         bool, typer.Option("--write", help="Append differing records as new observations.")
     ] = False,
@@ -68,20 +52,7 @@ def replay(
 
     Without --write nothing is stored. With it, each capture that parses differently gets a new row
     with the current parser version, and the time and number of the old row. Old rows are kept.
-
-    With --from a folder of recorded bodies is read instead: what the parsers of today read from
-    each body is shown, and each becomes a shape file for tests, pseudonymised and as small as
-    possible, with the expected values beside it for review.
     """
-    if from_folder is not None:
-        if write or since:
-            exit_with_input_error("--from reads a folder: --write and --since are of the archive")
-        from api.cli.commands.system.replay_folder import replay_folder  # noqa: PLC0415 -- loads the parsers
-
-        replay_folder(from_folder, out_folder, surfaces=tuple(surface or ()), as_json=as_json)
-        return
-    if out_folder is not None:
-        exit_with_input_error("--out belongs to --from", hint="add --from FOLDER")
     from pipelines.platform.reading import PARSER_VERSION  # noqa: PLC0415 -- loads numeric code
     from pipelines.platform.reparse import SURFACES  # noqa: PLC0415 -- as above
 

@@ -66,10 +66,6 @@ addMessages({
   "coverage.decisions": ["Choice of sources", "来源选择"],
   "coverage.end": ["complete", "已读完"],
   "coverage.ended": ["Every source was read to the end of what a guest can see.", "各来源均已读取到访客可见的尽头。"],
-  "coverage.estimate_note": [
-    "The lower bound is an estimate ({method}), never counted as found.",
-    "下限为估计值（{method}），不计入结果。",
-  ],
   "coverage.estimates": ["Estimated within reach of a guest", "估计访客可见总数"],
   "coverage.estimates_note": [
     "Estimates are never mixed into counts.",
@@ -94,11 +90,7 @@ addMessages({
   "coverage.provider": ["Source", "数据源"],
   "coverage.round": ["Round {at}: {number|new video|new videos} from {ids|music id|music ids}", "第 {at} 轮：{ids} 个音乐 ID，新增 {number} 个作品"],
   "coverage.sample": ["{videos|video|videos} of {sources|source|sources}", "{sources} 个来源的 {videos} 个作品"],
-  "coverage.sentence": [
-    "{seen} of at least {least} music ids with this recording were found.",
-    "该录音至少有 {least} 个音乐 ID，已找到 {seen} 个。",
-  ],
-  "coverage.sentence_plain": ["{seen} videos confirmed.", "共确认 {seen} 个作品。"],
+  "coverage.sentence": ["{seen} videos confirmed.", "共确认 {seen} 个作品。"],
   "coverage.sources": ["Sources", "数据来源"],
   "coverage.stopped": ["Stopped early because: {why}.", "提前停止，原因：{why}。"],
   "fig.accounts": ["Accounts", "账号数"],
@@ -121,9 +113,6 @@ addMessages({
   "fig.shown": ["Ranked", "排行作品"],
   "fig.music_ids": ["Music ids, estimated", "音乐 ID 估计数"],
   "fig.music_ids_note": ["95 % interval: {lower} to {upper}", "95% 区间：{lower} 至 {upper}"],
-  "fig.unseen": ["Estimated unseen", "估计遗漏"],
-  "fig.unseen_note": ["lower bound, an estimate", "下限，估计值"],
-  "fig.unseen_value": ["at least {number|music id|music ids}", "至少 {number} 个音乐 ID"],
   "fig.variants": ["Variants", "变体"],
   "fig.variants_note": ["changed, or a few seconds", "变速、变调或短片段"],
   "genealogy.born": ["Created", "创建时间"],

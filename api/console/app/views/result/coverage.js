@@ -45,12 +45,10 @@ function parameterText(name, value) {
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
-  const seen = job.result.confirmed_count;
-  const unseen = coverage.estimates ? null : coverage.unseen_estimate;
   const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => stopKind(reason) !== "end");
-  return html`<div class="note info"><h2>${unseen ? t("coverage.sentence", { seen: count(unseen.observed), least: count(unseen.observed + unseen.lower_bound) }) : t("coverage.sentence_plain", { seen: count(seen) })} <${Term} names=${["coverage"]} /></h2>
+  return html`<div class="note info"><h2>${t("coverage.sentence", { seen: count(job.result.confirmed_count) })} <${Term} names=${["coverage"]} /></h2>
       <p>${stops.length ? t("coverage.stopped", { why: listed(stops.map((reason) => labelOf("stop", reason))) }) : t("coverage.ended")}</p>
-      <p class="small">${t("result.never_all")}${unseen ? ` ${t("coverage.estimate_note", { method: unseen.method })}` : ""}</p></div>
+      <p class="small">${t("result.never_all")}</p></div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
     ${coverage.audit && html`<${Audit} audit=${coverage.audit} />`}
     <div class="row apart"><h2>${t("coverage.sources")}</h2><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>

@@ -63,9 +63,9 @@ export function Result({ job, query }) {
 
 export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 
-/** The estimated number of music ids; results of before have a lower bound instead. */
-function estimateFigure({ estimates, unseen_estimate: unseen }) {
-  if (!estimates) return unseen && [t("fig.unseen"), t("fig.unseen_value", { number: count(unseen.lower_bound) }), t("fig.unseen_note")];
+/** The estimated number of music ids; nothing for results of earlier versions. */
+function estimateFigure({ estimates }) {
+  if (!estimates) return null;
   const { point, interval_95: interval } = estimates.music_ids;
   return point !== null && [t("fig.music_ids"), count(Math.round(point)), t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) }), html`<${Term} names=${["estimate"]} />`];
 }

@@ -1,22 +1,24 @@
-"""The asynchronous client: sends requests with retries, and waits for jobs.
+"""A client of the service: sends requests with retries, and waits for jobs.
 
-`make docs` generates the synchronous client from this module.
+`api/client/blocking/` is made of `api/client/awaiting/` by `python -m api.generate.client`.
 """
+
+from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 import httpx2
 
-from .connection import ANSWER_S, EVENTS_PAUSE_S, EVENTS_SILENCE_S, Connection
-from .errors import ConnectionFailedError, ServiceError, WaitTimeoutError
-from .operations import JOB_EVENTS, Operations
-from .request import ApiRequest
-from .responses import (
+from ..connection import ANSWER_S, EVENTS_PAUSE_S, EVENTS_SILENCE_S, AsyncPause, Connection
+from ..errors import ConnectionFailedError, ServiceError, WaitTimeoutError
+from ..operations import JOB_EVENTS, Operations
+from ..request import ApiRequest
+from ..responses import (
     FINAL,
     OUTAGE_POLLS,
     POLL_S,
@@ -28,7 +30,15 @@ from .responses import (
     to_api_response,
     to_connection_error,
 )
-from .types.answers import HashtagVideosData, JobData, MusicVideosData, UserPostsData, VideoDocument
+
+if TYPE_CHECKING:
+    from ..answers import (
+        HashtagVideosData,
+        JobData,
+        MusicVideosData,
+        UserPostsData,
+        VideoDocument,
+    )
 
 type VideoPage = HashtagVideosData | MusicVideosData | UserPostsData
 
@@ -44,7 +54,7 @@ class AsyncClient(Operations):
         connection: Connection | None = None,
         *,
         transport: httpx2.AsyncBaseTransport | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        sleep: AsyncPause = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.connection = connection or Connection()

@@ -1,1 +1,0 @@
-"""Types of the answers, written by `make docs` from the API description."""
