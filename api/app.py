@@ -5,7 +5,6 @@ The middleware around the routes is in `middleware_stack.py`.
 
 import functools
 import secrets
-import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -44,7 +43,6 @@ def create_app(
     settings: ApiSettings,
     note: RequestLogger | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
     """Build the whole service as one ASGI application. `note` writes the log line of a request."""
     app = build_routes(
@@ -62,7 +60,6 @@ def create_app(
         settings=settings,
         sessions=services.sessions,
         clock=clock,
-        monotonic=monotonic,
         changes=services.changes,
         observe=services.metrics.observe,
         note=note,

@@ -4,7 +4,6 @@ Request context, guard, rate limit, sign-in, access, compression, response cache
 Composition only: each middleware has its own file.
 """
 
-import time
 from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -40,7 +39,6 @@ def wrap(
     settings: ApiSettings,
     sessions: SessionStore,
     clock: Callable[[], datetime],
-    monotonic: Callable[[], float] = time.monotonic,
     changes: EntityChanges | None = None,
     observe: RequestObserver | None = None,
     note: RequestLogger | None = None,
@@ -53,7 +51,6 @@ def wrap(
         settings: Settings of the HTTP service.
         sessions: Keeps the open sessions of browsers.
         clock: Returns the current time in UTC.
-        monotonic: Monotonic seconds for the rate limit.
         changes: Tracks changed entities. None: responses that depend on captures are not cached.
         observe: Called for each finished request.
         note: Writes the log line of a request.
@@ -77,7 +74,7 @@ def wrap(
     )
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response, clock=monotonic)
+        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response)
     app = Guard(
         app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
     )
