@@ -26,7 +26,7 @@ from api.routes.dependencies import Services
 from api.server.access.tokens import holder_of
 from api.server.middleware.validation_errors import to_service_error
 from api.server.middleware_stack import tools_role, wrap
-from api.server.request_context import REFUSAL, RequestLogger
+from api.server.request_context import RequestLogger
 from api.services.job_feed import JobBroadcaster
 from api.settings import SERVICE_VERSION, ApiSettings
 from warehouse.records.errors import SametrackError
@@ -127,7 +127,7 @@ async def _framework_error(request: Request, error: HTTPException) -> Response:
 async def _client_gone(request: Request, _error: ClientDisconnect) -> Response:
     """Answer a request whose body ended early. Nobody reads it; the metrics count it."""
     gone = MalformedRequestError("The connection ended before the whole body had arrived")
-    return error_response(request.scope, request.scope["state"].get(REFUSAL, gone))
+    return error_response(request.scope, gone)
 
 
 async def _unexpected_error(request: Request, _error: Exception) -> Response:

@@ -1,6 +1,7 @@
 """The middleware around the routes, outermost first.
 
-Request context, guard, rate limit, sign-in, access, compression, response cache, body limit.
+Request context, guard, rate limit, body timeout, sign-in, access, compression, response cache,
+body limit.
 Composition only: each middleware has its own file.
 """
 
@@ -17,7 +18,7 @@ from api.server.access.roles import Role, required_role
 from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn
 from api.server.access.tokens import Holder
-from api.server.middleware.guard import BodyLimit, Guard
+from api.server.middleware.guard import BodyLimit, BodyTimeout, Guard
 from api.server.middleware.rate_limit import RateLimit
 from api.server.middleware.response_cache import ResponseCache
 from api.server.request_context import RequestContext, RequestLogger, RequestObserver
@@ -72,6 +73,7 @@ def wrap(
         dagster_url=settings.dagster_url,
         shows_pictures=settings.pictures,
     )
+    app = BodyTimeout(app, settings.request_timeout_s)
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
         app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response)

@@ -20,8 +20,6 @@ from warehouse.records.errors import SametrackError
 
 _log = structlog.get_logger("api")
 _UTC = ZoneInfo("UTC")
-REFUSAL = "refusal"
-"""Key of a request's state: the error with which the server ended the request while it arrived."""
 
 type RequestLogger = Callable[[dict[str, object]], None]
 """Writes a log line of these fields."""

@@ -4,6 +4,7 @@ Pure decisions on path and headers with thin ASGI layers around them; they work 
 application. Not here: tokens and roles (`api/server/access`), what a request means.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from api.responses.errors import (
     CrossSiteRequestError,
     HostNotAllowedError,
     NotFoundError,
+    RequestTimeoutError,
 )
 from warehouse.records.errors import SametrackError
 
@@ -162,6 +164,37 @@ class Guard:
             if len(self._known_hosts) < _MAX_KNOWN_HOSTS:
                 self._known_hosts.add(host)
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class BodyTimeout:
+    """Refuses a body that has not arrived after `seconds`: whoever reads it gets the error."""
+
+    app: ASGIApp
+    seconds: float
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        until = asyncio.get_running_loop().time() + self.seconds
+        is_complete = False
+
+        async def timed() -> Message:
+            nonlocal is_complete
+            if is_complete:
+                return await receive()  # waits until the client leaves
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError as exc:
+                raise RequestTimeoutError(
+                    f"The body did not arrive within {self.seconds:g} seconds"
+                ) from exc
+            is_complete = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, timed, send)
 
 
 @dataclass(frozen=True, eq=False)
