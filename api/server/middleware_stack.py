@@ -21,7 +21,12 @@ from api.server.access.tokens import Holder
 from api.server.middleware.guard import BodyLimit, BodyTimeout, Guard
 from api.server.middleware.rate_limit import RateLimit
 from api.server.middleware.response_cache import ResponseCache
-from api.server.request_context import RequestContext, RequestLogger, RequestObserver
+from api.server.request_context import (
+    RequestContext,
+    RequestLogger,
+    RequestObserver,
+    with_request_id,
+)
 from api.services.entity_changes import EntityChanges
 from api.settings import MCP_PATH, ApiSettings
 
@@ -81,7 +86,9 @@ def wrap(
         app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
     )
     zone = ZoneInfo(settings.time_zone)
-    return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+    return with_request_id(
+        RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+    )
 
 
 def compressed(app: ASGIApp) -> ASGIApp:
