@@ -7,7 +7,7 @@ application. Not here: tokens and roles (`api/server/access`), what a request me
 import asyncio
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -41,8 +41,6 @@ RAW_SECURITY_HEADERS = tuple(
 SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
-_CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
-_MAX_KNOWN_HOSTS = 64  # a client chooses the port in the header freely
 _NUMBER = re.compile(r"[0-9]{1,30}")
 _SAME_SITE = frozenset({"same-origin", "none"})
 
@@ -122,7 +120,6 @@ class Guard:
     allowed_hosts: Collection[str]
     reject: Reject
     is_private: Callable[[str], bool]
-    _known_hosts: set[bytes] = field(default_factory=set, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -138,32 +135,14 @@ class Guard:
 
     def _check(self, scope: Scope) -> SametrackError | None:
         wrong_path = check_path(scope["path"])
-        if wrong_path is not None or self._is_plain(scope):
+        if wrong_path is not None:
             return wrong_path
         headers = Headers(scope=scope)
-        is_socket = (
-            scope["type"] == "websocket"
-        )  # a socket may do anything, so it is never a safe method
-        method = "POST" if is_socket else scope["method"]
+        # a socket may do anything, so it is never a safe method
+        method = "POST" if scope["type"] == "websocket" else scope["method"]
         return check_host(headers, self.allowed_hosts) or check_site(
             headers, method, always=self.is_private(scope["path"])
         )
-
-    def _is_plain(self, scope: Scope) -> bool:
-        """Return True for a program's request with a host name that was accepted before.
-
-        Such a request has nothing left to check.
-        """
-        checked = [header for header in scope["headers"] if header[0] in _CHECKED]
-        if len(checked) != 1 or checked[0][0] != b"host":
-            return False  # no Host header, several, or headers that browsers add
-        host = checked[0][1]
-        if host not in self._known_hosts:
-            if check_host(Headers(scope=scope), self.allowed_hosts) is not None:
-                return False
-            if len(self._known_hosts) < _MAX_KNOWN_HOSTS:
-                self._known_hosts.add(host)
-        return True
 
 
 @dataclass(frozen=True, eq=False)
