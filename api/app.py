@@ -5,7 +5,6 @@ The middleware around the routes is in `middleware_stack.py`.
 
 import functools
 import secrets
-import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,7 +26,7 @@ from api.routes.dependencies import Services
 from api.server.access.tokens import holder_of
 from api.server.middleware.validation_errors import to_service_error
 from api.server.middleware_stack import tools_role, wrap
-from api.server.request_context import REFUSAL, RequestLogger
+from api.server.request_context import RequestLogger
 from api.services.job_feed import JobBroadcaster
 from api.settings import SERVICE_VERSION, ApiSettings
 from warehouse.records.errors import SametrackError
@@ -44,7 +43,6 @@ def create_app(
     settings: ApiSettings,
     note: RequestLogger | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    monotonic: Callable[[], float] = time.monotonic,
 ) -> ASGIApp:
     """Build the whole service as one ASGI application. `note` writes the log line of a request."""
     app = build_routes(
@@ -62,7 +60,6 @@ def create_app(
         settings=settings,
         sessions=services.sessions,
         clock=clock,
-        monotonic=monotonic,
         changes=services.changes,
         observe=services.metrics.observe,
         note=note,
@@ -130,7 +127,7 @@ async def _framework_error(request: Request, error: HTTPException) -> Response:
 async def _client_gone(request: Request, _error: ClientDisconnect) -> Response:
     """Answer a request whose body ended early. Nobody reads it; the metrics count it."""
     gone = MalformedRequestError("The connection ended before the whole body had arrived")
-    return error_response(request.scope, request.scope["state"].get(REFUSAL, gone))
+    return error_response(request.scope, gone)
 
 
 async def _unexpected_error(request: Request, _error: Exception) -> Response:

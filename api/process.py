@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from api.app import create_app
 from api.routes.dependencies import Services
 from api.server.health import PlatformHealth, Readiness, probe_disk, probe_workers, probe_writable
-from api.server.http_protocol import server_options
+from api.server.listener import server_options
 from api.server.metrics import Metrics, StoreMetrics
 from api.server.request_context import RequestLogger
 from api.services.entity_changes import EntityChanges

@@ -37,10 +37,10 @@ class ApiSettings(Settings):
     time_zone: str = Field("UTC", description="IANA zone of `time` in responses")
     body_limit_bytes: int = Field(65_536, ge=1024, description="maximum size of a request body")
     request_timeout_s: float = Field(
-        20.0, gt=0, description="seconds to receive a request, headers and body"
+        20.0, gt=0, description="seconds to receive the body of a request"
     )
     idle_timeout_s: int = Field(
-        5, ge=1, description="seconds that a connection without a request stays open"
+        5, ge=1, description="seconds that a connection stays open for the next request"
     )
     rate_limit_per_s: float = Field(100.0, ge=0, description="requests per address; 0: no limit")
     rate_limit_burst: int = Field(500, ge=1, description="burst of requests per address")

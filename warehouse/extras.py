@@ -12,7 +12,7 @@ from warehouse.records.errors import InvalidParameterError, SametrackError
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "analysis": (
-        "altair", "ipykernel", "jupyterlab", "librosa", "markdown_it", "nbformat", "openpyxl",
+        "altair", "ipykernel", "jupyterlab", "librosa", "markdown_it", "nbformat",
         "pandas", "papermill", "polars", "vl_convert",
     ),
     "browser": ("playwright",),

@@ -19,7 +19,8 @@ from api.responses.errors import NOT_MODIFIED, OK, SUCCESS, error_spec, with_hin
 from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
-_VALIDATOR_HEADERS = (b"etag", b"cache-control", b"vary")
+_VALIDATOR_HEADERS = (b"etag", b"cache-control")
+_VARY = "Accept-Encoding"  # compression adds it to answers with a body, which a 304 has not
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +109,10 @@ def conditional_response(
     """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
     rendered = data if isinstance(data, EncodedData) else encode_data(data)
     tag = f'W/"{rendered.tag}"'
-    fresh = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Accept-Encoding"}
-    more = {**(headers or {}), **fresh}
+    more = {**(headers or {}), "ETag": tag, "Cache-Control": "private, no-cache"}
     request_info(scope).shown = rendered, more
     if tag in _client_etags(scope):
-        return Response(status_code=NOT_MODIFIED, headers=more)
+        return Response(status_code=NOT_MODIFIED, headers={**more, "Vary": _VARY})
     return success_response(scope, orjson.Fragment(rendered.body), headers=more)
 
 
@@ -142,6 +142,7 @@ async def send_cached_response(scope: Scope, told: CachedResponse, send: Send) -
     if told.tag in _client_etags(scope):
         status, body = NOT_MODIFIED, b""
         headers = [header for header in told.headers if header[0] in _VALIDATOR_HEADERS]
+        headers.append((b"vary", _VARY.encode()))
     else:
         middle = _time_bytes(int(call.moment.timestamp()), call.time_zone)
         body = b"".join((_HEAD, call.request_id.encode(), middle, told.tail))

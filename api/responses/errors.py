@@ -50,7 +50,7 @@ class MalformedJsonError(InputError):
 
 
 class MalformedRequestError(SametrackError):
-    """The request is not valid HTTP."""
+    """The request ended before it was complete."""
 
     type = "malformed_request"
 
@@ -175,9 +175,9 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
     ),
     "malformed_request": ErrorSpec(
         400,
-        "The HTTP request is malformed",
-        "HTTP 请求格式错误",
-        "Send HTTP/1.1 with headers of at most 64 kB",
+        "The request is incomplete",
+        "请求不完整",
+        "Send the whole body before the connection is closed",
     ),
     "unauthorized": ErrorSpec(
         401,
@@ -216,7 +216,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         408,
         "The request took too long",
         "请求传输超时",
-        "Send the whole request at once; REQUEST_TIMEOUT_S is the limit",
+        "Send the whole body at once; REQUEST_TIMEOUT_S is the limit",
     ),
     "body_too_large": ErrorSpec(
         413, "The body is too large", "请求体过大", "Send at most 64 kB"

@@ -1,15 +1,16 @@
 """The middleware around the routes, outermost first.
 
-Request context, guard, rate limit, sign-in, access, compression, response cache, body limit.
+Request context, guard, rate limit, body timeout, sign-in, access, compression, response cache,
+body limit.
 Composition only: each middleware has its own file.
 """
 
-import time
 from collections.abc import Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from starlette.types import ASGIApp, Scope
+from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from api.responses.envelope import error_response
 from api.server.access.policy import AccessMiddleware, AccessPolicy, RequiredRole
@@ -17,17 +18,25 @@ from api.server.access.roles import Role, required_role
 from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn
 from api.server.access.tokens import Holder
-from api.server.middleware.compression import Compression
-from api.server.middleware.guard import BodyLimit, Guard
+from api.server.middleware.guard import BodyLimit, BodyTimeout, Guard
 from api.server.middleware.rate_limit import RateLimit
 from api.server.middleware.response_cache import ResponseCache
-from api.server.request_context import RequestContext, RequestLogger, RequestObserver
+from api.server.request_context import (
+    RequestContext,
+    RequestLogger,
+    RequestObserver,
+    with_request_id,
+)
 from api.services.entity_changes import EntityChanges
 from api.settings import MCP_PATH, ApiSettings
 
 API_ROOT = "/api/"
 PRIVATE = (API_ROOT, "/metrics", MCP_PATH)
 MEGABYTE = 1024 * 1024
+MIN_COMPRESSED_BYTES = 600
+
+remove_compress_type("text/event-stream")  # each event leaves as it comes
+add_compress_type("text/csv")
 
 
 def wrap(
@@ -36,7 +45,6 @@ def wrap(
     settings: ApiSettings,
     sessions: SessionStore,
     clock: Callable[[], datetime],
-    monotonic: Callable[[], float] = time.monotonic,
     changes: EntityChanges | None = None,
     observe: RequestObserver | None = None,
     note: RequestLogger | None = None,
@@ -49,7 +57,6 @@ def wrap(
         settings: Settings of the HTTP service.
         sessions: Keeps the open sessions of browsers.
         clock: Returns the current time in UTC.
-        monotonic: Monotonic seconds for the rate limit.
         changes: Tracks changed entities. None: responses that depend on captures are not cached.
         observe: Called for each finished request.
         note: Writes the log line of a request.
@@ -57,7 +64,7 @@ def wrap(
     """
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
-    app = Compression(app)
+    app = compressed(app)
     policy = AccessPolicy.of_settings(
         settings, store=sessions, clock=lambda: clock().timestamp(), more=internal_tokens
     )
@@ -71,14 +78,25 @@ def wrap(
         dagster_url=settings.dagster_url,
         shows_pictures=settings.pictures,
     )
+    app = BodyTimeout(app, settings.request_timeout_s)
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
-        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response, clock=monotonic)
+        app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response)
     app = Guard(
         app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
     )
     zone = ZoneInfo(settings.time_zone)
-    return RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+    return with_request_id(
+        RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+    )
+
+
+def compressed(app: ASGIApp) -> ASGIApp:
+    """Compress text for clients that accept zstd or gzip."""
+    # The fastest levels: compression runs on the event loop, and higher ones gain little.
+    return CompressMiddleware(
+        app, minimum_size=MIN_COMPRESSED_BYTES, zstd_level=1, gzip_level=1, brotli=False
+    )
 
 
 def service_role(settings: ApiSettings) -> RequiredRole:

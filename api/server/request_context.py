@@ -4,14 +4,15 @@ It wraps the finished application, so that even a crash of another middleware ge
 the request id.
 """
 
-import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import structlog
+from asgi_correlation_id import CorrelationIdMiddleware, correlation_id
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.responses.envelope import RequestInfo, error_response
@@ -20,13 +21,21 @@ from warehouse.records.errors import SametrackError
 
 _log = structlog.get_logger("api")
 _UTC = ZoneInfo("UTC")
-REFUSAL = "refusal"
-"""Key of a request's state: the error with which the server ended the request while it arrived."""
 
 type RequestLogger = Callable[[dict[str, object]], None]
 """Writes a log line of these fields."""
 type RequestObserver = Callable[[Scope, int, float], None]
 """Called for each finished request with its scope, status and duration in seconds."""
+
+
+def with_request_id(app: ASGIApp) -> ASGIApp:
+    """Give each request an id of its own, and its response the header `X-Request-ID`."""
+    return CorrelationIdMiddleware(
+        app,
+        validator=None,
+        transformer=lambda _id: str(uuid4()),  # an id that the client sends is not taken over
+        update_request_header=False,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +72,7 @@ class RequestContext:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _stamp(message, call.request_id)
+                _add_security_headers(message)
             await send(message)
 
         try:
@@ -91,28 +100,21 @@ class RequestContext:
 
 
 def new_request_info(scope: Scope, *, moment: datetime, time_zone: ZoneInfo = _UTC) -> RequestInfo:
-    """Return the info of a request that arrived at `moment`, with a new id."""
+    """Return the info of the request that `with_request_id` passes on, which came at `moment`."""
     path: str = scope["path"]
     if not path.isascii():
         path = path.encode("utf-8", "replace").decode()
-    return RequestInfo(_new_id(), moment, time_zone, path)
+    return RequestInfo(correlation_id.get() or "", moment, time_zone, path)
 
 
 def _log_request(line: dict[str, object]) -> None:
     _log.info(**line)
 
 
-def _new_id() -> str:
-    """Return a random UUID. It names a request and grants nothing, so it need not be a secret."""
-    text = f"{random.getrandbits(128):032x}"
-    return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"
-
-
-def _stamp(message: Message, request_id: str) -> None:
-    """Add the request id and the security headers that the response does not set itself."""
+def _add_security_headers(message: Message) -> None:
+    """Add the security headers that the response does not set itself."""
     headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
     own = {name for name, _ in headers}
     if not own >= SECURITY_HEADER_NAMES:
         headers += [header for header in RAW_SECURITY_HEADERS if header[0] not in own]
-    headers.append((b"x-request-id", request_id.encode()))
     message["headers"] = headers

@@ -124,13 +124,19 @@ def _zip(parts: dict[str, bytes], repeat: dict[str, tuple[bytes, int]]) -> bytes
 _MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 _XML_HEAD = f'<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
 _WORKBOOK = {
+    "_rels/.rels": (
+        b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        b'<Relationship Id="r1" Target="xl/workbook.xml" Type="http://schemas.openxmlformats.org/'
+        b'officeDocument/2006/relationships/officeDocument"/></Relationships>'
+    ),
     "xl/workbook.xml": (
         f'<workbook xmlns="{_MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/'
         'relationships"><sheets><sheet name="a" r:id="r1"/></sheets></workbook>'
     ).encode(),
     "xl/_rels/workbook.xml.rels": (
         b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-        b'<Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>'
+        b'<Relationship Id="r1" Target="worksheets/sheet1.xml" Type="http://schemas.openxmlformats'
+        b'.org/officeDocument/2006/relationships/worksheet"/></Relationships>'
     ),
 }
 _SHEET = "xl/worksheets/sheet1.xml"

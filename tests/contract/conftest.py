@@ -142,7 +142,6 @@ class Service:
             ),
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             clock=lambda: self.now,
-            monotonic=lambda: self.now.timestamp(),  # noqa: PLW0108  # `now` is moved
         )
 
     def client(self, **settings: Any) -> TestClient:

@@ -175,3 +175,11 @@ def test_without_a_profile_every_operation_says_what_to_do(service: Any) -> None
     answer = service.client().get(HOT, params={"music_id": "12345"})
     assert answer.status_code == 503
     assert "PROFILE" in envelope_of(answer)["data"]["error"]["hint"]
+
+
+def test_a_request_has_an_id_of_its_own_whatever_the_client_sends(client: TestClient) -> None:
+    given = "0b1f3c1e-9c57-4f0a-8d0e-2f6f1a5f7c11"
+    answers = [client.get("/healthz", headers={"x-request-id": given}) for _ in range(2)]
+    ids = [answer.headers.get_list("x-request-id") for answer in answers]
+    assert [len(one) for one in ids] == [1, 1]
+    assert len({given, *ids[0], *ids[1]}) == 3

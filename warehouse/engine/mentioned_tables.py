@@ -1,30 +1,23 @@
-"""Which tables a query can read, by the names in it.
+"""Which tables a query reads.
 
-Only the tables that a query may read are opened and looked at, which in an object store is a
-request each. A name in a text or a comment counts too: that costs a look, while a missing table
-would cost its rows. A query that lists the tables, such as one of `information_schema`,
-reads all.
+Only these are opened and looked at, which in an object store is a request each. A query that lists
+the tables, such as one of `information_schema`, or computes the name of one, reads all.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
+from warehouse.engine.parsed_sql import READING_FUNCTIONS, nodes, parse_sql, table_path
 from warehouse.engine.seen_views import CAPTURES, RELEASED_FROM, RELEASED_SONGS, REPLAYED
 from warehouse.models import read_model
 from warehouse.tables import STAR, Table
 
-_NAME = re.compile(r'(?:(\w+)"?\s*\.\s*"?)?\b(\w+)')
-"""A word with what qualifies it, if anything does: `raw.videos`, `v.aweme_id`, `videos`."""
-_ANY_TABLE = re.compile(
-    r"\b(query|query_table|information_schema|pg_catalog|sqlite_master|duckdb_\w+"
-    r"|pragma\w*|show|describe)\b"
-)
-"""What reads a table whose name is computed, or lists the tables."""
+_CATALOG_SCHEMAS = frozenset({"information_schema", "pg_catalog"})
+_CATALOG_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 
 
 def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
-    """Return a function from a query to the names of the tables that it can read."""
+    """Return a function from a query to the names of the tables that it reads."""
     reads = {table.name: frozenset({table.name}) for table in tables}
     everything = frozenset(reads)
     for table in tables:
@@ -32,25 +25,44 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
             reads[table.counted_name] = frozenset({table.name, CAPTURES}) & everything
     reads[REPLAYED] = frozenset({CAPTURES}) & everything
     reads[RELEASED_SONGS] = frozenset().union(*(reads.get(name, ()) for name in RELEASED_FROM))
-    for view in STAR:  # in the order of their creation: one may read those before it
-        reads[view.name] = frozenset().union(*_mentioned(read_model(view), reads))
-    nouns: dict[str, frozenset[str]] = {}
-    for name, needed in reads.items():
-        noun = name.partition(".")[2]
-        nouns[noun] = nouns.get(noun, frozenset()) | needed
-    known = {**nouns, **reads}
+    views = {view.name: view for view in STAR}
 
     @lru_cache(maxsize=512)
     def mentions(sql: str) -> frozenset[str]:
-        if _ANY_TABLE.search(sql.lower()):
+        names = named_tables(sql)
+        if names is None:
             return everything
-        return frozenset().union(*_mentioned(sql, known))
+        return frozenset().union(
+            *(
+                mentions(read_model(views[name])) if name in views else reads.get(name, ())
+                for name in names
+            )
+        )
 
     return mentions
 
 
-def _mentioned(sql: str, known: dict[str, frozenset[str]]) -> Iterator[frozenset[str]]:
-    for schema, word in _NAME.findall(sql.lower()):
-        found = known.get(f"{schema}.{word}" if schema else word)
-        if found is not None:
-            yield found
+@lru_cache(maxsize=512)
+def named_tables(sql: str) -> frozenset[str] | None:
+    """Return schema and name of each table in a query; None: it may read any.
+
+    A table without a schema is a name of the query itself: no other schema is searched.
+    """
+    tree = parse_sql(sql)
+    if tree is None or tree["error"]:
+        return None
+    names = set[str]()
+    for node in nodes(tree):
+        match node.get("type"):
+            case "BASE_TABLE":
+                *schemas, name = (part.lower() for part in table_path(node))
+                if name.startswith(_CATALOG_VIEWS) or not _CATALOG_SCHEMAS.isdisjoint(schemas):
+                    return None
+                names.update(f"{schema}.{name}" for schema in schemas[-1:])
+            case "TABLE_FUNCTION":
+                if node["function"]["function_name"].lower() not in READING_FUNCTIONS:
+                    return None
+            case "SHOW_REF":
+                if node["show_type"] not in {"DESCRIBE", "SUMMARY"} or table_path(node):
+                    return None
+    return frozenset(names)

@@ -2,8 +2,8 @@
 
 It may read tables of this warehouse, and functions over their values. The database itself must read
 files of the lake, since its views do; so a statement is refused that names a file, a function that
-reads or lists files, or one that shows settings, definitions or logs. `json_serialize_sql` names
-what a statement reads, however it is written.
+reads or lists files, or one that shows settings, definitions or logs. In `from` only the functions
+that read no table pass: `query`, for one, runs a statement that may be computed.
 
 Errors are reported in the words of the database. Typed queries of the application are in `queries`.
 """
@@ -11,14 +11,13 @@ Errors are reported in the words of the database. Typed queries of the applicati
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import duckdb
-import orjson
 import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.parsed_sql import READING_FUNCTIONS, nodes, parse_sql, table_path
 from warehouse.records.errors import (
     InvalidParameterError,
     WarehouseError,
@@ -26,11 +25,6 @@ from warehouse.records.errors import (
 )
 from warehouse.tables import TABLES
 
-TABLE_FUNCTIONS = frozenset({
-    "duckdb_functions", "generate_series", "json_each", "json_tree", "pg_timezone_names", "range",
-    "repeat", "repeat_row", "unnest",
-})  # fmt: skip
-"""Every other function in `from` is refused: also `query`, whose statement may be computed."""
 REFUSED_FUNCTIONS = frozenset({
     "current_setting", "getenv", "getvariable", "json_serialize_plan", "pg_get_constraintdef",
     "pg_get_expr", "pg_get_viewdef", "write_log",
@@ -115,26 +109,17 @@ def _explained(statement: str) -> str:
     return query
 
 
-@cache
-def _parser() -> duckdb.DuckDBPyConnection:
-    """Return an empty database that parses statements; opening one for each costs 0.1 s."""
-    return duckdb.connect(config={"autoinstall_known_extensions": "false"})
-
-
 def _parse(statement: str) -> dict[str, Any]:
     """Return the parsed statement.
 
     Raises:
         InvalidParameterError: It does not only read, or is nested too deeply to be checked.
     """
-    with _parser().cursor() as parser:
-        parsed = parser.execute("select json_serialize_sql($1)", [statement]).fetchall()
-    try:
-        tree: dict[str, Any] = orjson.loads(parsed[0][0])
-    except orjson.JSONDecodeError as error:
+    tree = parse_sql(statement)
+    if tree is None:
         raise InvalidParameterError(
             "the statement is nested too deeply", hint="use fewer nested expressions"
-        ) from error
+        )
     if tree["error"] or len(tree["statements"]) != 1:
         raise _not_one()
     return tree
@@ -179,39 +164,20 @@ def find_refused(tree: object) -> str | None:
     Args:
         tree: A statement, as `json_serialize_sql` returns it.
     """
-    for node in _nodes(tree):
+    for node in nodes(tree):
         kind = node.get("type")
         if kind == "TABLE_FUNCTION":
             name = node["function"]["function_name"]
-            if name.lower() not in TABLE_FUNCTIONS:
+            if name.lower() not in READING_FUNCTIONS:
                 return str(name)
         elif kind == "BASE_TABLE" or (kind == "SHOW_REF" and node["show_type"] not in _LISTS):
-            path = _path(node)
+            path = table_path(node)
             if not _is_table(path):
                 return ".".join(path)
         name = node.get("function_name", "")
         if name.lower() in REFUSED_FUNCTIONS:
             return str(name)
     return None
-
-
-def _nodes(tree: object) -> Iterator[Mapping[str, Any]]:
-    waiting = [tree]
-    while waiting:
-        found = waiting.pop()
-        if isinstance(found, dict):
-            yield found
-            waiting += found.values()
-        elif isinstance(found, list):
-            waiting += found
-
-
-def _path(node: Mapping[str, Any]) -> list[str]:
-    if "qualified_name" in node:
-        return list(node["qualified_name"]["path"])
-    # DuckDB 1.x has a key for each part
-    parts = (node.get(f"{kind}_name") for kind in ("catalog", "schema", "table"))
-    return [part for part in parts if part]
 
 
 def _is_table(path: list[str]) -> bool:

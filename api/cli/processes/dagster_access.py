@@ -31,7 +31,7 @@ from api.server.access.sessions import SessionStore
 from api.server.access.sign_in import SignIn, login_redirect, read_body
 from api.server.middleware.guard import Guard, add_security_headers
 from api.server.middleware.rate_limit import RateLimit
-from api.server.request_context import new_request_info
+from api.server.request_context import new_request_info, with_request_id
 from api.settings import ApiSettings
 from warehouse.records.errors import SametrackError
 
@@ -59,7 +59,7 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
         app = RateLimit(app, per_s=per_s, burst=burst, reject=reject_request)
     allowed = settings.served_hosts
     app = Guard(app, allowed_hosts=allowed, reject=reject_request, is_private=_is_private)
-    return UiContext(app)
+    return with_request_id(UiContext(app))
 
 
 def ui_role(scope: Scope) -> Role:
@@ -78,7 +78,7 @@ def reject_request(scope: Scope, error: SametrackError) -> Response:
 
 
 class UiContext:
-    """Gives each request an id and a time for the envelope, and forbids foreign frames.
+    """Gives each request a time for the envelope, and forbids foreign frames.
 
     Dagster's pages have their own policy for scripts, so the service's strict one is not added.
     """
@@ -90,13 +90,11 @@ class UiContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        info = new_request_info(scope, moment=datetime.now(UTC))
-        scope.setdefault("state", {})["call"] = info
+        scope.setdefault("state", {})["call"] = new_request_info(scope, moment=datetime.now(UTC))
 
         async def stamped(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = info.request_id
                 for name, value in FRAMES.items():
                     headers.setdefault(name, value)
             await send(message)

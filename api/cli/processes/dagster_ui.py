@@ -23,7 +23,7 @@ from api.cli.processes.dagster_access import protect_dagster
 from api.server.access.policy import caller_role
 from api.server.access.roles import Role
 from api.server.access.sessions import SessionsInMemory, SessionStore
-from api.server.http_protocol import server_options
+from api.server.listener import server_options
 from api.settings import ApiSettings
 from pipelines.logs import configure_process_logging
 from pipelines.open_stores import open_chosen_home, open_control_of

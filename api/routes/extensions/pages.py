@@ -4,15 +4,15 @@ All files are local; nothing is loaded from a CDN. The console is served without
 none of it is data: the page calls the API like any client.
 """
 
+import mimetypes
 from collections.abc import Mapping
 from dataclasses import asdict
-from functools import lru_cache
 from pathlib import Path
 
-import orjson
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
@@ -21,7 +21,6 @@ from api.responses.errors import NotFoundError
 from api.routes.dependencies import ServicesDep
 from api.routes.operations import OperationRoutes
 from api.schemas.extensions.reference import Reference
-from api.server.middleware.static_files import StaticFile, read_static_file
 from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
@@ -30,17 +29,24 @@ router = APIRouter(include_in_schema=False)
 operations = OperationRoutes()
 
 CHINESE = "zh"
-_CONSOLE = Path(__file__).parents[2] / "console"
-_SWAGGER = _CONSOLE / "vendor" / "swagger-ui-dist"
+CONSOLE_ROOT = Path(__file__).parents[2] / "console"
+_SWAGGER = CONSOLE_ROOT / "vendor" / "swagger-ui-dist"
 _REFERENCE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )  # Swagger UI does not render under require-trusted-types-for, so it is left out
+CONSOLE_FOLDERS = tuple(
+    f"{name}/" for name in ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
+)
+_CONSOLE_FILES = StaticFiles(directory=CONSOLE_ROOT)
+_REVALIDATED = "no-cache"  # a browser asks each time, so that a change shows at once
+for _suffix in (".js", ".mjs"):  # the list of types of a machine may have an older name
+    mimetypes.add_type("text/javascript", _suffix)
 _FILES = {
     "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
     "swagger-ui.css": (_SWAGGER, "text/css"),
-    "reference.js": (_CONSOLE, "text/javascript"),
-    "reference.css": (_CONSOLE, "text/css"),
+    "reference.js": (CONSOLE_ROOT, "text/javascript"),
+    "reference.css": (CONSOLE_ROOT, "text/css"),
 }
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
@@ -79,18 +85,13 @@ _LIMITS = {
     for one in PARAMETERS
 }
 """Limits of the scan form; the whole reference is larger and slower to come."""
-_MESSAGES = StaticFile(
-    orjson.dumps(
-        {
-            **{
-                table: {name: asdict(words) for name, words in entries.items()}
-                for table, entries in _TABLES.items()
-            },
-            "limits": _LIMITS,
-        }
-    ),
-    "application/json",
-)
+_MESSAGES = {
+    **{
+        table: {name: asdict(words) for name, words in entries.items()}
+        for table, entries in _TABLES.items()
+    },
+    "limits": _LIMITS,
+}
 
 
 @operations.read(
@@ -127,7 +128,7 @@ async def openapi_json(request: Request, lang: str = "en") -> Response:
 async def reference_page() -> Response:
     """Return the page that shows the API description."""
     headers = {"Content-Security-Policy": _REFERENCE_POLICY}
-    page = (_CONSOLE / "reference.html").read_bytes()
+    page = (CONSOLE_ROOT / "reference.html").read_bytes()
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
@@ -145,32 +146,29 @@ async def reference_file(name: str) -> Response:
 
 @router.get("/")
 @router.get("/console")
-async def console_page(request: Request, services: ServicesDep) -> Response:
+async def console_page(services: ServicesDep) -> Response:
     """Return the page. Its policy allows only scripts of this service and no other host."""
-    page = await run_sync(read_static_file, "index.html")
-    assert page is not None, "the package includes the page"
+    page = (CONSOLE_ROOT / "index.html").read_bytes()
     scan_service = services.scan_service
     if scan_service is not None and scan_service.world.is_demo:
-        page = _marked_as_demo(page)
-    return page.answer(request.headers, Content_Security_Policy=PAGE_POLICY)
-
-
-@lru_cache(maxsize=4)
-def _marked_as_demo(page: StaticFile) -> StaticFile:
-    """Mark the page, so that its banner is there from the first paint and nothing moves later."""
-    return StaticFile(page.body.replace(b"<html ", b"<html data-demo ", 1), page.media_type)
+        # its banner is there from the first paint, so that nothing moves later
+        page = page.replace(b"<html ", b"<html data-demo ", 1)
+    headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": _REVALIDATED}
+    return Response(page, media_type="text/html; charset=utf-8", headers=headers)
 
 
 @router.get("/console/words.json")
-async def console_words(request: Request) -> Response:
+async def console_words() -> Response:
     """Return messages for codes in both languages, and the limits of the scan form."""
-    return _MESSAGES.answer(request.headers)
+    return JsonResponse(_MESSAGES, headers={"Cache-Control": _REVALIDATED})
 
 
 @router.get("/console/{name:path}")
 async def console_file(request: Request, name: str) -> Response:
     """Return a file of the console by name."""
-    found = await run_sync(read_static_file, name)
-    if found is None:
+    if not name.startswith(CONSOLE_FOLDERS):
         raise NotFoundError("The console has no such file")
-    return found.answer(request.headers, Content_Security_Policy=PAGE_POLICY)
+    answer = await _CONSOLE_FILES.get_response(name, request.scope)
+    answer.headers["Cache-Control"] = _REVALIDATED
+    answer.headers["Content-Security-Policy"] = PAGE_POLICY
+    return answer

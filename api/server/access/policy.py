@@ -81,11 +81,10 @@ class AccessPolicy:
         """
         if self.is_open:
             return ANYBODY
-        headers = scope["headers"]
-        by_token = self.book.find_in(headers)
+        by_token = self.book.find_in(scope["headers"])
         if by_token is not None:
             return Caller(by_token.role)
-        by_session = await self.sessions.find_in(headers)
+        by_session = await self.sessions.find_in(scope)
         return None if by_session is None else Caller(by_session.role, is_session=True)
 
 

@@ -5,31 +5,34 @@ and when it ends. It is signed with a key in the data home, not with anything de
 digests of tokens: who reads a file of digests cannot make a session. The rows are in the control
 store, so that signing out at one listener ends the session at all of them, copies of the cookie
 included. A token that is removed ends its sessions.
+
+Starlette's `SessionMiddleware` fixes `Secure` and `Max-Age` when it is built. Here both depend on
+the request, so its signing library is used without it.
 """
 
 import hmac
 import os
-import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Protocol
 
 from anyio.to_thread import run_sync
+from itsdangerous import BadData, URLSafeSerializer
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
 
-from api.server.access.tokens import Holder, RawHeaders, TokenBook
+from api.server.access.tokens import Holder, TokenBook
 
 COOKIE = "sametrack_session"
 KEY_FILE = "session.key"
 KEY_BYTES = 32
 HOUR_S = 3600
-_VALUE = re.compile(
-    r"v2\.(?P<session>[0-9a-f]{32})\.(?P<token>[0-9a-f]{32})\.(?P<ends>[0-9]{1,12})\.[0-9a-f]{64}"
-)
 _NAME_BYTES = 16
 
 
@@ -94,38 +97,38 @@ class Sessions:
         now, session_id = self.clock(), secrets.token_hex(16)
         ends = int(now) + self.lasts_s
         await run_sync(partial(self.store.add_session, session_id, ends_at=ends, now=now))
-        return self._signed(f"v2.{session_id}.{self._name_of(holder)}.{ends}")
+        return self._cookies.dumps([session_id, self._name_of(holder), ends])
 
-    async def find_in(self, headers: RawHeaders) -> Holder | None:
+    async def find_in(self, scope: Scope) -> Holder | None:
         """Return the holder whose open session a request carries."""
-        for session_id, holder in self._signed_in(headers):
-            if await run_sync(self.store.has_session, session_id):
-                return holder
-        return None
+        session_id, holder = self._signed_in(scope)
+        is_open = holder is not None and await run_sync(self.store.has_session, session_id)
+        return holder if is_open else None
 
-    async def end(self, headers: RawHeaders) -> None:
-        """End the sessions that a request carries, for every copy of their cookies."""
-        for session_id, _ in self._signed_in(headers):
+    async def end(self, scope: Scope) -> None:
+        """End the session that a request carries, for every copy of its cookie."""
+        session_id, holder = self._signed_in(scope)
+        if holder is not None:
             await run_sync(self.store.end_session, session_id)
 
-    def _signed_in(self, headers: RawHeaders) -> Iterator[tuple[str, Holder]]:
-        """Yield session id and holder of each genuine cookie whose time is not over."""
-        values = [value for name, value in headers if name == b"cookie"]
-        for value in _cookies(values):
-            cookie = _VALUE.fullmatch(value)
-            if cookie is None or int(cookie["ends"]) <= self.clock():
-                continue
-            if not hmac.compare_digest(self._signed(value.rpartition(".")[0]), value):
-                continue
-            for holder in self.book.holders:
-                if self._name_of(holder) == cookie["token"]:
-                    yield cookie["session"], holder
-
-    def _signed(self, text: str) -> str:
-        return f"{text}.{hmac.digest(self._key, text.encode(), 'sha256').hex()}"
+    def _signed_in(self, scope: Scope) -> tuple[str, Holder | None]:
+        """Return session id and holder of a genuine cookie whose time is not over."""
+        cookie = HTTPConnection(scope).cookies.get(COOKIE)
+        if cookie is None:
+            return "", None
+        try:
+            session_id, name, ends = self._cookies.loads(cookie)
+        except BadData:
+            return "", None
+        holders = (holder for holder in self.book.holders if self._name_of(holder) == name)
+        return session_id, next(holders, None) if ends > self.clock() else None
 
     def _name_of(self, holder: Holder) -> str:
         return hmac.digest(self._key, b"token" + holder.digest, "sha256")[:_NAME_BYTES].hex()
+
+    @cached_property
+    def _cookies(self) -> URLSafeSerializer:
+        return URLSafeSerializer(self._key, salt=COOKIE, signer_kwargs={"digest_method": sha256})
 
     @cached_property
     def _key(self) -> bytes:
@@ -151,9 +154,3 @@ def open_session_key(folder: Path) -> bytes:
                 # A link appears with all of its content, and fails if another process was first.
                 os.link(draft.name, path)
     return path.read_bytes()
-
-
-def _cookies(headers: list[bytes]) -> list[str]:
-    pairs = (pair for header in headers for pair in header.decode("latin-1").split(";"))
-    split = (pair.strip().partition("=") for pair in pairs)
-    return [value for name, _, value in split if name == COOKIE]

@@ -142,7 +142,7 @@ class SignIn:
     ) -> None:
         """Begin a session in place of the one that the browser has, if any."""
         sessions = self.policy.sessions
-        await sessions.end(scope["headers"])
+        await sessions.end(scope)
         answer.set_cookie(
             COOKIE,
             await sessions.begin(holder),
@@ -154,7 +154,7 @@ class SignIn:
 
     async def _sign_out(self, scope: Scope, answer: Response) -> Response:
         """End the session for every copy of its cookie, and take the cookie away."""
-        await self.policy.sessions.end(scope["headers"])
+        await self.policy.sessions.end(scope)
         answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=is_encrypted(scope))
         return answer
 

@@ -1,1 +1,1 @@
-"""Middleware: guard, rate limit, request bodies, compression, response cache."""
+"""Middleware: guard, rate limit, request bodies, response cache."""

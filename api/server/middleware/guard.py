@@ -4,9 +4,10 @@ Pure decisions on path and headers with thin ASGI layers around them; they work 
 application. Not here: tokens and roles (`api/server/access`), what a request means.
 """
 
+import asyncio
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -17,6 +18,7 @@ from api.responses.errors import (
     CrossSiteRequestError,
     HostNotAllowedError,
     NotFoundError,
+    RequestTimeoutError,
 )
 from warehouse.records.errors import SametrackError
 
@@ -39,8 +41,6 @@ RAW_SECURITY_HEADERS = tuple(
 SECURITY_HEADER_NAMES = frozenset(name for name, _ in RAW_SECURITY_HEADERS)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:(?P<port>[0-9]{1,5}))?")
-_CHECKED = frozenset({b"host", b"origin", b"sec-fetch-site"})
-_MAX_KNOWN_HOSTS = 64  # a client chooses the port in the header freely
 _NUMBER = re.compile(r"[0-9]{1,30}")
 _SAME_SITE = frozenset({"same-origin", "none"})
 
@@ -120,7 +120,6 @@ class Guard:
     allowed_hosts: Collection[str]
     reject: Reject
     is_private: Callable[[str], bool]
-    _known_hosts: set[bytes] = field(default_factory=set, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -136,32 +135,45 @@ class Guard:
 
     def _check(self, scope: Scope) -> SametrackError | None:
         wrong_path = check_path(scope["path"])
-        if wrong_path is not None or self._is_plain(scope):
+        if wrong_path is not None:
             return wrong_path
         headers = Headers(scope=scope)
-        is_socket = (
-            scope["type"] == "websocket"
-        )  # a socket may do anything, so it is never a safe method
-        method = "POST" if is_socket else scope["method"]
+        # a socket may do anything, so it is never a safe method
+        method = "POST" if scope["type"] == "websocket" else scope["method"]
         return check_host(headers, self.allowed_hosts) or check_site(
             headers, method, always=self.is_private(scope["path"])
         )
 
-    def _is_plain(self, scope: Scope) -> bool:
-        """Return True for a program's request with a host name that was accepted before.
 
-        Such a request has nothing left to check.
-        """
-        checked = [header for header in scope["headers"] if header[0] in _CHECKED]
-        if len(checked) != 1 or checked[0][0] != b"host":
-            return False  # no Host header, several, or headers that browsers add
-        host = checked[0][1]
-        if host not in self._known_hosts:
-            if check_host(Headers(scope=scope), self.allowed_hosts) is not None:
-                return False
-            if len(self._known_hosts) < _MAX_KNOWN_HOSTS:
-                self._known_hosts.add(host)
-        return True
+@dataclass(frozen=True, eq=False)
+class BodyTimeout:
+    """Refuses a body that has not arrived after `seconds`: whoever reads it gets the error."""
+
+    app: ASGIApp
+    seconds: float
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        until = asyncio.get_running_loop().time() + self.seconds
+        is_complete = False
+
+        async def timed() -> Message:
+            nonlocal is_complete
+            if is_complete:
+                return await receive()  # waits until the client leaves
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError as exc:
+                raise RequestTimeoutError(
+                    f"The body did not arrive within {self.seconds:g} seconds"
+                ) from exc
+            is_complete = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, timed, send)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,17 @@
-"""Local rate limit: a token bucket in memory for each client address.
+"""Local rate limit: a moving window in memory for each client address.
 
 It keeps a runaway program, or someone guessing tokens, from blocking other clients. Not here: how
 often the service requests the platform (`pipelines/platform/http/rate_limiter.py`).
 """
 
 import ipaddress
+import math
 import time
-from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
+from limits import RateLimitItemPerSecond
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.responses.errors import LocalRateLimitError
@@ -21,59 +22,40 @@ MAX_ADDRESSES = 10_000
 _NETWORK_BITS = 64  # the owner of one IPv6 address usually owns its whole /64
 
 
-@dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    filled_at: float
-
-
-@dataclass(frozen=True, eq=False)
 class RateLimit:
-    """Allows each address `per_s` requests a second with bursts of `burst`.
+    """Allows each address `per_s` requests a second on average, at most `burst` of them at once.
 
-    Attributes:
+    Args:
         app: The application to protect.
-        per_s: Tokens added per second, above 0.
-        burst: Size of a full bucket, at least 1.
+        per_s: Requests per second, above 0.
+        burst: Requests in any `burst / per_s` seconds, at least 1. The library counts whole
+            seconds: the window is rounded up, and holds what `per_s` allows in it.
         reject: Builds the response to a refused request.
-        clock: Monotonic seconds.
     """
 
-    app: ASGIApp
-    per_s: float
-    burst: int
-    reject: Reject
-    clock: Callable[[], float] = time.monotonic
-    _buckets: OrderedDict[str, _Bucket] = field(default_factory=OrderedDict, init=False)
+    def __init__(self, app: ASGIApp, *, per_s: float, burst: int, reject: Reject) -> None:
+        window_s = max(1, math.ceil(burst / per_s))
+        self._app = app
+        self._reject = reject
+        self._per_s = per_s
+        self._limit = RateLimitItemPerSecond(max(burst, math.floor(per_s * window_s)), window_s)
+        self._storage = MemoryStorage()
+        self._limiter = MovingWindowRateLimiter(self._storage)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in EXEMPT:
-            wait_s = self._take(_client_network(scope.get("client")))
-            if wait_s > 0:
+            if len(self._storage.events) >= MAX_ADDRESSES:
+                self._storage.reset()  # it would keep an empty list for each address for ever
+            address = _client_network(scope.get("client"))
+            if not self._limiter.hit(self._limit, address):
+                free_at = self._limiter.get_window_stats(self._limit, address).reset_time
                 error = LocalRateLimitError(
-                    f"This address sent more than {self.per_s:g} requests per second",
-                    retry_after=wait_s,
+                    f"This address sent more than {self._per_s:g} requests per second",
+                    retry_after=max(0.0, free_at - time.time()),
                 )
-                await self.reject(scope, error)(scope, receive, send)
+                await self._reject(scope, error)(scope, receive, send)
                 return
-        await self.app(scope, receive, send)
-
-    def _take(self, site: str) -> float:
-        """Take a token. Return 0 on success, otherwise the seconds until the next token."""
-        now = self.clock()
-        bucket = self._buckets.get(site)
-        if bucket is None:
-            bucket = self._buckets[site] = _Bucket(self.burst, now)
-            if len(self._buckets) > MAX_ADDRESSES:
-                self._buckets.popitem(last=False)  # the longest idle bucket is full anyway
-        else:
-            self._buckets.move_to_end(site)
-        filled = bucket.tokens + (now - bucket.filled_at) * self.per_s
-        bucket.tokens, bucket.filled_at = min(self.burst, filled), now
-        if bucket.tokens < 1:
-            return (1 - bucket.tokens) / self.per_s
-        bucket.tokens -= 1
-        return 0.0
+        await self._app(scope, receive, send)
 
 
 def _client_network(client: tuple[str, int] | None) -> str:

@@ -203,7 +203,7 @@ def test_texts_are_unchanged_for_programs_and_escaped_for_spreadsheets(
     command("export", "videos", "--bom", "--out", "sheet.csv")
     assert pd.read_csv(tmp_path / "sheet.csv")["desc"].tolist() == [f"'{HOSTILE}"] * 2
     command("export", "videos", "--out", "sheet.xlsx")
-    sheet = pd.read_excel(tmp_path / "sheet.xlsx", dtype={"aweme_id": "string"})
+    sheet = pd.read_excel(tmp_path / "sheet.xlsx", dtype={"aweme_id": "string"}, engine="calamine")
     assert sheet["desc"].tolist() == [HOSTILE] * 2
     assert sheet["aweme_id"].tolist() == ["7410000000000000001", "7410000000000000002"]
 

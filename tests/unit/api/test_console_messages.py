@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from api.server.middleware.static_files import FOLDER, static_file_names
+from api.routes.extensions.pages import CONSOLE_ROOT as FOLDER
 from api.services.reads.documents import INCOMPLETE, NO_ISSUE
 from pipelines.catalog.rules.importing import ProblemReason
 from pipelines.charts.rules.lead import Direction, LeadReason
@@ -111,7 +111,9 @@ def test_every_term_of_the_service_has_a_message() -> None:
     assert wanted - messages().keys() == set()
 
 
-@pytest.mark.parametrize("name", [name for name in static_file_names() if name.startswith("app/")])
+@pytest.mark.parametrize(
+    "name", sorted(path.relative_to(FOLDER).as_posix() for path in APP.rglob("*.js"))
+)
 def test_modules_set_no_markup_evaluate_nothing_and_stay_small(name: str) -> None:
     text = Path(FOLDER / name).read_text(encoding="utf-8")
     forbidden = (

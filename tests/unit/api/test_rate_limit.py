@@ -1,26 +1,23 @@
 """How often one address may ask."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from api.server.middleware.rate_limit import MAX_ADDRESSES, RateLimit
+from api.server.middleware.rate_limit import RateLimit
+from tests.moved_time import MovedTime, request_time
 from warehouse.records.errors import SametrackError
 
+__all__ = ["request_time"]
 
-@dataclass
+
 class House:
     """The limit around something that always answers."""
 
-    now: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.limit = RateLimit(
-            self._inside, per_s=2, burst=3, reject=self._refuse, clock=lambda: self.now
-        )
+    def __init__(self, per_s: float = 2, burst: int = 4) -> None:
+        self.limit = RateLimit(self._inside, per_s=per_s, burst=burst, reject=self._refuse)
         self.errors: list[SametrackError] = []
 
     async def ask(self, host: str = "192.0.2.1", path: str = "/x") -> int:
@@ -44,20 +41,50 @@ class House:
         return PlainTextResponse("no", status_code=429)
 
 
-async def test_a_burst_is_let_through_and_then_a_steady_rate() -> None:
+async def test_a_burst_is_let_through_and_then_a_steady_rate(request_time: MovedTime) -> None:
     house = House()
-    assert [await house.ask() for _ in range(4)] == [200, 200, 200, 429]
+    assert [await house.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
     assert house.errors[0].type == "local_rate_limit"
-    assert house.errors[0].retry_after == 0.5
-    house.now = 0.5
+    assert house.errors[0].retry_after == 2
+    request_time.now += 2.1
+    allowed = 0
+    for _ in range(40):
+        allowed += await house.ask() == 200
+        request_time.now += 0.51
+    assert allowed == 40
+    request_time.now += 100
+    assert [await house.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
+
+
+async def test_a_client_is_told_when_its_oldest_request_no_longer_counts(
+    request_time: MovedTime,
+) -> None:
+    house = House()
+    for _ in range(4):
+        await house.ask()
+        request_time.now += 0.25
+    assert await house.ask() == 429
+    assert house.errors[0].retry_after == 1
+    request_time.now += 1.1
     assert [await house.ask() for _ in range(2)] == [200, 429]
-    house.now = 100
-    assert [await house.ask() for _ in range(4)] == [200, 200, 200, 429]
+
+
+@pytest.mark.parametrize(
+    ("per_s", "burst", "at_once", "window_s"),
+    [(100, 500, 500, 5), (200, 500, 600, 3), (1000, 500, 1000, 1), (0.001, 1, 1, 1000)],
+)
+async def test_the_window_is_of_whole_seconds_and_holds_the_rate(
+    request_time: MovedTime, per_s: float, burst: int, at_once: int, window_s: float
+) -> None:
+    house = House(per_s, burst)
+    assert [await house.ask() for _ in range(at_once + 1)] == [200] * at_once + [429]
+    assert house.errors[0].retry_after == window_s
+    assert request_time.now == 1_800_000_000
 
 
 async def test_each_address_has_its_own() -> None:
     house = House()
-    for _ in range(4):
+    for _ in range(5):
         await house.ask()
     assert await house.ask("192.0.2.2") == 200
 
@@ -68,7 +95,7 @@ async def test_each_address_has_its_own() -> None:
 )
 async def test_the_addresses_of_one_ipv6_network_share_one(other: str, status: int) -> None:
     house = House()
-    for _ in range(4):
+    for _ in range(5):
         await house.ask("2001:db8:0:1::1")
     assert await house.ask(other) == status
 
@@ -78,8 +105,12 @@ async def test_whether_the_process_lives_may_always_be_asked() -> None:
     assert {await house.ask(path="/healthz") for _ in range(10)} == {200}
 
 
-async def test_the_memory_of_addresses_is_bounded() -> None:
+async def test_the_memory_of_addresses_is_bounded(
+    request_time: MovedTime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("api.server.middleware.rate_limit.MAX_ADDRESSES", 20)
     house = House()
-    for number in range(MAX_ADDRESSES + 50):
-        house.limit._take(str(number))
-    assert len(house.limit._buckets) == MAX_ADDRESSES
+    for number in range(90):
+        assert await house.ask(f"192.0.2.{number}") == 200
+        assert len(house.limit._storage.events) <= 20
+    assert request_time.now == 1_800_000_000

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from api.responses.envelope import conditional_response, record_parameters
 from api.responses.errors import NotFoundError
 from api.server.middleware.response_cache import ResponseCache, cache_response
-from api.server.request_context import RequestContext
+from api.server.request_context import RequestContext, with_request_id
 from api.services.entity_changes import EntityChanges
 from warehouse.records.errors import WarehouseUnavailableError
 
@@ -72,8 +72,8 @@ class House:
         app.add_api_route("/things/{name}", self.thing)
         app.add_api_route("/broken", self.broken)
         self.cache = ResponseCache(app, changes=self.changes, max_bytes=self.max_bytes)
-        self.app = RequestContext(
-            self.cache, time_zone=ZoneInfo("Asia/Shanghai"), clock=lambda: self.now
+        self.app = with_request_id(
+            RequestContext(self.cache, time_zone=ZoneInfo("Asia/Shanghai"), clock=lambda: self.now)
         )
 
     def see(self) -> None:

@@ -1,8 +1,13 @@
 """Sessions: what a cookie opens, and what ends it."""
 
+import hmac
 import stat
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+from itsdangerous import URLSafeSerializer
+from starlette.types import Scope
 
 from api.server.access.roles import Role
 from api.server.access.sessions import (
@@ -43,8 +48,15 @@ def opened(
     return Sessions(book, store, folder=folder, clock=clock or Hours(), hours=12)
 
 
-def carrying(value: str) -> list[tuple[bytes, bytes]]:
-    return [(b"cookie", f"theme=dark; {COOKIE}={value}; other=1".encode())]
+def carrying(value: str) -> Scope:
+    cookies = f"theme=dark; {COOKIE}={value}; other=1"
+    return {"type": "http", "headers": [(b"cookie", cookies.encode())]}
+
+
+def content(value: str) -> list[Any]:
+    """What a cookie holds, whoever signed it."""
+    found: list[Any] = URLSafeSerializer("").loads_unsafe(value)[1]
+    return found
 
 
 async def test_a_session_has_the_role_of_its_token(tmp_path: Path) -> None:
@@ -116,25 +128,29 @@ async def test_sessions_that_have_ended_leave_nothing_in_the_store(tmp_path: Pat
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as control:
         for store in (control, SessionsInMemory()):
             sessions = opened(tmp_path, clock=clock, store=store)
-            ids = [(await sessions.begin(READER)).split(".")[1] for _ in range(2)]
+            ids = [content(await sessions.begin(READER))[0] for _ in range(2)]
             clock.now += 12 * 3600
-            ids.append((await sessions.begin(READER)).split(".")[1])
+            ids.append(content(await sessions.begin(READER))[0])
             assert [store.has_session(one) for one in ids] == [False, False, True]
 
 
 async def test_no_changed_value_is_accepted(tmp_path: Path) -> None:
     sessions = opened(tmp_path)
-    version, session, token, ends, sign = (await sessions.begin(READER)).split(".")
-    _, other_session, other_token, *_ = (await sessions.begin(OPERATOR)).split(".")
-    later = str(int(ends) + 1)
+    mine, others = await sessions.begin(READER), await sessions.begin(OPERATOR)
+    payload, _, signature = mine.rpartition(".")
+    session_id, name, ends = content(mine)
+    forger, key = URLSafeSerializer(b"x" * KEY_BYTES, salt=COOKIE), open_session_key(tmp_path)
+    later = str(forger.dumps([session_id, name, ends + 1])).rpartition(".")[0]
+    old = f"v2.{session_id}.{name}.{ends}"
     for value in (
-        "", "v2", f"{version}.{session}.{token}.{later}.{sign}",
-        f"{version}.{session}.{other_token}.{ends}.{sign}",
-        f"{version}.{other_session}.{token}.{ends}.{sign}",
-        f"v1.{session}.{token}.{ends}.{sign}", f"v1.{token}.{ends}.{sign}",
-        f"{version}.{session}.{token}.{ends}.{sign[::-1]}", f"{version}.{session}.{token}.{ends}.",
+        "", "v2", "null", payload, f"{payload}.", f".{signature}", f"{payload}.{signature[::-1]}",
+        f"{later}.{signature}", f"{others.rpartition('.')[0]}.{signature}",
+        forger.dumps([session_id, name, ends]),
+        URLSafeSerializer(key, salt="other").dumps([session_id, name, ends]),
+        f"{old}.{hmac.digest(key, old.encode(), 'sha256').hex()}",  # of an earlier release
     ):  # fmt: skip
-        assert await sessions.find_in(carrying(value)) is None, value
+        assert await sessions.find_in(carrying(str(value))) is None, value
+    assert await sessions.find_in(carrying(mine)) == READER
 
 
 async def test_neither_the_token_nor_its_digest_is_in_the_cookie(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A part of a spreadsheet that would fill the memory is refused before it is unpacked."""
 
 import io
+import struct
 import zipfile
 
 import pytest
@@ -32,6 +33,20 @@ def test_a_sheet_of_more_than_the_allowed_size_is_refused_by_its_name() -> None:
     with pytest.raises(InvalidParameterError) as met:
         read_first_sheet(data, name="songs.xlsx")
     assert "xl/worksheets/sheet1.xml has more than 16 MB when unpacked" in met.value.detail
+
+
+def test_a_part_that_is_larger_than_it_says_is_not_unpacked_further() -> None:
+    data = bytearray(padded(MAX_PART_BYTES + 1))
+    size, claimed = struct.pack("<I", MAX_PART_BYTES + 1), struct.pack("<I", 500)
+    assert data.count(size) == 2  # before the part, and in the directory
+    with pytest.raises(InvalidParameterError, match="Bad CRC-32"):
+        read_first_sheet(bytes(data.replace(size, claimed)), name="songs.xlsx")
+
+
+def test_all_parts_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.catalog.sources.spreadsheet.MAX_PARTS_BYTES", 2 << 20)
+    with pytest.raises(InvalidParameterError, match="it has more than 2 MB when unpacked"):
+        read_first_sheet(padded(3 << 20), name="songs.xlsx")
 
 
 def test_a_sheet_of_exactly_the_allowed_size_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.fuzz.bombs import SHEETS, TABLES
-from pipelines.catalog.sources.spreadsheet import MAX_CELLS, MAX_DEPTH, MAX_ROWS, limited_rows
+from pipelines.catalog.sources.spreadsheet import MAX_CELLS, MAX_ROWS, limited_rows
 from pipelines.catalog.sources.tables import MAX_ROW_CHARS, parse_table
 from warehouse.records.errors import InvalidParameterError
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 CELL = "<c t='inlineStr'><is><t>{}</t></is></c>"
+CELL_ROW = f"<row>{CELL.format(12345)}</row>"
 
 
 def spreadsheet(sheet: str) -> bytes:
@@ -26,7 +27,14 @@ def spreadsheet(sheet: str) -> bytes:
         archive.writestr(
             "xl/_rels/workbook.xml.rels",
             '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-            '<Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>',
+            '<Relationship Id="r1" Target="worksheets/sheet1.xml" Type="http://schemas.'
+            'openxmlformats.org/officeDocument/2006/relationships/worksheet"/></Relationships>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            '<Relationship Id="r1" Target="xl/workbook.xml" Type="http://schemas.openxmlformats.'
+            'org/officeDocument/2006/relationships/officeDocument"/></Relationships>',
         )
         archive.writestr("xl/worksheets/sheet1.xml", sheet)
     return packed.getvalue()
@@ -47,10 +55,27 @@ def test_a_hostile_table_is_refused(name: str) -> None:
         parse_table(TABLES[name](), name="a.csv")
 
 
-def test_elements_are_nested_only_so_deep() -> None:
-    sheet = f'<worksheet xmlns="{MAIN}">' + "<a>" * MAX_DEPTH + "</a>" * MAX_DEPTH + "</worksheet>"
-    with pytest.raises(InvalidParameterError, match="in each other"):
+@pytest.mark.parametrize(
+    "cells",
+    [
+        '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c>',
+        '<row r="1"><c r="A1"><v>1</v></c><c r="xfd1048576"><v>1</v></c>',
+        "<row>" + "<c/>" * 9_999 + "<c><v>1</v></c></row>" + "<row/>" * 999 + CELL_ROW,
+    ],
+    ids=["far", "far in one row", "without places"],
+)
+def test_cells_that_are_too_far_apart_are_refused(cells: str) -> None:
+    cells = cells if cells.endswith("</row>") else f"{cells}</row>"
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+    with pytest.raises(InvalidParameterError, match="too far apart"):
         parse_table(spreadsheet(sheet), name="a.xlsx")
+
+
+def test_empty_cells_may_be_anywhere() -> None:
+    far = '<row r="1048576"><c r="XFD1048576" s="0"/></row>'
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{CELL_ROW}{far}</sheetData></worksheet>'
+    (line,) = parse_table(spreadsheet(sheet), name="a.xlsx")
+    assert "12345" in line.values.values()
 
 
 def test_a_long_sheet_is_read_row_by_row() -> None:
