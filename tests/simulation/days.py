@@ -22,7 +22,7 @@ from tests.simulation.processes import SharedStore
 from tests.simulation.questions import Questions
 from tests.simulation.scans import RunRecords
 from tests.simulation.upstream import Platform
-from tests.simulation.watched import Promises
+from tests.simulation.watched import Promises, watch_stores
 
 STEPS_S = (0.2, 2.0, 6.0, 30.0, 600.0, 7200.0, 40_000.0)
 JUMPS_S = (-3600.0, -30.0, 30.0, 3600.0)
@@ -142,6 +142,7 @@ def run_seed(seed: int, *, days: float) -> Simulation:
         stack.enter_context(structlog.testing.capture_logs())
         drawn_ids = patch("warehouse.control.jobs.uuid4", lambda: UUID(int=ids.getrandbits(128)))
         stack.enter_context(drawn_ids)
+        stack.enter_context(watch_stores())
         stack.enter_context(patch(REPORTS, lambda *_: None))
         stack.enter_context(patch(SESSION, lambda **_: None))  # nothing leaves the machine
         stack.enter_context(patch(CONNECTIONS, lambda *_: None))

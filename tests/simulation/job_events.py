@@ -21,6 +21,7 @@ from tests.simulation.processes import Killed, Process, SharedStore
 from tests.simulation.promises import RETENTION_DAYS
 from tests.simulation.scans import FakeLake, RunRecords, SimulatedScan
 from tests.simulation.watched import Promises, WatchedStore
+from warehouse.control import job_claims, jobs
 from warehouse.records.errors import JobNotFoundError
 from warehouse.records.jobs import JobStatus, Origin
 
@@ -271,7 +272,7 @@ class JobEvents:
     def _end(self, job_id: str, scan: SimulatedScan, *, is_last: bool = False) -> None:
         """The scan writes its end itself; it may die when its result is stored already."""
         scan.is_ending = True
-        claim = scan.control.check_claim(job_id, scan.run_number)
+        claim = job_claims.check(scan.control, job_id, scan.run_number)
         self.promises.jobs.check_claim(job_id, scan.run_number, claim)
         status: JobStatus = self.chance.choice(("completed", "completed", "failed"))
         if claim == "cancelled":
@@ -286,8 +287,13 @@ class JobEvents:
                 return
         error: dict[str, object] | None = {"type": "internal_error"} if status == "failed" else None
         expires_at = self.promises.clock.now() + timedelta(days=RETENTION_DAYS)
-        is_written = scan.control.finish(
-            job_id, status, error=error, expires_at=expires_at, run_number=scan.run_number
+        is_written = jobs.finish(
+            scan.control,
+            job_id,
+            status,
+            error=error,
+            expires_at=expires_at,
+            run_number=scan.run_number,
         )
         self.promises.jobs.check_end(job_id, scan.run_number, status, is_written=is_written)
         scan.end = ScanEnd(status)

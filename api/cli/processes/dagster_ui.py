@@ -36,6 +36,7 @@ from pipelines.orchestration.dagster_compat import (
 )
 from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.storage import dagster_server
+from warehouse.control.sessions import StoredSessions
 from warehouse.records.errors import ProfileNotChosenError
 
 LOCATION = "sametrack"
@@ -145,7 +146,7 @@ def _open_sessions(settings: ApiSettings, stack: ExitStack) -> SessionStore:
         home = open_chosen_home(settings)
     except ProfileNotChosenError:
         return SessionsInMemory()
-    return stack.enter_context(open_control_of(settings, home))
+    return StoredSessions(stack.enter_context(open_control_of(settings, home)))
 
 
 def prepare_instance(*, ends_lost_runs: bool = False) -> None:

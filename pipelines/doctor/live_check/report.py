@@ -9,7 +9,7 @@ from pipelines.doctor.live_check.analysis import LiveFindings, SurfaceFinding
 from pipelines.doctor.live_check.proposal import ProposedPatch
 from pipelines.documents.messages import counted
 from pipelines.documents.videos import to_time
-from warehouse.control import RobotsDecision
+from warehouse.control.hosts.robots import RobotsDecision
 from warehouse.records.health import OUTCOME_LABELS, REASON_TEXTS, SURFACE_USES
 from warehouse.records.values import Document
 

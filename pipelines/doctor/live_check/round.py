@@ -24,9 +24,10 @@ from pipelines.platform.call_trace import (
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import read_address
-from pipelines.platform.http.rate_limiter import HostRateLimiter, HostRateStore
+from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import HostRate
+from warehouse.control import ControlStore
 from warehouse.records.errors import BudgetSpentError, UnreachableError, VerificationDemandedError
 from warehouse.records.health import SurfaceHealth
 from warehouse.records.videos import VideoDetail
@@ -41,7 +42,7 @@ class CountedTurns(HostRateLimiter):
 
     def __init__(
         self,
-        store: HostRateStore,
+        store: ControlStore,
         rate: HostRate,
         *,
         daily_budget: int,

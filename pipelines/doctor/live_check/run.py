@@ -38,7 +38,9 @@ from pipelines.platform.http.robots import DAY_S
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import BodyParser
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, RobotsDecision
+from warehouse.control import ControlStore
+from warehouse.control.hosts import robots
+from warehouse.control.hosts.robots import RobotsDecision
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import open_home
@@ -182,8 +184,8 @@ async def _ask(
         _check_ids(canaries)
         checks = await asked.run()
     hosts = {urlsplit(seen.head.url).hostname or "" for one in checks for seen in one.exchanges}
-    decisions = [one for one in control.robots_decisions() if one.host in hosts]
-    files = {host: control.robots_file(host, max_age_s=DAY_S) for host in hosts}
+    decisions = [one for one in robots.decisions(control) if one.host in hosts]
+    files = {host: robots.read_file(control, host, max_age_s=DAY_S) for host in hosts}
     return _Answers(
         checks=checks,
         request_count=turns.used,

@@ -27,7 +27,7 @@ from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 
@@ -141,7 +141,7 @@ def _heartbeats(
     """Return the thread for the heartbeats of a run: its steps may take longer than they may."""
 
     def beat() -> None:
-        control.heartbeat_job(job.job_id, run_number=job.run_number)
+        job_claims.beat_job(control, job.job_id, run_number=job.run_number)
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
@@ -156,7 +156,7 @@ def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob)
 
 
 def _job_of(control: ControlStore, run: DagsterRun) -> Job:
-    job = control.job(job_id_of(run))
+    job = jobs.get(control, job_id_of(run))
     if job is None or job.status in FINAL_STATUSES:
         raise WorkerUnavailableError("The job of this run has ended before the run began")
     if job.status != "running" or run_id_of(job) != run.run_id:

@@ -21,6 +21,7 @@ from pipelines.orchestration.outages import (
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.job_endings import end_lost_run
 from pipelines.scan.service.preparation import prepare_scan
+from warehouse.control import job_claims, jobs, leases
 from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.jobs import Job, JobStatus
@@ -72,7 +73,7 @@ def execute_job(
     `scan` returns None if it handed the job over to a run that writes its end itself.
     `waited_for` is the equal job whose end this job has waited for.
     """
-    job = runtime.control.job(job_id)
+    job = jobs.get(runtime.control, job_id)
     if job is None:
         return ScanEnd("failed")
     if job.run_number != run_number:
@@ -101,7 +102,7 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     wait = outcome.wait
     if outcome.status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
         wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
-    if wait is not None and runtime.control.requeue(
+    if wait is not None and job_claims.requeue(runtime.control,
         job.job_id, run_number=job.run_number, costs_attempt=False,
         waiting_for=wait.resource, wait_s=wait.seconds,
     ):  # fmt: skip
@@ -112,14 +113,14 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     if outcome.status == "lost":
         return _lose(runtime, job)
     status, error = outcome.status, outcome.error
-    if status == "queued" and runtime.control.requeue(
-        job.job_id, run_number=job.run_number, costs_attempt=False
+    if status == "queued" and job_claims.requeue(
+        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False
     ):
         log.info("scan handed back: its process was asked to end")
         return status
     if wait is not None or status == "queued":
         # The queue takes no job whose cancellation was requested.
-        found = runtime.control.job(job.job_id)
+        found = jobs.get(runtime.control, job.job_id)
         is_cancelled = found is not None and found.cancel_requested
         status, error = ("cancelled", None) if is_cancelled else ("failed", error)
     return status if finish_job(runtime, job, status, error) else "lost"
@@ -144,7 +145,7 @@ def end_unsupervised_job(
 
 
 def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
-    found = runtime.control.job(job.job_id) or job  # its cancellation may have been requested
+    found = jobs.get(runtime.control, job.job_id) or job  # its cancellation may have been requested
     status = end_lost_run(
         runtime.control, found, RUN_BROKE, has_result=False, expires_at=_kept_until(runtime)
     )
@@ -163,7 +164,8 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
             "The scan failed unexpectedly before its result was complete",
             hint="Open the run of this job in Dagster's UI, then retry",
         )
-    has_ended = runtime.control.finish(
+    has_ended = jobs.finish(
+        runtime.control,
         job_id,
         status,
         error=error.to_document() if error else None,
@@ -178,7 +180,7 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
         why["detail"] = error.detail
     log.info("scan ended", status=status, **why)
     # Only now: who gets the lease next must find the end of this job, not scan again.
-    runtime.control.release_leases(job_id)
+    leases.release_all(runtime.control, job_id)
     runtime.lake.compact_crowded()
     return True
 

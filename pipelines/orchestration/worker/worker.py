@@ -48,7 +48,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.scan.runtime import open_control_store
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.home.disk_space import free_megabytes
 from warehouse.home.folder import open_home
 from warehouse.records.errors import WorkerUnavailableError
@@ -205,7 +205,7 @@ class Worker:
         stepped_at = self._stepped_at
         # Before its first step the worker is starting, which is no hang.
         if stepped_at is None or self.clock() - stepped_at < HANGS_AFTER_S:
-            self.control.beat(self.worker_id, self._beating)
+            job_claims.beat(self.control, self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
         """Put the jobs that still run here back into the queue, when the worker stops.
@@ -224,7 +224,7 @@ class Worker:
         number, wait = self.claims[job_id], wait or ResourceWait("worker", 0.0)
         run = self.instance.get_run_by_id(run_id(job_id, number))
         has_result = run is not None and run.is_success  # its end was not handled yet
-        if has_result or not self.control.requeue(
+        if has_result or not job_claims.requeue(self.control,
             job_id, run_number=number, costs_attempt=False,
             waiting_for=wait.resource, wait_s=wait.seconds,
         ):  # fmt: skip
@@ -232,12 +232,12 @@ class Worker:
         else:
             log.info("job handed back", job_id=job_id, waiting_for=wait.resource)
             if run is not None:
-                end_run(self.instance, run, self.control.job(job_id))
+                end_run(self.instance, run, jobs.get(self.control, job_id))
         del self.claims[job_id]
 
     def _claim(self) -> None:
         while len(self.running) < self.settings.worker_runs and self._may_claim():
-            job = self.control.claim(self.worker_id)
+            job = job_claims.claim(self.control, self.worker_id)
             if job is None:
                 return
             log.info("job claimed", job_id=job.job_id, input=job.input, attempt=job.attempt)
@@ -249,7 +249,7 @@ class Worker:
         if self._is_due("space", SPACE_EVERY_S):
             was_full, self._is_full = self._is_full, not self.has_space()
             if self._is_full or was_full:  # once more when it is over; jobs are added meanwhile
-                self.control.set_queue_waiting_for_disk(self._is_full)
+                job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
         return not self._is_full
 
     def _launch(self, job_id: str, *, waited_for: str | None = None) -> None:
@@ -307,7 +307,7 @@ class Worker:
         self._restarted.discard(job_id)
         if end.waits_for is not None:
             self.waiting[job_id] = end.waits_for
-            self.control.set_waiting_for(job_id, "lease")
+            job_claims.set_waiting_for(self.control, job_id, "lease")
         elif end.status == "unwritten":
             self._hand_back(job_id, "A store was away", wait=end.wait)
         else:  # no effect if it has an end, or is in the queue again
@@ -317,8 +317,8 @@ class Worker:
     def _check_waiting_jobs(self) -> None:
         """Restart jobs whose equal job has ended, before claiming new ones; end cancelled ones."""
         for job_id, twin_id in list(self.waiting.items()):
-            twin = self.control.job(twin_id)
-            is_cancelled = self.control.is_cancel_requested(job_id)
+            twin = jobs.get(self.control, twin_id)
+            is_cancelled = jobs.is_cancel_requested(self.control, job_id)
             if is_cancelled:
                 self._lose(job_id, self.claims.pop(job_id), "Cancelled while it waited")
             elif twin is not None and twin.status not in FINAL_STATUSES:
@@ -330,7 +330,7 @@ class Worker:
             del self.waiting[job_id]
 
     def _requeue_lost(self) -> None:
-        silent = self.control.lost_jobs(self.settings.worker_lost_after_s)
+        silent = job_claims.lost(self.control, self.settings.worker_lost_after_s)
         for job in self._silence.lost(silent):
             ending = self.running.get(job.job_id)
             # A job that this worker still supervises is not lost, however late its heartbeat is.
@@ -357,7 +357,7 @@ class Worker:
                 self.running[job_id].abandon()
 
     def _should_have_ended(self, job_id: str) -> bool:
-        if self.control.is_cancel_requested(job_id):
+        if jobs.is_cancel_requested(self.control, job_id):
             return True
         return is_finished(self.instance, run_id(job_id, self.claims[job_id]))
 
@@ -367,7 +367,7 @@ class Worker:
 
     def _lose(self, job_id: str, number: int, why: str) -> None:
         """Write what becomes of a job whose run was lost, if that run still holds it."""
-        job = self.control.job(job_id)
+        job = jobs.get(self.control, job_id)
         if job is None or job.run_number != number or job.status != "running":
             return
         run = self.instance.get_run_by_id(run_id(job_id, number))
@@ -382,22 +382,27 @@ class Worker:
             return
         log.warning("run lost", job_id=job_id, attempt=job.attempt, reason=why, job_is_now=status)
         if run is not None:
-            end_run(self.instance, run, self.control.job(job_id))
+            end_run(self.instance, run, jobs.get(self.control, job_id))
 
     def _fail(self, job_id: str, number: int, why: str) -> None:
         """Fail a job whose scan has a fault."""
-        job = self.control.job(job_id)
+        job = jobs.get(self.control, job_id)
         if job is None:
             return
         error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
         status: JobStatus = "cancelled" if job.cancel_requested else "failed"
-        if not self.control.finish(
-            job_id, status, error=error, expires_at=self._kept_until(), run_number=number
+        if not jobs.finish(
+            self.control,
+            job_id,
+            status,
+            error=error,
+            expires_at=self._kept_until(),
+            run_number=number,
         ):
             return
         run = self.instance.get_run_by_id(run_id(job_id, number))
         if run is not None:
-            end_run(self.instance, run, self.control.job(job_id))
+            end_run(self.instance, run, jobs.get(self.control, job_id))
 
     def _kept_until(self) -> datetime:
         return self.utc() + timedelta(days=self.settings.job_retention_days)
@@ -430,7 +435,7 @@ def run_worker(settings: Settings) -> int:
                 pause_s = CLAIM_EVERY_S if worker.try_step() else OUTAGE_PAUSE_S
         worker.hand_back_all("The worker was stopped")
         # After the last heartbeat: another one would register the worker again.
-        worker.control.retire(worker.worker_id)
+        job_claims.retire(worker.control, worker.worker_id)
     return 0
 
 

@@ -19,7 +19,7 @@ from pipelines.captures.sharing import (
     CaptureSharing,
 )
 from tests.fake_clock import FakeClock
-from warehouse.control import open_control
+from warehouse.control import capture_claims, generations, open_control
 from warehouse.records.errors import (
     ForbiddenError,
     RunCancelledError,
@@ -242,12 +242,12 @@ async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
     stores: Any, clock: FakeClock
 ) -> None:
     with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
-        assert control.claim_capture("page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
+        assert capture_claims.claim(control, "page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
         clock.advance(CAPTURE_LEASE_S - 0.1)
-        assert control.claim_capture("page", "next", ttl_s=60) == (False, "dead")
+        assert capture_claims.claim(control, "page", "next", ttl_s=60) == (False, "dead")
         clock.advance(0.1)
-        assert control.check_capture("page", "dead").is_over
-        assert control.claim_capture("page", "next", ttl_s=60).is_ours
+        assert capture_claims.check(control, "page", "dead").is_over
+        assert capture_claims.claim(control, "page", "next", ttl_s=60).is_ours
 
 
 async def test_each_captured_entity_gets_a_new_generation(
@@ -261,4 +261,4 @@ async def test_each_captured_entity_gets_a_new_generation(
             await captures.hashtag("77777")
     control = stores.control
     names = ["music:12345", "user:sec", "hashtag:77777", "music:9"]
-    assert control.generations(names) == dict.fromkeys(names[:3], 1)
+    assert generations.read(control, names) == dict.fromkeys(names[:3], 1)

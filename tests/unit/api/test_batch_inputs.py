@@ -11,7 +11,7 @@ from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import load_profile
-from warehouse.control import CachedLink
+from warehouse.control.links import CachedLink
 from warehouse.records.errors import (
     PageWithoutDataError,
     ProfileNotChosenError,

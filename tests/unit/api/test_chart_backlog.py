@@ -17,7 +17,7 @@ from api.services.reads.chart_backlog import (
     ChartBacklog,
     open_chart_history,
 )
-from warehouse.control import BacklogItem
+from warehouse.control.backlog import BacklogItem
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import ForbiddenError, WarehouseUnavailableError
 

@@ -1,7 +1,9 @@
 """A guest whose surfaces answer from shape files, on a clock that stands still."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +22,8 @@ from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.answers import SHAPES
 from tests.fake_clock import FakeClock
-from warehouse.control import TokenGrant
+from tests.host_rates import AT_ONCE
+from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import SametrackError
 
 HEALTHY = {
@@ -33,21 +36,6 @@ MP4 = bytes.fromhex("0000001c 66747970 69736f6d 00000200")
 
 type Scripted = str | bytes | SametrackError | float
 """A shape file, a body, an error, or seconds that pass without an answer."""
-
-
-class GenerousStore:
-    """Grants every request at once."""
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        return TokenGrant(wait_s=0.0, spent=False)
-
-    def pause_host(self, host: str, until: object) -> None:
-        raise AssertionError("nothing here asks for a pause")
-
-    def host_paused_until(self, host: str) -> None:
-        return None
 
 
 @dataclass
@@ -117,7 +105,15 @@ def profile() -> PlatformProfile:
 
 
 @pytest.fixture
-def live(profile: PlatformProfile) -> Callable[..., LiveStage]:
+def control(tmp_path: Path) -> Iterator[ControlStore]:
+    with closing(
+        open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
+    ) as store:
+        yield store
+
+
+@pytest.fixture
+def live(profile: PlatformProfile, control: ControlStore) -> Callable[..., LiveStage]:
     """Build a live check: `live({surface: script}, limit=..., locations=...)`."""
 
     def build(
@@ -126,7 +122,7 @@ def live(profile: PlatformProfile) -> Callable[..., LiveStage]:
     ) -> LiveStage:  # fmt: skip
         clock = FakeClock(is_held=True)
         turns = CountedTurns(
-            GenerousStore(), profile.rate, daily_budget=1000, max_wait_s=1.0, limit=limit,
+            control, AT_ONCE, daily_budget=1000, max_wait_s=1.0, limit=limit,
             clock=clock,
         )  # fmt: skip
         guest = FakeGuest(profile, turns, clock, script, locations or {})

@@ -33,7 +33,7 @@ from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.profiles.patches import apply_patch, parse_patch
 from tests.known_keys import keys_of_shapes
 from tests.unit.doctor.conftest import HEALTHY, MP4, LiveStage
-from warehouse.control import RobotsDecision
+from warehouse.control.hosts.robots import RobotsDecision
 from warehouse.records.health import ProbeOutcome, SurfaceHealth
 
 AT = datetime(2026, 11, 20, 8, tzinfo=UTC)

@@ -18,10 +18,11 @@ from pipelines.doctor.live_check.round import (
 from pipelines.doctor.probes.probe_round import ProbeListener
 from pipelines.platform.http.client import HttpRequest
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.music_service import MusicServicePublic
 from tests.fake_clock import FakeClock
-from tests.unit.doctor.conftest import HEALTHY, MP4, FakeGuest, GenerousStore, LiveStage
+from tests.host_rates import AT_ONCE
+from tests.unit.doctor.conftest import HEALTHY, MP4, FakeGuest, LiveStage
+from warehouse.control import ControlStore
 from warehouse.records.errors import (
     BudgetSpentError,
     UnreachableError,
@@ -176,9 +177,9 @@ def test_a_link_names_what_is_asked_for(live: Live) -> None:
     assert asked.canaries.of("link") == ("http://v.vidplat.localhost/abcd/",)
 
 
-async def test_no_request_is_sent_after_the_last_one(profile: PlatformProfile) -> None:
+async def test_no_request_is_sent_after_the_last_one(control: ControlStore) -> None:
     turns = CountedTurns(
-        GenerousStore(), profile.rate, daily_budget=100, max_wait_s=1.0, limit=2, clock=FakeClock()
+        control, AT_ONCE, daily_budget=100, max_wait_s=1.0, limit=2, clock=FakeClock()
     )
     await turns.wait("a.example", surface="robots")
     await turns.wait("a.example", surface="music_info")

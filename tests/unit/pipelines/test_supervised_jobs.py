@@ -17,7 +17,8 @@ from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.fake_runs import FakeEnding, FakeRuns, empty_scan
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job
 
 LOST_AFTER_S = 20.0
@@ -48,7 +49,7 @@ class Stage:
             fingerprint=text, scan_key=None, origin="cli", priority=100,
         )  # fmt: skip
         self.clock.advance(0.001)  # jobs are claimed in the order in which they were asked for
-        job, _ = self.control.create_or_join(new)
+        job, _ = jobs.create_or_join(self.control, new)
         return job.job_id
 
     def step(self, seconds: float = 1.0) -> None:
@@ -59,7 +60,7 @@ class Stage:
         return self.runs.endings[job_id]
 
     def now(self, job_id: str) -> Job:
-        found = self.control.job(job_id)
+        found = jobs.get(self.control, job_id)
         assert found is not None
         return found
 
@@ -167,7 +168,7 @@ def test_a_fault_before_there_is_a_run_fails_the_job_alike(stage: Stage) -> None
 def test_a_fault_after_somebody_cancelled_is_a_cancelled_job(stage: Stage) -> None:
     job_id = stage.ask("1")
     stage.step()
-    stage.control.request_cancel(job_id)
+    jobs.request_cancel(stage.control, job_id)
     stage.break_down(job_id)
     stage.step()
     assert stage.now(job_id).status == "cancelled"
@@ -177,9 +178,9 @@ def test_a_fault_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage: Stage
     ended, gone = stage.ask("1"), stage.ask("2")
     stage.step()
     run = stage.begin_run(ended)
-    stage.control.finish(ended, "completed", expires_at=stage.clock.now())
-    stage.control.finish(gone, "failed", expires_at=stage.clock.now())
-    stage.control.delete_jobs([gone])
+    jobs.finish(stage.control, ended, "completed", expires_at=stage.clock.now())
+    jobs.finish(stage.control, gone, "failed", expires_at=stage.clock.now())
+    jobs.delete_ended(stage.control, [gone])
     stage.break_down(ended)
     stage.break_down(gone)
     stage.step()
@@ -187,7 +188,7 @@ def test_a_fault_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage: Stage
     left = stage.instance.get_run_by_id(run)
     assert left is not None
     assert not left.is_finished
-    assert stage.control.job(gone) is None
+    assert jobs.get(stage.control, gone) is None
 
 
 def test_a_job_whose_twin_has_ended_waits_until_there_is_a_place(stage: Stage) -> None:
@@ -196,7 +197,7 @@ def test_a_job_whose_twin_has_ended_waits_until_there_is_a_place(stage: Stage) -
     stage.scan(waiting).end = ScanEnd("waiting", twin)
     stage.step(0.0)
     assert stage.worker.running.keys() == {twin, other}
-    stage.control.finish(twin, "completed", expires_at=stage.clock.now())
+    jobs.finish(stage.control, twin, "completed", expires_at=stage.clock.now())
     stage.step(WAITERS_EVERY_S)  # the scan of the twin has not let go of its place
     assert stage.runs.launched.count(waiting) == 1
     assert stage.worker.waiting == {waiting: twin}
@@ -211,7 +212,7 @@ def test_a_job_that_this_worker_still_runs_is_not_lost_however_silent(stage: Sta
     stage.step()
     for _ in range(LOOKS + 1):
         stage.step(2 * LOST_AFTER_S)  # no heartbeat is sent
-    assert [job.job_id for job in stage.control.lost_jobs(LOST_AFTER_S)] == [job_id]
+    assert [job.job_id for job in job_claims.lost(stage.control, LOST_AFTER_S)] == [job_id]
     assert (stage.now(job_id).status, stage.now(job_id).run_number) == ("running", 1)
 
 

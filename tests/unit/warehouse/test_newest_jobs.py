@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.cli.asked_scans import ask_for_scan
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.migrations import MIGRATIONS
 from warehouse.home.folder import CONTROL_VERSION
 from warehouse.home.newest_jobs import read_newest_jobs
@@ -52,30 +52,30 @@ def fill(control: ControlStore) -> None:
     for name in ("gone", "completed", "failed", "cancelled", "running"):
         job_id = ask_for_scan(control, name)
         if name == "cancelled":
-            control.request_cancel(job_id)
+            jobs.request_cancel(control, job_id)
             continue
-        control.claim("worker")
+        job_claims.claim(control, "worker")
         if name == "running":
-            control.save_progress(job_id, running)
+            jobs.save_progress(control, job_id, running)
         elif name == "failed":
-            control.finish(job_id, "failed", error={"type": "internal_error", "detail": "x"})
+            jobs.finish(control, job_id, "failed", error={"type": "internal_error", "detail": "x"})
         else:
             kept_until = NOW if name == "gone" else NOW + timedelta(days=30)
-            control.finish(job_id, "completed", expires_at=kept_until)
+            jobs.finish(control, job_id, "completed", expires_at=kept_until)
     ask_for_scan(control, "queued")
 
 
 @pytest.mark.parametrize("limit", [1, 3, 500])
 def test_jobs_are_those_that_the_store_reads(url: str, control: ControlStore, limit: int) -> None:
     fill(control)
-    stored = control.jobs(limit=limit, kept_at=NOW + timedelta(days=1))
+    stored = jobs.newest(control, limit=limit, kept_at=NOW + timedelta(days=1))
     assert read(url, limit=limit) == stored
     assert [job.input for job in stored][:2] == ["queued", "running"][:limit]
     assert "gone" not in {job.input for job in stored}
 
 
 def test_a_store_without_jobs_has_none(url: str, control: ControlStore) -> None:
-    assert control.jobs(limit=1) == []
+    assert jobs.newest(control, limit=1) == []
     assert read(url) == []
 
 
