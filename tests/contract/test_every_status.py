@@ -29,7 +29,7 @@ from tests.operations import (
     operation,
 )
 from tests.reads import Desk
-from warehouse.control import jobs
+from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import (
     ForbiddenError,
     ProviderUnsupportedError,
@@ -128,8 +128,7 @@ class House:
 
     def _locked(self) -> TestClient:
         """The control store cannot be read."""
-        store: Any = LockedStore()
-        found: TestClient = replace(self.service, control=store).client()
+        found: TestClient = replace(self.service, control=LockedStore()).client()
         return found
 
     def _unable(self) -> TestClient:
@@ -149,8 +148,11 @@ def house(shared_service: Any, stored_reads: Desk) -> House:
 type Provoke = Callable[[House, Operation], Any]
 
 
-class LockedStore:
-    def job(self, _job_id: str) -> Any:
+class LockedStore(ControlStore):
+    def __init__(self) -> None:
+        """Open nothing."""
+
+    def read(self) -> Any:
         raise WarehouseUnavailableError("the control store is locked")
 
 

@@ -83,8 +83,8 @@ def publish(control: ControlStore, name: str, owner: str, capture_id: str | None
         if capture_id is None:
             connection.execute(delete(CAPTURES_IN_FLIGHT).where(mine))
             return
-        left = {"capture_id": capture_id, "expires_at": now + RESULT_TTL_S}
-        connection.execute(update(CAPTURES_IN_FLIGHT).where(mine).values(left))
+        result = {"capture_id": capture_id, "expires_at": now + RESULT_TTL_S}
+        connection.execute(update(CAPTURES_IN_FLIGHT).where(mine).values(result))
 
 
 def check(control: ControlStore, name: str, owner: str) -> ClaimedCaptureState:

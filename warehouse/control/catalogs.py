@@ -32,8 +32,8 @@ def change(control: ControlStore, name: str, changes: Mapping[str, object]) -> N
     now, new = control.now(), to_json(CatalogSettings().to_document())
     values = {"name": name, "settings": new, "created_at": now, "updated_at": now}
     with control.write() as connection:
-        found = control.first_or_created(connection, query, CATALOGS, values)
-        before = _to_settings(found.settings)
+        stored = control.first_or_created(connection, query, CATALOGS, values)
+        before = _to_settings(stored.settings)
         after = replace(before, **changes)  # type: ignore[arg-type]  # fields, see above
         text, now = to_json(after.to_document()), control.now()
         connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
@@ -57,8 +57,8 @@ def delete_with_tracks(control: ControlStore, name: str) -> bool:
     """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
     with control.write() as connection:
         connection.execute(delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name))
-        gone = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
-        return bool(gone.rowcount)
+        result = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
+        return result.rowcount > 0
 
 
 def read_tracks(control: ControlStore, name: str) -> list[CatalogTrack]:
@@ -110,13 +110,13 @@ def import_tracks(
 
 def remove_tracks(control: ControlStore, name: str, keys: Collection[str]) -> int:
     """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
-    gone = 0
+    count_removed = 0
     with control.write() as connection:
         for some in batched(keys, _AT_ONCE):
-            these = CATALOG_TRACKS.c.track_key.in_(some)
-            found = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, these)
-            gone += connection.execute(found).rowcount
-    return gone
+            has_key = CATALOG_TRACKS.c.track_key.in_(some)
+            removed = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, has_key)
+            count_removed += connection.execute(removed).rowcount
+    return count_removed
 
 
 def update_track(
@@ -172,10 +172,11 @@ def _to_catalog(row: StoredRow) -> Catalog:
 
 def _given_of(connection: Connection, name: str, keys: Sequence[str]) -> dict[str, ImportedTrack]:
     """Return what the catalogue has of these tracks, by key."""
-    these = (CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys))
     columns = (CATALOG_TRACKS.c.track_key, *(CATALOG_TRACKS.c[column] for column in _GIVEN))
-    found = connection.execute(select(*columns).where(*these))
-    return {row.track_key: _to_given(row) for row in found}
+    query = select(*columns).where(
+        CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys)
+    )
+    return {row.track_key: _to_given(row) for row in connection.execute(query)}
 
 
 def _to_given(row: StoredRow) -> ImportedTrack:

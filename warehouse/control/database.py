@@ -199,11 +199,6 @@ def connect(url: str) -> Engine:
     return engine
 
 
-def values_of(row: StoredRow) -> dict[str, Any]:
-    """Return the columns of a row by their names."""
-    return dict(row._mapping)  # noqa: SLF001  # public in spite of its name
-
-
 def to_time(seconds: float | None) -> datetime | None:
     """Return a stored time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -35,8 +35,8 @@ def erase(
         for table in METADATA.sorted_tables:
             count = _delete_matching(connection, table, pattern) + shortened.get(table, 0)
             if table is JOBS and job_ids:
-                these = JOBS.c.job_id.in_(sorted(job_ids))
-                count += connection.execute(delete(JOBS).where(these)).rowcount
+                named = delete(JOBS).where(JOBS.c.job_id.in_(sorted(job_ids)))
+                count += connection.execute(named).rowcount
             if count:
                 row_counts[table.name] = count
     if control.is_sqlite:
@@ -62,11 +62,11 @@ def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> i
     changed = 0
     for name, text in connection.execute(select(WATCHLISTS.c.name, WATCHLISTS.c.plan)).all():
         plan = parse_plan(from_json(text))
-        left = tuple(one for one in plan.entries if not pattern.search(one.input.encode()))
-        if left and left != plan.entries:
-            shorter = to_json(replace(plan, entries=left).to_document())
-            this = WATCHLISTS.c.name == name
-            connection.execute(update(WATCHLISTS).where(this).values(plan=shorter))
+        kept = tuple(entry for entry in plan.entries if not pattern.search(entry.input.encode()))
+        if kept and kept != plan.entries:
+            shorter = to_json(replace(plan, entries=kept).to_document())
+            row = WATCHLISTS.c.name == name
+            connection.execute(update(WATCHLISTS).where(row).values(plan=shorter))
             changed += 1
     return changed
 
@@ -74,10 +74,10 @@ def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> i
 def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[bytes]) -> int:
     texts = [column for column in table.columns if isinstance(column.type, String)]
     keys: list[Column[object]] = list(table.primary_key.columns)
-    gone = 0
+    count = 0
     for row in connection.execute(select(*keys, *texts)).all():
-        shown = [str(value) for value in row[len(keys) :] if value is not None]
-        if pattern.search("\n".join(shown).encode("utf-8", "replace")):
-            one = and_(*(key == value for key, value in zip(keys, row, strict=False)))
-            gone += connection.execute(delete(table).where(one)).rowcount
-    return gone
+        values = [str(value) for value in row[len(keys) :] if value is not None]
+        if pattern.search("\n".join(values).encode("utf-8", "replace")):
+            is_row = and_(*(key == value for key, value in zip(keys, row, strict=False)))
+            count += connection.execute(delete(table).where(is_row)).rowcount
+    return count

@@ -11,7 +11,7 @@ from typing import Literal
 
 from sqlalchemy import ColumnElement, String, Update, delete, literal, or_, select, update
 
-from warehouse.control.database import ControlStore, to_json, values_of
+from warehouse.control.database import ControlStore, to_json
 from warehouse.control.jobs import (
     NewJob,
     first_job,
@@ -152,7 +152,7 @@ def set_queue_waiting_for_disk(control: ControlStore, is_full: bool) -> None:
     query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
     with control.write() as connection:
         for row in connection.execute(query).all():
-            job = Job.from_columns(values_of(row))
+            job = Job.from_columns(row._asdict())
             if (job.progress.waiting_for == "disk") == is_full:
                 continue
             document = _waiting(job, "disk" if is_full else "worker")

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Executable, delete, func, select, update
 
-from warehouse.control.database import ControlStore, to_json, values_of
+from warehouse.control.database import ControlStore, to_json
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS
 from warehouse.records.errors import WarehouseUnavailableError
@@ -276,9 +276,9 @@ def new_values(new: NewJob, now: float) -> dict[str, object]:
 
 def first_job(connection: Connection, query: Executable) -> Job | None:
     row = connection.execute(query).first()
-    return None if row is None else Job.from_columns(values_of(row))
+    return None if row is None else Job.from_columns(row._asdict())
 
 
 def read_jobs(control: ControlStore, query: Executable) -> list[Job]:
     with control.read() as connection:
-        return [Job.from_columns(values_of(row)) for row in connection.execute(query)]
+        return [Job.from_columns(row._asdict()) for row in connection.execute(query)]

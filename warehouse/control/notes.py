@@ -58,8 +58,8 @@ def write(
         "tags": json.dumps(list(tags), ensure_ascii=False),
         "updated_at": control.now(),
     }
-    this = (NOTES.c.kind == kind, NOTES.c.entity_id == entity_id)
+    same = (NOTES.c.kind == kind, NOTES.c.entity_id == entity_id)
     with control.write() as connection:
-        connection.execute(delete(NOTES).where(*this))
+        connection.execute(delete(NOTES).where(*same))
         if text or tags:
             connection.execute(insert(NOTES).values(values))

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from warehouse.control.database import ControlStore, values_of
+from warehouse.control.database import ControlStore
 from warehouse.control.schema import JOBS, SCAN_JOURNAL, SCAN_PREVIEWS
 
 
@@ -61,7 +61,7 @@ def read(
         .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
     )
     with control.read() as connection:
-        return [JournalRow(**values_of(row)) for row in connection.execute(query)]
+        return [JournalRow(**row._asdict()) for row in connection.execute(query)]
 
 
 def captures(control: ControlStore, job_id: str) -> list[str]:

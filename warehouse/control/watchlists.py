@@ -17,7 +17,6 @@ from warehouse.control.database import (
     from_json,
     to_json,
     to_time,
-    values_of,
 )
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
 from warehouse.records.jobs import Origin
@@ -56,7 +55,7 @@ def replace_plan(control: ControlStore, plan: WatchlistPlan, cron: str) -> bool:
     return change(control, plan.name, lambda _before: (plan, cron))
 
 
-def change(control: ControlStore, name: str, change: PlanChange) -> bool:
+def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
     """Change a plan; False if there is no watchlist of this name.
 
     A changed schedule and a list that is enabled again start now: earlier times are not due.
@@ -64,12 +63,12 @@ def change(control: ControlStore, name: str, change: PlanChange) -> bool:
     now = control.now()
     row = WATCHLISTS.c.name == name
     with control.write() as connection:
-        found = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
-        if found is None:
+        stored = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
+        if stored is None:
             return False
-        plan, cron = change(parse_plan(from_json(found.plan)))
+        plan, cron = edit(parse_plan(from_json(stored.plan)))
         values = {**_columns(plan, cron), "updated_at": now}
-        if found.cron != cron or (plan.enabled and not found.enabled):
+        if stored.cron != cron or (plan.enabled and not stored.enabled):
             values["considered_until"] = now
         connection.execute(update(WATCHLISTS).where(row).values(values))
         return True
@@ -80,8 +79,8 @@ def delete_with_runs(control: ControlStore, name: str) -> bool:
     with control.write() as connection:
         connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.watchlist == name))
         connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.watchlist == name))
-        gone = connection.execute(delete(WATCHLISTS).where(WATCHLISTS.c.name == name))
-        return bool(gone.rowcount)
+        result = connection.execute(delete(WATCHLISTS).where(WATCHLISTS.c.name == name))
+        return result.rowcount > 0
 
 
 def get(control: ControlStore, name: str) -> Watchlist | None:
@@ -272,11 +271,11 @@ def save_check(control: ControlStore, check: EntryCheck) -> None:
         "observation": to_json(check.observation),
         "ended_at": control.now() if is_over else None,
     }
-    this = update(WATCHLIST_CHECKS).where(
+    same = update(WATCHLIST_CHECKS).where(
         WATCHLIST_CHECKS.c.run_id == check.run_id, WATCHLIST_CHECKS.c.position == check.position
     )
     with control.write() as connection:
-        connection.execute(this.values(values))
+        connection.execute(same.values(values))
 
 
 def last_observation(
@@ -296,8 +295,8 @@ def last_observation(
         .limit(1)
     )
     with control.read() as connection:
-        found: Document | None = from_json(connection.execute(query).scalar())
-    return found
+        observation: Document | None = from_json(connection.execute(query).scalar())
+    return observation
 
 
 def drop_older_observations(control: ControlStore, name: str, run_id: str) -> None:
@@ -341,10 +340,10 @@ def delete_old_runs(control: ControlStore, before: datetime) -> int:
         WATCHLIST_RUNS.c.ended_at < before.timestamp(), WATCHLIST_RUNS.c.due_at.not_in(newest)
     )
     with control.write() as connection:
-        gone = list(connection.execute(old).scalars())
-        connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.run_id.in_(gone)))
-        connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id.in_(gone)))
-    return len(gone)
+        run_ids = list(connection.execute(old).scalars())
+        connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.run_id.in_(run_ids)))
+        connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id.in_(run_ids)))
+    return len(run_ids)
 
 
 def _insert(
@@ -383,8 +382,8 @@ def _open_run(connection: Connection, name: str) -> str | None:
     query = select(WATCHLIST_RUNS.c.run_id).where(
         WATCHLIST_RUNS.c.watchlist == name, WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES)
     )
-    found: str | None = connection.execute(query).scalar()
-    return found
+    run_id: str | None = connection.execute(query).scalar()
+    return run_id
 
 
 def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, object]]:
@@ -433,7 +432,7 @@ def _is_free(now: float) -> ColumnElement[bool]:
 
 
 def _to_run(row: StoredRow) -> WatchlistRun:
-    values = {name: value for name, value in values_of(row).items() if name not in _UNHELD}
+    values = {name: value for name, value in row._asdict().items() if name not in _UNHELD}
     for name in ("due_at", "began_at", "ended_at"):
         values[name] = to_time(values[name])
     for name in ("plan", "digest", "told"):

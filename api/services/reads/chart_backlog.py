@@ -125,9 +125,8 @@ class ChartBacklog:
             async with self.open_chart() as captures:
                 refused = [one for one in taken if not await self._is_captured(captures, one)]
         except BaseException:
-            names = [
-                wanted.entity_id for wanted in taken
-            ]  # stored issues are recognised on the next attempt
+            # stored issues are recognised on the next attempt
+            names = [wanted.entity_id for wanted in taken]
             putting_back = asyncio.to_thread(backlog.postpone, self.store, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
@@ -175,13 +174,13 @@ def open_chart_history(sources: Sources | None) -> Iterator[ChartHistoryReader |
         yield None
         return
     engine = sources.engine
-    backlog = ChartBacklog(
+    later = ChartBacklog(
         store=sources.control,
         open_chart=sources.apart().chart,
         is_known=lambda volid: volid in read_songs_of_issues(engine, [volid], limit=1),
     )
-    with backlog:
-        yield ChartHistoryReader(sources, leave=backlog.leave)
+    with later:
+        yield ChartHistoryReader(sources, leave=later.leave)
 
 
 def _text(day: date | None) -> str | None:

@@ -19,7 +19,7 @@ from pipelines.captures.sharing import (
     CaptureSharing,
 )
 from tests.fake_clock import FakeClock
-from warehouse.control import capture_claims, generations, open_control
+from warehouse.control import ControlStore, capture_claims, generations, open_control
 from warehouse.records.errors import (
     ForbiddenError,
     RunCancelledError,
@@ -74,29 +74,26 @@ async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
     assert stores.rows("select sequence from raw.captures") == [{"sequence": 1}]
 
 
-class BusyStore:
-    """A control store that refuses the first renewal."""
+async def test_a_renewal_that_fails_once_is_tried_again(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed: list[tuple[str, float]] = []
 
-    def __init__(self) -> None:
-        self.renewed: list[tuple[str, float]] = []
-
-    def renew_capture_claim(self, name: str, _owner: str, *, ttl_s: float) -> None:
-        self.renewed.append((name, ttl_s))
-        if len(self.renewed) == 1:
+    def renew(_control: ControlStore, name: str, _owner: str, *, ttl_s: float) -> None:
+        renewed.append((name, ttl_s))
+        if len(renewed) == 1:
             raise WarehouseUnavailableError("busy")
 
-
-async def test_a_renewal_that_fails_once_is_tried_again(clock: FakeClock) -> None:
-    store: Any = BusyStore()
+    monkeypatch.setattr(capture_claims, "renew", renew)
     nothing: Any = None
-    sharing = CaptureSharing(control=store, engine=nothing, recorder=nothing, clock=clock)
+    sharing = CaptureSharing(control=nothing, engine=nothing, recorder=nothing, clock=clock)
     renewing = asyncio.create_task(sharing.renew(CaptureLease("any")))
     for _ in range(2):
         await clock.asleep(1)
         clock.advance(CAPTURE_LEASE_S / 3)
     await clock.asleep(1)
     renewing.cancel()
-    assert store.renewed == [("any", CAPTURE_LEASE_S)] * 2
+    assert renewed == [("any", CAPTURE_LEASE_S)] * 2
 
 
 async def test_page_of_a_list_is_read_once_for_two_walks(

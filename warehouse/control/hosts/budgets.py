@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import func, select, update
 
-from warehouse.control.database import ControlStore, values_of
+from warehouse.control.database import ControlStore
 from warehouse.control.schema import HOSTS
 
 DAY_S = 86_400
@@ -75,7 +75,7 @@ def take_token(
         new = {"host": host, **asdict(full_bucket(now, burst=burst))}
         bucket = control.first_or_created(connection, query, HOSTS, new)
         after, grant = take(
-            Bucket(**values_of(bucket)),
+            Bucket(**bucket._asdict()),
             now,
             rate_per_s=rate_per_s,
             burst=burst,

@@ -11,7 +11,7 @@ from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, and_, select, update
 
-from warehouse.control.database import ControlStore, to_time, values_of
+from warehouse.control.database import ControlStore, to_time
 from warehouse.control.schema import CIRCUITS
 
 RECORD_SUCCESS_EVERY_S = 60.0  # "last worked at" needs no higher precision
@@ -230,7 +230,7 @@ def _locked(control: ControlStore, connection: Connection, host: str, surface: s
     query = select(*_STATE).where(_is(host, surface)).with_for_update()
     new = {"host": host, "surface": surface, **asdict(Circuit())}
     row = control.first_or_created(connection, query, CIRCUITS, new)
-    return Circuit(**values_of(row))
+    return Circuit(**row._asdict())
 
 
 def _is(host: str, surface: str) -> ColumnElement[bool]:
