@@ -40,7 +40,8 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from warehouse.control import ControlStore, generations, job_claims, jobs
+from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control.captures import generations
 from warehouse.control.hosts import budgets, circuits, robots
 from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine

@@ -15,8 +15,9 @@ from pipelines.captures.recording.recorded_call import RecordedCall
 from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.shared_results import restore_value
 from pipelines.clock import MACHINE_CLOCK, Clock
-from warehouse.control import ControlStore, capture_claims
-from warehouse.control.capture_claims import CaptureClaim
+from warehouse.control import ControlStore
+from warehouse.control.captures import capture_claims
+from warehouse.control.captures.capture_claims import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_capture
 from warehouse.records.errors import WarehouseError

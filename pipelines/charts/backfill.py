@@ -24,7 +24,8 @@ from pipelines.charts.rules.backfill_plan import (
 from pipelines.charts.rules.history import Span, issues_by_day, list_serves_until
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
-from warehouse.control import ControlStore, capture_claims
+from warehouse.control import ControlStore
+from warehouse.control.captures import capture_claims
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts import (
     KnownIssues,

@@ -9,7 +9,8 @@ import shutil
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from warehouse.control import open_control, sequences, sessions
+from warehouse.control import open_control, sessions
+from warehouse.control.captures import sequences
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
 from warehouse.input_files import folder_problem

@@ -18,8 +18,9 @@ import structlog
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
-from warehouse.control import ControlStore, backlog
-from warehouse.control.backlog import BacklogItem
+from warehouse.control import ControlStore
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
 from warehouse.queries.charts import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError

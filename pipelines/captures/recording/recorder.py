@@ -11,7 +11,8 @@ from pipelines.captures.erased_accounts import ErasureMarksCache
 from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.clock import MACHINE_CLOCK, Clock
-from warehouse.control import ControlStore, generations, sequences
+from warehouse.control import ControlStore
+from warehouse.control.captures import generations, sequences
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks

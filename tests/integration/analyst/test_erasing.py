@@ -21,7 +21,8 @@ from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.erasure.account import forget_runs, open_erasure
 from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control, sequences
+from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
+from warehouse.control.captures import sequences
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_bytes, pack_document

@@ -17,7 +17,7 @@ from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.captures.replay import Replay, SurfaceReplay
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
-from warehouse.control import sequences
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import count_archive, read_archive

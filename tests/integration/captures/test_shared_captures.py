@@ -19,7 +19,8 @@ from pipelines.captures.sharing import (
     CaptureSharing,
 )
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, capture_claims, generations, open_control
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import capture_claims, generations
 from warehouse.records.errors import (
     ForbiddenError,
     RunCancelledError,

@@ -27,7 +27,7 @@ from tests.children import child
 from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from tests.stage import PATIENCE_S, Stage, open_stage
-from warehouse.control import capture_claims
+from warehouse.control.captures import capture_claims
 from warehouse.queries.charts import read_known_issues
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (

@@ -14,7 +14,7 @@ from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
-from warehouse.control import backlog
+from warehouse.control.captures import backlog
 from warehouse.queries.charts import read_known_issues, read_songs_of_issues, read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import open_control, sequences
+from warehouse.control import open_control
+from warehouse.control.captures import sequences
 from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import ControlStore, backlog, open_control
-from warehouse.control.backlog import BacklogItem
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 SURFACE = "chart_songs"

@@ -6,17 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import (
-    ControlStore,
-    backlog,
-    erasure,
-    generations,
-    jobs,
-    links,
-    open_control,
-    sequences,
-    watchlists,
-)
+from warehouse.control import ControlStore, erasure, jobs, links, open_control, watchlists
+from warehouse.control.captures import backlog, generations, sequences
 from warehouse.control.jobs import NewJob
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 

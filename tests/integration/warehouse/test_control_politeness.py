@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from warehouse.control import ControlStore, capture_claims, open_control, sequences
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import capture_claims, sequences
 from warehouse.control.hosts import circuits, robots, validators
 from warehouse.control.hosts.validators import CacheValidators
 

@@ -5,17 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import (
-    ControlStore,
-    generations,
-    job_claims,
-    jobs,
-    leases,
-    links,
-    open_control,
-    sequences,
-)
-from warehouse.control.generations import ANY_ENTITY
+from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
+from warehouse.control.captures import generations, sequences
+from warehouse.control.captures.generations import ANY_ENTITY
 from warehouse.control.hosts import budgets
 from warehouse.control.jobs import NewJob
 from warehouse.control.links import CachedLink

@@ -19,8 +19,9 @@ from api.services.reads.chart_backlog import (
     ChartBacklog,
     open_chart_history,
 )
-from warehouse.control import ControlStore, backlog, open_control
-from warehouse.control.backlog import BacklogItem
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
 from warehouse.control.schema import BACKLOG
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import ForbiddenError, WarehouseUnavailableError

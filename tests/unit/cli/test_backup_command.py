@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from warehouse.control import open_control, sequences
+from warehouse.control import open_control
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError

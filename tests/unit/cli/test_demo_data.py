@@ -8,7 +8,8 @@ import pytest
 from api.cli.processes.demo_data import has_tables, keep_tables
 from tests.unit.cli.asked_scans import ask_for_scan
 from warehouse import open_warehouse
-from warehouse.control import jobs, open_control, sequences
+from warehouse.control import jobs, open_control
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import SametrackError

@@ -145,7 +145,7 @@ def test_the_end_of_a_scan_is_written_once_the_store_is_back(
         raise AWAY
 
     with monkeypatch.context() as patched:
-        patched.setattr(stage.control, "requeue", away)
+        patched.setattr(job_claims, "requeue", away)
         for _ in range(3):
             stage.clock.advance(1.0)
             assert not stage.worker.try_step()

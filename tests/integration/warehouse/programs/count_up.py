@@ -5,7 +5,8 @@ Usage: count_up.py URL COUNT NAME
 
 import sys
 
-from warehouse.control import open_control, sequences
+from warehouse.control import open_control
+from warehouse.control.captures import sequences
 
 url, count, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 control = open_control(url, world="sandbox")

@@ -10,7 +10,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from warehouse.control import open_control, sequences
+from warehouse.control import open_control
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
