@@ -40,7 +40,10 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_picture_source, choose_profile
 from pipelines.scan.service.open_service import build_scan_service
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control.captures import generations
+from warehouse.control.hosts import budgets, circuits, robots
+from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
@@ -151,7 +154,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         control=control,
         sounds_dir=home.sounds_dir,
     )
-    changes = EntityChanges(control.generations, see=engine.refresh)
+    changes = EntityChanges(partial(generations.read, control), see=engine.refresh)
     control.on_generations_change = changes.mark_changed
     runner = stack.enter_context(closing(_statement_runner(settings, lake)))
     return Services(
@@ -163,7 +166,7 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         sql=SqlService(runner, is_demo=is_demo),
         pictures=_pictures(settings, home, sources),
         changes=changes,
-        sessions=control,
+        sessions=StoredSessions(control),
         metrics=Metrics(
             _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
         ),
@@ -177,7 +180,9 @@ def _probes(
     return {
         "control_store": lambda: _probe_control(control),
         "lake": lambda: _probe_lake(lake),
-        "workers": probe_workers(lambda: control.live_workers(settings.worker_lost_after_s)),
+        "workers": probe_workers(
+            lambda: job_claims.live_workers(control, settings.worker_lost_after_s)
+        ),
         "disk": lambda: probe_writable(home.root) or room(),
     }
 
@@ -205,8 +210,8 @@ def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> Platfo
     return PlatformHealth(
         latest=partial(read_latest_health, engine),
         last_worked=partial(read_last_worked, engine),
-        circuits=control.circuits,
-        robots=control.robots_decisions,
+        circuits=partial(circuits.read_all, control),
+        robots=partial(robots.decisions, control),
         is_demo=is_demo,
     )
 
@@ -215,10 +220,10 @@ def _store_metrics(
     control: ControlStore, platform: PlatformHealth, *, lost_after_s: float
 ) -> StoreMetrics:
     return StoreMetrics(
-        jobs=control.job_counts,
-        queue_age_s=control.queue_age_s,
-        workers=lambda: len(control.live_workers(lost_after_s)),
-        upstream_requests=control.spent_today,
+        jobs=partial(jobs.counts, control),
+        queue_age_s=partial(jobs.queue_age_s, control),
+        workers=lambda: len(job_claims.live_workers(control, lost_after_s)),
+        upstream_requests=partial(budgets.spent_today, control),
         surfaces=platform.states,
     )
 
@@ -253,7 +258,7 @@ def _read_annotations(engine: Engine, comparison_id: str | None) -> list[Row]:
 
 
 def _probe_control(control: ControlStore) -> None:
-    control.jobs(limit=1)
+    jobs.newest(control, limit=1)
 
 
 def _probe_lake(lake: Lake) -> None:

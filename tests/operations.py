@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pipelines.platform.providers import build_data_provider
 from tests.documents import MUSIC_ID
 from tests.reads import Desk
+from warehouse.control import job_claims, jobs
 from warehouse.records.values import Document
 
 VIDPLAT = "/api/v1/vidplat"
@@ -117,9 +118,11 @@ class BusyWorker:
 
     def _work(self) -> None:
         control = self._service.control
-        while (job := control.claim("worker")) is None:
+        while (job := job_claims.claim(control, "worker")) is None:
             if self._is_over.wait(0.01):
                 return
         if self._result is not None:
             self._service.results[job.job_id] = self._result
-        control.finish(job.job_id, "failed" if self._error else "completed", error=self._error)
+        jobs.finish(
+            control, job.job_id, "failed" if self._error else "completed", error=self._error
+        )

@@ -28,7 +28,9 @@ from api.cli.processes.child_processes import (
 from pipelines.orchestration.open_instance import open_instance
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.hosts import circuits, surface_answers
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
@@ -173,22 +175,26 @@ class Stage:
     def settle(self) -> None:
         """No fault in force or remembered; a worker at work, if one was started and is gone."""
         LOCAL.delete(f"http://127.0.0.1:{self.port}/_world/faults").raise_for_status()
-        for one in self.control.circuits():
-            self.control.note_success(one.host, one.surface, is_probe=True, with_data=True)
-        for host, surface in self.control.surface_answers(max_age_s=HOUR_S):
-            self.control.note_answer(host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S)
+        for one in circuits.read_all(self.control):
+            circuits.note_success(
+                self.control, one.host, one.surface, is_probe=True, with_data=True
+            )
+        for host, surface in surface_answers.read_recent(self.control, max_age_s=HOUR_S):
+            surface_answers.note(
+                self.control, host, surface, kind=ANSWERED, keep=1, max_age_s=HOUR_S
+            )
         if self.worker is not None and self.worker.exit_code() is not None:
             self.start_worker()
-        self.wait(lambda: self.worker is None or self.control.live_workers(HOUR_S))
+        self.wait(lambda: self.worker is None or job_claims.live_workers(self.control, HOUR_S))
 
     def pronounce_worker_dead(self) -> None:
         """Put its last word, and that of its scans, an hour back: so long nobody waits for it."""
-        running = [job.job_id for job in self.control.jobs(limit=100, status="running")]
+        running = [job.job_id for job in jobs.newest(self.control, limit=100, status="running")]
         with closing(
             open_control(self.control_url, world="sandbox", clock=lambda: time.time() - HOUR_S)
         ) as past:
-            for worker_id in self.control.live_workers(HOUR_S):
-                past.beat(worker_id, running)
+            for worker_id in job_claims.live_workers(self.control, HOUR_S):
+                job_claims.beat(past, worker_id, running)
 
     def hold(self, surface: str, *, after: int) -> Callable[[], bool]:
         """Let the platform answer so many requests of a surface, and leave the next unanswered.
@@ -219,10 +225,10 @@ class Stage:
             origin="cli",
             priority=100,
         )
-        return self.control.create_or_join(new)[0].job_id
+        return jobs.create_or_join(self.control, new)[0].job_id
 
     def job(self, job_id: str) -> Job:
-        found = self.control.job(job_id)
+        found = jobs.get(self.control, job_id)
         assert found is not None
         return found
 

@@ -12,7 +12,8 @@ from pipelines.scan.service.scan_jobs import ScanJob
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
 from tests.documents import work
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control.jobs import NewJob
 from warehouse.records.errors import JobNotFoundError, JobResultMissingError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Origin
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
@@ -98,7 +99,7 @@ class FakeDesk:
             parameters=parameters.to_document(), fingerprint=text, scan_key=None, origin=origin,
             priority=PRIORITY_SCHEDULED, job_id=job_id,
         )  # fmt: skip
-        job, _ = self.control.create_or_join(new)
+        job, _ = jobs.create_or_join(self.control, new)
         self.asked.append(job.job_id)
         if not self.is_slow:
             self.work()
@@ -106,20 +107,20 @@ class FakeDesk:
 
     def work(self) -> None:
         """What a worker does."""
-        while (job := self.control.claim("worker")) is not None:
+        while (job := job_claims.claim(self.control, "worker")) is not None:
             if job.input in self.failing:
                 error: dict[str, object] = {
                     "type": "upstream_empty",
                     "detail": "nothing came",
                     "hint": None,
                 }
-                self.control.finish(job.job_id, "failed", error=error)
+                jobs.finish(self.control, job.job_id, "failed", error=error)
                 continue
             self._results[job.job_id] = self.songs.result(job.input)
-            self.control.finish(job.job_id, "completed")
+            jobs.finish(self.control, job.job_id, "completed")
 
     def job(self, job_id: str) -> ScanJob:
-        job = self.control.job(job_id)
+        job = jobs.get(self.control, job_id)
         if job is None:
             raise JobNotFoundError("No job has this id, or its retention is over")
         if job.status == "completed" and job_id not in self._results:

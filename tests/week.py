@@ -18,7 +18,7 @@ from pipelines.settings import Settings
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import next_time, to_cron
 from tests.stage import Stage, wait_for
-from warehouse.control import open_control
+from warehouse.control import open_control, watchlists
 from warehouse.queries.results import read_candidates
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
@@ -85,7 +85,7 @@ class Week:
             },
         )  # fmt: skip
         self.began_at = self.clock.moment()
-        self.watchers[0].control.create_watchlist(plan, to_cron(self.every))
+        watchlists.create(self.watchers[0].control, plan, to_cron(self.every))
 
     def go_on(self, *, days: float, disturb: Callable[[int], bool] = lambda _: False) -> None:
         """Pass so many days. `disturb(step)`: called until it says True, after each hand-in."""
@@ -102,7 +102,7 @@ class Week:
 
     def runs(self) -> list[WatchlistRun]:
         """All runs, oldest first."""
-        return list(reversed(self.watchers[0].control.watch_runs(NAME, limit=9999)))
+        return list(reversed(watchlists.newest_runs(self.watchers[0].control, NAME, limit=9999)))
 
     def due_times(self, *, days: float) -> list[datetime]:
         """What the calendar says should have been run."""
@@ -130,7 +130,7 @@ class Week:
         """Both watchers look; True while a run is open."""
         for watcher in self.watchers:
             watcher.advance()
-        runs = self.watchers[0].control.watch_runs(NAME, limit=1)
+        runs = watchlists.newest_runs(self.watchers[0].control, NAME, limit=1)
         return bool(runs) and runs[0].status not in ENDED_RUN_STATUSES
 
     def _following(self) -> datetime | None:

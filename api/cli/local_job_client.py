@@ -17,6 +17,7 @@ from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.scan_jobs import ScanJob
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
+from warehouse.control import job_claims
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def open_local_job_client(settings: ApiSettings) -> Iterator[LocalJobClient]:
 def has_live_worker(settings: Settings) -> bool:
     """Return True if a worker of the chosen profile has sent a recent heartbeat."""
     with open_control_of(settings, open_chosen_home(settings)) as control:
-        return bool(control.live_workers(settings.worker_lost_after_s))
+        return bool(job_claims.live_workers(control, settings.worker_lost_after_s))
 
 
 def reports_dir(settings: Settings) -> Path:

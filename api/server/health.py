@@ -24,7 +24,8 @@ from pipelines.doctor.documents import (
     to_surface_documents,
 )
 from pipelines.documents.videos import to_time
-from warehouse.control import CircuitState, RobotsDecision
+from warehouse.control.hosts.circuits import CircuitState
+from warehouse.control.hosts.robots import RobotsDecision
 from warehouse.home.disk_space import free_megabytes, why_unwritable
 from warehouse.records.errors import ProfileNotChosenError, WarehouseError
 from warehouse.records.health import SurfaceHealth

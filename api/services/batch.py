@@ -24,6 +24,7 @@ from pipelines.captures.inputs import (
 from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanService
+from warehouse.control import links
 from warehouse.records.errors import (
     CapacityExhaustedError,
     InputError,
@@ -128,7 +129,7 @@ async def _read_or_refuse(
 
 async def _read(captures: Captures, sources: Sources, text: str, link: InputTarget) -> _Read:
     if link.url is not None:
-        if await run_sync(sources.control.read_cached_link, link.url) is not None:
+        if await run_sync(links.read, sources.control, link.url) is not None:
             return BatchInput(text, text)  # a scan has followed it to its track before
         link = await captures.follow_link(link.url)
     if link.kind == "service_track":  # the link of the song, so that it is not followed again

@@ -28,7 +28,7 @@ from pipelines.catalog.rules.planning import TRACK_STATES, TrackState, state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService, CatalogStatus
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, catalogs
 from warehouse.records.catalog.tracks import CatalogTrack
 
 PATH = "/api/v1/sametrack/catalogs"
@@ -108,7 +108,7 @@ class CatalogApi:
         return {"name": name, "cancelled_count": count, "is_demo_data": self.is_demo}
 
     def _status(self, name: str) -> CatalogStatus:
-        if self.control.catalog(name) is None:
+        if catalogs.get(self.control, name) is None:
             raise NotFoundError(f"There is no catalogue {name!r}")
         return self.catalogs.status(name)
 

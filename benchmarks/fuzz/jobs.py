@@ -36,7 +36,7 @@ from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, jobs, leases, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
 from warehouse.records.jobs import Job, ProgressRecord
 
@@ -105,7 +105,7 @@ class JobLives(RuleBasedStateMachine):
         except (JobNotFoundError, WarehouseUnavailableError):
             self._count("cancel of what is gone")
             return
-        after = self.control.job(wanted.job_id)
+        after = jobs.get(self.control, wanted.job_id)
         assert after is not None
         assert before in FINAL or after.cancel_requested or after.status in FINAL
         self._count("cancel")
@@ -147,7 +147,7 @@ class JobLives(RuleBasedStateMachine):
     def scan_goes_on(self, pick: int, pool: int) -> None:
         job_id, scan = self._scan(pick)
         progress = ProgressRecord(candidate_pool_count=pool)
-        self.control.save_progress(job_id, progress, run_number=scan.run_number)
+        jobs.save_progress(self.control, job_id, progress, run_number=scan.run_number)
         self._count("progress")
 
     @rule(pick=st.integers(0, 99), fails=st.booleans())
@@ -158,12 +158,14 @@ class JobLives(RuleBasedStateMachine):
         A run that was given up meanwhile changes nothing.
         """
         job_id, scan = self._scan(pick)
-        before = self.control.job(job_id)
+        before = jobs.get(self.control, job_id)
         if before is None or before.run_number != scan.run_number or before.status != "running":
             scan.is_gone = True
-            assert not self.control.finish(job_id, "completed", run_number=scan.run_number - 1)
+            assert not jobs.finish(
+                self.control, job_id, "completed", run_number=scan.run_number - 1
+            )
             return
-        is_cancelled = self.control.is_cancel_requested(job_id)
+        is_cancelled = jobs.is_cancel_requested(self.control, job_id)
         status = "cancelled" if is_cancelled else "failed" if fails else "completed"
         self._end_run(self._run(job_id, scan), status)
         if status == "completed":
@@ -171,7 +173,8 @@ class JobLives(RuleBasedStateMachine):
         error: dict[str, object] | None = None
         if status == "failed":
             error = {"type": "internal_error", "detail": "drawn"}
-        self.control.finish(
+        jobs.finish(
+            self.control,
             job_id,
             status,  # type: ignore[arg-type]  # a final one
             error=error,
@@ -238,17 +241,17 @@ class JobLives(RuleBasedStateMachine):
     @rule()
     def things_expire(self) -> None:
         self.now += timedelta(days=KEPT_DAYS, seconds=1)
-        expired = self.control.expired_jobs(self.now, limit=1000)
-        assert all(self.control.job(name).status in FINAL for name in expired)  # type: ignore[union-attr]  # it is there
-        self.control.delete_jobs(expired)
-        self.control.delete_expired_state(self.now)
+        expired = jobs.expired(self.control, self.now, limit=1000)
+        assert all(jobs.get(self.control, name).status in FINAL for name in expired)  # type: ignore[union-attr]  # it is there
+        jobs.delete_ended(self.control, expired)
+        leases.delete_expired(self.control, self.now)
         for name in expired:
             self.seen.pop(name, None)
         self._count("expire")
 
     @invariant()
     def promises_hold(self) -> None:
-        after = {one.job_id: one for one in self.control.jobs(limit=1000)}
+        after = {one.job_id: one for one in jobs.newest(self.control, limit=1000)}
         for job_id, before in self.seen.items():
             now = after.get(job_id)
             assert now is not None, "a job vanished before its time"
@@ -283,15 +286,15 @@ class JobLives(RuleBasedStateMachine):
             for job_id, scan in self._scans():
                 if not scan.is_gone:
                     self._end_run(self._run(job_id, scan), "completed")
-                    self.control.finish(job_id, "completed", expires_at=self._kept())
+                    jobs.finish(self.control, job_id, "completed", expires_at=self._kept())
                     scan.is_gone = True
-            if all(one.status in FINAL for one in self.control.jobs(limit=1000)):
+            if all(one.status in FINAL for one in jobs.newest(self.control, limit=1000)):
                 break
-        left = [one for one in self.control.jobs(limit=1000) if one.status not in FINAL]
+        left = [one for one in jobs.newest(self.control, limit=1000) if one.status not in FINAL]
         assert not left, f"jobs without an end: {left}"
         self.now += timedelta(seconds=60)
         worker.step()
-        for one in self.control.jobs(limit=1000):
+        for one in jobs.newest(self.control, limit=1000):
             for number in range(1, one.run_number + 1):
                 run = self.instance.get_run_by_id(run_id(one.job_id, number))
                 assert run is None or run.is_finished, "a run without an end"
@@ -337,7 +340,7 @@ class JobLives(RuleBasedStateMachine):
     def _beat_runs(self) -> None:
         """Each run sends its heartbeats itself."""
         for job_id, run in self._scans():
-            self.control.heartbeat_job(job_id, run_number=run.run_number)
+            job_claims.beat_job(self.control, job_id, run_number=run.run_number)
 
     def _scan(self, pick: int) -> tuple[str, FakeRun]:
         found = self._scans()

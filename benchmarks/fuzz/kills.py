@@ -23,6 +23,7 @@ from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.run_identity import run_id
 from tests.stage import Stage, open_stage, wait_for
+from warehouse.control import jobs, links
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, STAGES, Job
 from warehouse.tables import TABLES
@@ -109,10 +110,10 @@ class Hunt:
         self.number += 1
         music_id, link = self.track["music_id"], self.track["share_link"]
         if aim is AT_LINK:  # nobody remembers where it leads
-            self.stage.control.cache_link(link, "music", music_id, ttl_s=-1.0)
+            links.save(self.stage.control, link, "music", music_id, ttl_s=-1.0)
         if aim is AT_PROFILES:
-            jobs = [job.job_id for job in self.stage.control.jobs(limit=1000)]
-            self.stage.engine.lake.delete("raw.accounts", "job_id", jobs)
+            ids = [job.job_id for job in jobs.newest(self.stage.control, limit=1000)]
+            self.stage.engine.lake.delete("raw.accounts", "job_id", ids)
         return self.stage.ask(
             link if aim is AT_LINK else music_id,
             music_id=None if aim is AT_LINK else music_id,

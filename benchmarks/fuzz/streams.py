@@ -2,29 +2,12 @@
 
 import asyncio
 from contextlib import suppress
-from datetime import datetime
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import load_profile
-from warehouse.control.records import TokenGrant
+from tests.host_rates import FreeTurns
 
 PIECE = 65_536
-
-
-class FreeHosts:
-    """A control store that grants everything and keeps nothing."""
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        return TokenGrant(wait_s=0.0, spent=False)
-
-    def pause_host(self, host: str, until: datetime) -> None:
-        return
-
-    def host_paused_until(self, host: str) -> datetime | None:
-        return None
 
 
 def read_response(body: bytes, coding: str) -> int:
@@ -46,8 +29,7 @@ async def _read(body: bytes, coding: str) -> int:
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     profile = load_profile("sandbox", sandbox_port=port)
-    turns = HostRateLimiter(FreeHosts(), profile.rate, daily_budget=100)
-    async with server, GuestClient(profile, turns) as client:
+    async with server, GuestClient(profile, FreeTurns()) as client:
         host = profile.hosts.share
         ask = HttpRequest(
             surface="music_list", url=f"http://{host}:{port}/", allowed=(host,), attempts=1

@@ -12,15 +12,14 @@ from pipelines.parameters.scan import fingerprint
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.sources import planner, rules
 from pipelines.scan.service import job_endings
-from warehouse.control.hosts import circuits, host_budgets
-from warehouse.control.hosts.host_budgets import HostBudgetRows
-from warehouse.control.job_claims import JobClaimRows
-from warehouse.control.jobs import JobRows, transition_job
+from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control.hosts import budgets, circuits
+from warehouse.control.jobs import transition_job
 
 WORKER = "pipelines.orchestration.worker.worker.Worker."
 CLAIMS = "warehouse.control.job_claims."
 ENDINGS = "pipelines.scan.service.job_endings."
-BUCKET = "warehouse.control.hosts.host_budgets.take"
+BUCKET = "warehouse.control.hosts.budgets.take"
 CIRCUITS = "warehouse.control.hosts.circuits."
 PLANNER = "pipelines.platform.sources.planner."
 
@@ -44,12 +43,12 @@ def _same_run_number() -> AbstractContextManager[object]:
 
 
 def _stop_costs() -> AbstractContextManager[object]:
-    requeue = JobClaimRows.requeue
+    requeue = job_claims.requeue
 
-    def costly(self: JobClaimRows, job_id: str, **given: Any) -> bool:
-        return requeue(self, job_id, **{**given, "costs_attempt": True})
+    def costly(control: ControlStore, job_id: str, **given: Any) -> bool:
+        return requeue(control, job_id, **{**given, "costs_attempt": True})
 
-    return patch.object(JobClaimRows, "requeue", costly)
+    return patch.object(job_claims, "requeue", costly)
 
 
 def _ending(change: Callable[[Any, Any], Any]) -> Bug:
@@ -67,12 +66,12 @@ def _results_forgotten() -> AbstractContextManager[object]:
 
 
 def _anybody_ends() -> AbstractContextManager[object]:
-    finish = JobRows.finish
+    finish = jobs.finish
 
-    def ended(self: JobRows, job_id: str, status: Any, **given: Any) -> bool:
-        return finish(self, job_id, status, **{**given, "run_number": None})
+    def ended(control: ControlStore, job_id: str, status: Any, **given: Any) -> bool:
+        return finish(control, job_id, status, **{**given, "run_number": None})
 
-    return patch.object(JobRows, "finish", ended)
+    return patch.object(jobs, "finish", ended)
 
 
 def _any_wish_is_new() -> AbstractContextManager[object]:
@@ -84,16 +83,16 @@ def _any_wish_is_new() -> AbstractContextManager[object]:
 
 
 def _deleted_early() -> AbstractContextManager[object]:
-    expired = JobRows.expired_jobs
+    expired = jobs.expired
 
-    def early(self: JobRows, now: datetime, *, limit: int) -> list[str]:
-        return expired(self, now + timedelta(days=1), limit=limit)
+    def early(control: ControlStore, now: datetime, *, limit: int) -> list[str]:
+        return expired(control, now + timedelta(days=1), limit=limit)
 
-    return patch.object(JobRows, "expired_jobs", early)
+    return patch.object(jobs, "expired", early)
 
 
 def _bucket(change: Callable[[Any, dict[str, Any]], Any]) -> Bug:
-    take = host_budgets.take
+    take = budgets.take
     return lambda: patch(BUCKET, lambda bucket, now, **p: take(change(bucket, p), now, **p))
 
 
@@ -145,7 +144,7 @@ def _same_host_asked() -> AbstractContextManager[object]:
     return patch(PLANNER + "refusal_scope", wider)
 
 
-def _never_paused(_self: HostBudgetRows, _host: str) -> None:
+def _never_paused(_control: ControlStore, _host: str) -> None:
     """Forget that a host asked for a pause."""
 
 
@@ -168,9 +167,7 @@ BUGS: dict[str, Bug] = {
     "the daily budget is not looked at": _bucket(_no_budget),
     "a spent token is not counted": _bucket(lambda bucket, _p: replace(bucket, spent=0)),
     "a bucket is always full": _bucket(lambda bucket, p: replace(bucket, tokens=p["burst"])),
-    "a pause is forgotten": lambda: patch.object(
-        HostBudgetRows, "host_paused_until", _never_paused
-    ),
+    "a pause is forgotten": lambda: patch.object(budgets, "paused_until", _never_paused),
     "circuits never open": _failure(threshold=10**6),
     "circuits open too early": _failure(threshold=1),
     "circuits close too early": _failure(open_s=1.0),

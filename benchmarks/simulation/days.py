@@ -22,7 +22,7 @@ from benchmarks.simulation.processes import SharedStore
 from benchmarks.simulation.questions import Questions
 from benchmarks.simulation.scans import RunRecords
 from benchmarks.simulation.upstream import Platform
-from benchmarks.simulation.watched import Promises
+from benchmarks.simulation.watched import Promises, watch_stores
 
 STEPS_S = (0.2, 2.0, 6.0, 30.0, 600.0, 7200.0, 40_000.0)
 JUMPS_S = (-3600.0, -30.0, 30.0, 3600.0)
@@ -142,6 +142,7 @@ def run_seed(seed: int, *, days: float) -> Simulation:
         stack.enter_context(structlog.testing.capture_logs())
         drawn_ids = patch("warehouse.control.jobs.uuid4", lambda: UUID(int=ids.getrandbits(128)))
         stack.enter_context(drawn_ids)
+        stack.enter_context(watch_stores())
         for name in ("delete_runless_materializations", "delete_check_results"):
             stack.enter_context(patch(f"{MAINTENANCE}.{name}", lambda *_: None))
         stack.enter_context(patch(SESSION, lambda **_: None))  # nothing leaves the machine

@@ -21,6 +21,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.scan.service.stored_results import ResultCache
 from pipelines.settings import Settings
+from warehouse.control import job_claims, jobs
 from warehouse.records.errors import JobNotFoundError
 from warehouse.records.jobs import JobStatus, Origin
 
@@ -142,7 +143,7 @@ class JobEvents:
             self._run(one, one.worker.beat)
             for job_id, scan in one.scans():
                 try:  # each run sends its heartbeats itself
-                    scan.control.heartbeat_job(job_id, run_number=scan.run_number)
+                    job_claims.beat_job(scan.control, job_id, run_number=scan.run_number)
                 except Killed:
                     scan.kill()
 
@@ -281,7 +282,7 @@ class JobEvents:
     def _end(self, job_id: str, scan: SimulatedScan, *, is_last: bool = False) -> None:
         """The scan writes its end itself; it may die when its result is stored already."""
         scan.is_ending = True
-        claim = scan.control.check_claim(job_id, scan.run_number)
+        claim = job_claims.check(scan.control, job_id, scan.run_number)
         self.promises.jobs.check_claim(job_id, scan.run_number, claim)
         status: JobStatus = self.chance.choice(("completed", "completed", "failed"))
         if claim == "cancelled":
@@ -296,8 +297,13 @@ class JobEvents:
                 return
         error: dict[str, object] | None = {"type": "internal_error"} if status == "failed" else None
         expires_at = self.promises.clock.now() + timedelta(days=RETENTION_DAYS)
-        is_written = scan.control.finish(
-            job_id, status, error=error, expires_at=expires_at, run_number=scan.run_number
+        is_written = jobs.finish(
+            scan.control,
+            job_id,
+            status,
+            error=error,
+            expires_at=expires_at,
+            run_number=scan.run_number,
         )
         self.promises.jobs.check_end(job_id, scan.run_number, status, is_written=is_written)
         scan.kill()

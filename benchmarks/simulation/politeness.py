@@ -4,7 +4,8 @@ from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 
 from benchmarks.simulation.clock import SimulatedClock
-from warehouse.control.records import CircuitDecision, TokenGrant
+from warehouse.control.hosts.budgets import TokenGrant
+from warehouse.control.hosts.circuits import CircuitDecision
 
 ROUNDING = 1e-3
 AT_ONCE_S = 1.0

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine
 
-from warehouse.control import open_control
-from warehouse.control.database import Database
+from warehouse.control import ControlStore, open_control
 from warehouse.control.schema import JOBS
 
 COLUMNS = tuple(column.name for column in JOBS.columns)
@@ -47,7 +46,7 @@ class Process:
             raise Killed(self.name)
 
 
-class ProcessDatabase(Database):
+class ProcessStore(ControlStore):
     """The store as one process reaches it."""
 
     def __init__(self, engine: Engine, *, clock: Callable[[], float], process: Process) -> None:
@@ -55,16 +54,16 @@ class ProcessDatabase(Database):
         self._process = process
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def write(self) -> Iterator[Connection]:
         self._process.reach()
-        with super().writing() as connection:
+        with super().write() as connection:
             yield connection
             self._process.reach(may_wait=False)  # killed here, it leaves nothing behind
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[Connection]:
         self._process.reach()
-        with super().reading() as connection:
+        with super().read() as connection:
             yield connection
 
 
@@ -73,7 +72,7 @@ class SharedStore:
 
     def __init__(self) -> None:
         self._control = open_control("sqlite://", world="sandbox")
-        self.engine = self._control._database.engine  # its processes share it
+        self.engine = self._control.engine  # its processes share it
         self._raw: sqlite3.Connection = self.engine.raw_connection().driver_connection  # type: ignore[assignment]
         self._raw.execute("create table changed_jobs (job_id text primary key)")
         for when, row in (("insert", "new"), ("update", "new"), ("delete", "old")):

@@ -1,16 +1,21 @@
-"""The control store of one process, which tells the promises what it granted and decided."""
+"""The control store of one process, and what tells the promises what it granted and decided."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 from benchmarks.simulation.clock import SimulatedClock
 from benchmarks.simulation.planning import PlanningPromises
 from benchmarks.simulation.politeness import PolitenessPromises
-from benchmarks.simulation.processes import Process, ProcessDatabase, SharedStore
+from benchmarks.simulation.processes import Process, ProcessStore, SharedStore
 from benchmarks.simulation.promises import JobPromises
-from warehouse.control import ControlStore
-from warehouse.control.records import CircuitDecision, TokenGrant
+from warehouse.control import job_claims
+from warehouse.control.hosts import budgets, circuits, surface_answers
+from warehouse.control.hosts.budgets import TokenGrant
+from warehouse.control.hosts.circuits import CircuitDecision
 from warehouse.records.jobs import Job
 
 
@@ -27,60 +32,95 @@ class Promises:
         self.planning = PlanningPromises(clock)
 
 
-class WatchedStore(ControlStore):
+class WatchedStore(ProcessStore):
     """The control store of one process."""
 
     def __init__(self, store: SharedStore, process: Process, promises: Promises) -> None:
-        clock = promises.clock.unix
-        super().__init__(
-            ProcessDatabase(store.engine, clock=clock, process=process), world="sandbox"
-        )
-        self._process = process
-        self._promises = promises
+        super().__init__(store.engine, clock=promises.clock.unix, process=process)
+        self.process = process
+        self.promises = promises
 
-    def claim(self, worker_id: str, **given: Any) -> Job | None:
-        job = super().claim(worker_id, **given)
-        self._promises.jobs.claimed(None if job is None else job.job_id)
-        return job
 
-    def take_token(self, host: str, **given: Any) -> TokenGrant:
-        grant = super().take_token(host, **given)
-        self._promises.note(f"token {host} {grant.wait_s} {grant.spent}")
-        if grant.spent:
-            self._promises.politeness.refused(host)
-        self._promises.politeness.granted(host, grant)
-        return grant
+def _claim(original: Any, control: WatchedStore, worker_id: str, **given: Any) -> Job | None:
+    job: Job | None = original(control, worker_id, **given)
+    control.promises.jobs.claimed(None if job is None else job.job_id)
+    return job
 
-    def pause_host(self, host: str, until: datetime) -> None:
-        super().pause_host(host, until)
-        self._promises.note(f"pause {host} {until}")
-        self._promises.politeness.paused(host, until.timestamp())
 
-    def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
-        decision = super().check_circuit(host, surface, probe_s=probe_s)
-        if not decision.is_allowed or decision.is_probe:
-            self._promises.note(f"circuit {host} {surface} {decision}")
-        self._promises.politeness.decided((host, surface), decision, self._process.name)
-        return decision
+def _take_token(original: Any, control: WatchedStore, host: str, **given: Any) -> TokenGrant:
+    grant: TokenGrant = original(control, host, **given)
+    control.promises.note(f"token {host} {grant.wait_s} {grant.spent}")
+    if grant.spent:
+        control.promises.politeness.refused(host)
+    control.promises.politeness.granted(host, grant)
+    return grant
 
-    def note_failure(self, host: str, surface: str, **given: Any) -> None:
-        began, cause, is_probe = self._promises.clock.unix(), given["cause"], given["is_probe"]
-        super().note_failure(host, surface, **given)
-        self._promises.politeness.failed(
-            (host, surface), cause, began, self._process.name, is_probe=is_probe
-        )
-        self._promises.note(f"failed {surface} {self._promises.politeness.state()}")
 
-    def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
-        super().note_success(host, surface, is_probe=is_probe, with_data=with_data)
-        self._promises.politeness.answered((host, surface), is_probe=is_probe)
+def _pause(original: Any, control: WatchedStore, host: str, until: datetime) -> None:
+    original(control, host, until)
+    control.promises.note(f"pause {host} {until}")
+    control.promises.politeness.paused(host, until.timestamp())
 
-    def release_probe(self, host: str, surface: str) -> None:
-        super().release_probe(host, surface)
-        self._promises.politeness.released((host, surface))
 
-    def note_answer(self, host: str, surface: str, **given: Any) -> Sequence[str]:  # type: ignore[override]
-        answers = super().note_answer(host, surface, **given)
-        self._promises.note(f"answer {surface} {given['kind']}")
-        self._promises.planning.learned(surface, given["kind"])
-        return answers
+def _check(
+    original: Any, control: WatchedStore, host: str, surface: str, **given: Any
+) -> CircuitDecision:
+    decision: CircuitDecision = original(control, host, surface, **given)
+    if not decision.is_allowed or decision.is_probe:
+        control.promises.note(f"circuit {host} {surface} {decision}")
+    control.promises.politeness.decided((host, surface), decision, control.process.name)
+    return decision
+
+
+def _note_failure(
+    original: Any, control: WatchedStore, host: str, surface: str, **given: Any
+) -> None:
+    promises = control.promises
+    began, cause, is_probe = promises.clock.unix(), given["cause"], given["is_probe"]
+    original(control, host, surface, **given)
+    promises.politeness.failed(
+        (host, surface), cause, began, control.process.name, is_probe=is_probe
+    )
+    promises.note(f"failed {surface} {promises.politeness.state()}")
+
+
+def _note_success(
+    original: Any, control: WatchedStore, host: str, surface: str, **given: Any
+) -> None:
+    original(control, host, surface, **given)
+    control.promises.politeness.answered((host, surface), is_probe=given["is_probe"])
+
+
+def _release_probe(original: Any, control: WatchedStore, host: str, surface: str) -> None:
+    original(control, host, surface)
+    control.promises.politeness.released((host, surface))
+
+
+def _note_answer(
+    original: Any, control: WatchedStore, host: str, surface: str, **given: Any
+) -> Any:
+    answers = original(control, host, surface, **given)
+    control.promises.note(f"answer {surface} {given['kind']}")
+    control.promises.planning.learned(surface, given["kind"])
+    return answers
+
+
+_WATCHED: tuple[tuple[Any, str, Callable[..., object]], ...] = (
+    (job_claims, "claim", _claim),
+    (budgets, "take_token", _take_token),
+    (budgets, "pause", _pause),
+    (circuits, "check", _check),
+    (circuits, "note_failure", _note_failure),
+    (circuits, "note_success", _note_success),
+    (circuits, "release_probe", _release_probe),
+    (surface_answers, "note", _note_answer),
+)
+
+
+@contextmanager
+def watch_stores() -> Iterator[None]:
+    """Tell the promises of each store what its process was granted and decided."""
+    with ExitStack() as stack:
+        for module, name, watched in _WATCHED:
+            stack.enter_context(patch.object(module, name, partial(watched, getattr(module, name))))
+        yield

@@ -7,7 +7,8 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from benchmarks.speed.running import Figure, Workspace
-from warehouse.control import NewJob, open_control
+from warehouse.control import job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.record_rows import video_row
@@ -34,13 +35,14 @@ def measure_stores(space: Workspace) -> Iterator[Figure]:
         ]
     yield f"one video by key over {COMMITS} commits, median", _ms(reads), "28 ms"
     with closing(open_control(home.control_url, world="sandbox")) as control:
-        job, _ = control.create_or_join(_job())
-        control.claim("bench")
+        job, _ = jobs.create_or_join(control, _job())
+        job_claims.claim(control, "bench")
         writes = [
-            _timed(lambda: control.save_progress(job.job_id, ProgressRecord())) for _ in range(100)
+            _timed(lambda: jobs.save_progress(control, job.job_id, ProgressRecord()))
+            for _ in range(100)
         ]
         yield "progress row written, median", _ms(writes), ""
-        polls = [_timed(lambda: control.job(job.job_id)) for _ in range(300)]
+        polls = [_timed(lambda: jobs.get(control, job.job_id)) for _ in range(300)]
     yield "progress row read, median", _ms(polls), "0.03 ms bare SQL"
 
 

@@ -23,6 +23,7 @@ from benchmarks.speed.running import Figure
 from tests.stage import Stage, open_stage
 from tests.week import NAME, Week
 from tests.week_truth import Verdict, judge_digests, judge_series
+from warehouse.control import jobs, watchlists
 from warehouse.records.jobs import PRIORITY_SCHEDULED
 from warehouse.records.watchlists import DigestThresholds
 
@@ -80,7 +81,9 @@ def _killed(stage: Stage, *, is_time: bool) -> bool:
     if not is_time:
         return True
     worker = stage.worker
-    if worker is None or not any(job.status == "running" for job in stage.control.jobs(limit=50)):
+    if worker is None or not any(
+        job.status == "running" for job in jobs.newest(stage.control, limit=50)
+    ):
         return False
     psutil.Process(worker.process.pid).kill()
     worker.process.wait()
@@ -93,17 +96,19 @@ def _figures(
     week: Week, verdict: Verdict, *, days: int, spent: float
 ) -> tuple[list[Figure], list[str]]:
     runs, due = week.runs(), week.due_times(days=days)
-    jobs = week.stage.control.jobs(limit=9999)
-    per_track = Counter(job.input for job in jobs)
+    scans = jobs.newest(week.stage.control, limit=9999)
+    per_track = Counter(job.input for job in scans)
     looks = Counter(
-        look.status for run in runs for look in week.watchers[0].control.entry_checks(run.run_id)
+        look.status
+        for run in runs
+        for look in watchlists.read_checks(week.watchers[0].control, run.run_id)
     )
     deviations = list(verdict.deviations)
     if [run.due_at for run in runs] != due:
         deviations.append(f"due {due}, run {[run.due_at for run in runs]}")
     if set(per_track.values()) != {len(due)}:
         deviations.append(f"scans of each track: {per_track}")
-    if {job.priority for job in jobs} != {PRIORITY_SCHEDULED}:
+    if {job.priority for job in scans} != {PRIORITY_SCHEDULED}:
         deviations.append("a scan of a schedule went before people's")
     changes = [run.digest["change_count"] if run.digest else run.status for run in runs]
     counted = f"{len(due)} / {len(runs)} / {len({run.due_at for run in runs})}"

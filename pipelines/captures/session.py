@@ -18,6 +18,7 @@ from pipelines.captures.inputs import (
 )
 from pipelines.captures.surface_captures import SurfaceCaptures
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
+from warehouse.control import links
 from warehouse.records.errors import (
     InvalidMusicInputError,
     InvalidParameterError,
@@ -104,12 +105,12 @@ class Captures(SurfaceCaptures):
     ) -> str:
         # one video link resolves to a track and to an account: separate cache keys
         key = key if wanted == "music" else f"{wanted} {key}"
-        known = await asyncio.to_thread(self._control.read_cached_link, key)
+        known = await asyncio.to_thread(links.read, self._control, key)
         if known is not None and known.kind == wanted:
             return known.target
         found = await follow()
         await asyncio.to_thread(
-            self._control.cache_link, key, wanted, found, ttl_s=self._link_ttl_s
+            links.save, self._control, key, wanted, found, ttl_s=self._link_ttl_s
         )
         return found
 

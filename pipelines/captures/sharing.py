@@ -15,7 +15,9 @@ from pipelines.captures.recording.recorded_call import RecordedCall
 from pipelines.captures.recording.recorder import CaptureRecorder
 from pipelines.captures.shared_results import restore_value
 from pipelines.clock import MACHINE_CLOCK, Clock
-from warehouse.control import CaptureClaim, ControlStore
+from warehouse.control import ControlStore
+from warehouse.control.captures import capture_claims
+from warehouse.control.captures.capture_claims import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.captures import read_capture
 from warehouse.records.errors import WarehouseError
@@ -79,7 +81,8 @@ class CaptureSharing:
             # and another process reads the same once more.
             with suppress(WarehouseError):
                 await asyncio.to_thread(
-                    self._control.renew_capture_claim,
+                    capture_claims.renew,
+                    self._control,
                     lease.name,
                     lease.owner,
                     ttl_s=CAPTURE_LEASE_S,
@@ -91,14 +94,16 @@ class CaptureSharing:
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(self._control.finish_capture, lease.name, lease.owner):
+        if await asyncio.to_thread(capture_claims.finish, self._control, lease.name, lease.owner):
             return
         left = None
         try:
             await self._recorder.flush()
             left = lease.left
         finally:
-            await asyncio.to_thread(self._control.publish_capture, lease.name, lease.owner, left)
+            await asyncio.to_thread(
+                capture_claims.publish, self._control, lease.name, lease.owner, left
+            )
 
     async def recall(self, question: CaptureRequest, capture_id: str) -> RecordedCall | None:
         """Return the result of a capture; None if it cannot be restored.
@@ -122,7 +127,7 @@ class CaptureSharing:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""
         begin = asyncio.ensure_future(
             asyncio.to_thread(
-                self._control.claim_capture, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
+                capture_claims.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
             )
         )
         try:
@@ -130,13 +135,13 @@ class CaptureSharing:
         except asyncio.CancelledError:
             if (await begin).is_ours:
                 await asyncio.to_thread(
-                    self._control.publish_capture, lease.name, lease.owner, None
+                    capture_claims.publish, self._control, lease.name, lease.owner, None
                 )
             raise
 
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
             await self._clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(self._control.check_capture, name, owner)
+            over = await asyncio.to_thread(capture_claims.check, self._control, name, owner)
             if over.is_over:
                 return over.capture_id

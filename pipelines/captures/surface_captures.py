@@ -25,6 +25,7 @@ from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
+from warehouse.control.hosts import surface_answers
 from warehouse.queries.captures import read_music_of_song
 from warehouse.records.coverage import SourceDecision, to_source_decisions
 from warehouse.records.errors import (
@@ -103,7 +104,7 @@ class SurfaceCaptures(CaptureSession):
 
     def read_decisions(self) -> list[SourceDecision]:
         """Return what the planner decided about each source so far, with its latest answers."""
-        known = self._control.surface_answers(max_age_s=HEALTH_TTL_S)
+        known = surface_answers.read_recent(self._control, max_age_s=HEALTH_TTL_S)
         latest = {
             surface: (len(answers), sum(kind != ANSWERED for kind in answers))
             for (_, surface), answers in known.items()

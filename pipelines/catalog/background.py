@@ -27,7 +27,7 @@ from pipelines.catalog.run_requests import (
     withdraw_request,
 )
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, catalogs
 
 POLL_S = 2.0
 log = structlog.get_logger("catalog")
@@ -58,7 +58,7 @@ class CatalogRunner:
     def step(self) -> None:
         """Begin what is requested, advance what is under way, end what is over."""
         requests = requested_runs(self.control)
-        known = {catalog.name for catalog in self.control.catalogs()}
+        known = {catalog.name for catalog in catalogs.read_all(self.control)}
         for name, request in sorted(requests.items()):
             if name not in known:
                 withdraw_request(self.control, name, request)

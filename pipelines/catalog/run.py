@@ -31,7 +31,7 @@ from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_r
 from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.scan_jobs import ScanJob
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, catalogs, jobs, leases
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
 from warehouse.records.jobs import (
@@ -139,14 +139,14 @@ class CatalogRun:
             InvalidParameterError: There is no such catalogue.
         """
         find_catalog(self.control, self.name)
-        if not self.control.acquire_lease(_lease(self.name), self._owner, LEASE_S):
+        if not leases.acquire(self.control, _lease(self.name), self._owner, LEASE_S):
             return False
         forget_stop(self.control, self.name)
         return True
 
     def end(self) -> None:
         """Release the catalogue. Jobs under way go on; the next run finds them."""
-        self.control.release_lease(_lease(self.name), self._owner)
+        leases.release(self.control, _lease(self.name), self._owner)
 
     def step(self) -> CatalogProgress:
         """Store the outcome of ended jobs, and submit what is due as far as there is room.
@@ -155,7 +155,7 @@ class CatalogRun:
             InvalidParameterError: The catalogue was removed.
             ProviderUnsupportedError: The configured source cannot run scans.
         """
-        is_ours = self.control.acquire_lease(_lease(self.name), self._owner, LEASE_S)
+        is_ours = leases.acquire(self.control, _lease(self.name), self._owner, LEASE_S)
         self._is_stopped |= is_asked_to_stop(self.control, self.name)
         waiting = self._still_waiting() if is_ours and not self._is_stopped else None
         progress = self._advance(is_ours=is_ours) if waiting is None else waiting
@@ -173,15 +173,15 @@ class CatalogRun:
         last = self._last[1]
         if last.stop is None and len(last.jobs) < self.at_once:
             return None
-        jobs = {key: self.control.job(job.job_id) for key, job in last.jobs.items()}
+        now = {key: jobs.get(self.control, job.job_id) for key, job in last.jobs.items()}
         running = {
             key: job
-            for key, job in jobs.items()
+            for key, job in now.items()
             if job is not None and job.status not in FINAL_STATUSES
         }
         return (
             replace(last, jobs=running, ended=(), cancelled=frozenset())
-            if len(running) == len(jobs)
+            if len(running) == len(now)
             else None
         )
 
@@ -201,7 +201,7 @@ class CatalogRun:
 
     def _read(self) -> _Step:
         catalog, now = find_catalog(self.control, self.name), self.clock()
-        before = self.control.catalog_tracks(self.name)
+        before = catalogs.read_tracks(self.control, self.name)
         tracks, jobs = settle_tracks(self.control, self.name, before, now=now)
         due = due_tracks(tracks, catalog.settings, now)
         under_way = self._under_way | {one.given.key: one for one in before if one.job_id}
@@ -253,7 +253,7 @@ class CatalogRun:
             after = refused(track, error, now=step.now)
         else:
             after = self._after(step, track, scan.job, is_ours=scan.job.job_id == job_id)
-        self.control.update_catalog_track(self.name, after, job_before=None)
+        catalogs.update_track(self.control, self.name, after, job_before=None)
         step.tracks[track.given.key] = after
         step.due.remove(track)
         self._submitted.add(track.given.key)
@@ -296,10 +296,10 @@ def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
     catalog = find_catalog(control, name)
     stop_run(control, name)
     cancelled = 0
-    for track in control.catalog_tracks(name):
+    for track in catalogs.read_tracks(control, name):
         if track.job_id is None or not is_own_job(catalog, track):
             continue
-        job = control.job(track.job_id)
+        job = jobs.get(control, track.job_id)
         if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
             continue
         with suppress(JobNotFoundError):  # deleted meanwhile

@@ -4,7 +4,7 @@ control store that no process owns.
 
 from uuid import uuid4
 
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, leases
 
 _TTL_S = 366 * 86_400.0  # a request ends by being met
 _STOP_TTL_S = 60.0  # a run looks for it at each step
@@ -16,67 +16,67 @@ _LOOK_UP, _LOOKING_UP = "catalog-look-up:", "catalog-looking-up:"
 def request_run(control: ControlStore, name: str) -> None:
     """Ask the workers to run a catalogue; without effect if that was done already."""
     if not is_run_requested(control, name):
-        control.acquire_lease(_REQUESTED + name, uuid4().hex, _TTL_S)
+        leases.acquire(control, _REQUESTED + name, uuid4().hex, _TTL_S)
 
 
 def is_run_requested(control: ControlStore, name: str) -> bool:
     """Whether a run was requested and has not ended."""
-    return control.lease_holder(_REQUESTED + name) is not None
+    return leases.holder(control, _REQUESTED + name) is not None
 
 
 def requested_runs(control: ControlStore) -> dict[str, str]:
     """Return the id of each request by the name of its catalogue, which may be removed."""
-    found = control.lease_holders(_REQUESTED)
+    found = leases.holders(control, _REQUESTED)
     return {mark.removeprefix(_REQUESTED): request for mark, request in found.items()}
 
 
 def withdraw_request(control: ControlStore, name: str, request: str) -> None:
     """Withdraw a request; a later one for the same catalogue stays."""
-    control.release_lease(_REQUESTED + name, request)
+    leases.release(control, _REQUESTED + name, request)
 
 
 def stop_run(control: ControlStore, name: str) -> None:
     """Withdraw the request, if there is one, and ask the run that is under way to stop."""
-    request = control.lease_holder(_REQUESTED + name)
+    request = leases.holder(control, _REQUESTED + name)
     if request is not None:
         withdraw_request(control, name, request)
-    control.acquire_lease(_STOP + name, uuid4().hex, _STOP_TTL_S)
+    leases.acquire(control, _STOP + name, uuid4().hex, _STOP_TTL_S)
 
 
 def is_asked_to_stop(control: ControlStore, name: str) -> bool:
     """Whether the run under way was asked to stop."""
-    return control.lease_holder(_STOP + name) is not None
+    return leases.holder(control, _STOP + name) is not None
 
 
 def forget_stop(control: ControlStore, name: str) -> None:
     """Forget that an earlier run was asked to stop."""
-    holder = control.lease_holder(_STOP + name)
+    holder = leases.holder(control, _STOP + name)
     if holder is not None:
-        control.release_lease(_STOP + name, holder)
+        leases.release(control, _STOP + name, holder)
 
 
 def request_look_up(control: ControlStore, name: str) -> None:
     """Ask the workers to look up the sounds of a run that is over."""
-    control.acquire_lease(_LOOK_UP + name, uuid4().hex, _TTL_S)
+    leases.acquire(control, _LOOK_UP + name, uuid4().hex, _TTL_S)
 
 
 def requested_look_ups(control: ControlStore) -> list[str]:
     """Return the names of the catalogues whose look-up was requested; some may be removed."""
-    return sorted(mark.removeprefix(_LOOK_UP) for mark in control.lease_holders(_LOOK_UP))
+    return sorted(mark.removeprefix(_LOOK_UP) for mark in leases.holders(control, _LOOK_UP))
 
 
 def withdraw_look_up(control: ControlStore, name: str) -> None:
     """Withdraw the request for a look-up that was made, or whose catalogue is gone."""
-    request = control.lease_holder(_LOOK_UP + name)
+    request = leases.holder(control, _LOOK_UP + name)
     if request is not None:
-        control.release_lease(_LOOK_UP + name, request)
+        leases.release(control, _LOOK_UP + name, request)
 
 
 def hold_look_up(control: ControlStore, name: str, owner: str) -> bool:
     """Hold the requested look-up for a worker, or renew its hold; False if another one does."""
-    return control.acquire_lease(_LOOKING_UP + name, owner, _HELD_S)
+    return leases.acquire(control, _LOOKING_UP + name, owner, _HELD_S)
 
 
 def release_look_up(control: ControlStore, name: str, owner: str) -> None:
     """Leave the requested look-up to another worker, at once."""
-    control.release_lease(_LOOKING_UP + name, owner)
+    leases.release(control, _LOOKING_UP + name, owner)

@@ -30,7 +30,7 @@ from pipelines.catalog.sources.song_lists import (
     ReadSongList,
     expand_song_lists,
 )
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, catalogs, jobs
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
@@ -116,15 +116,15 @@ class CatalogService:
             read_songs=self.read_songs,
             song_link=self.song_link,
         )
-        is_stored = self.control.catalog(name) is not None
-        known = {one.given.key: one.given for one in self.control.catalog_tracks(name)}
+        is_stored = catalogs.get(self.control, name) is not None
+        known = {one.given.key: one.given for one in catalogs.read_tracks(self.control, name)}
         outcome = plan_import(expanded.lines, identify=self._identify, known=known.values())
         problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
         outcome = replace(outcome, problems=tuple(problems))
         new = [track for track in outcome.tracks if track.key not in known]
         if not dry_run and (outcome.tracks or is_stored):
-            self.control.change_catalog(name, changes or {})
-            self.control.import_tracks(name, outcome.tracks, merge=updated_track)
+            catalogs.change(self.control, name, changes or {})
+            catalogs.import_tracks(self.control, name, outcome.tracks, merge=updated_track)
         return ImportReport(
             name=name,
             outcome=outcome,
@@ -137,11 +137,11 @@ class CatalogService:
 
     def listed(self) -> Iterator[CatalogStatus]:
         """Return the status of each catalogue, by name."""
-        return (self._status(catalog) for catalog in self.control.catalogs())
+        return (self._status(catalog) for catalog in catalogs.read_all(self.control))
 
     def names(self) -> list[str]:
         """Return the names of the catalogues. No track is read."""
-        return [catalog.name for catalog in self.control.catalogs()]
+        return [catalog.name for catalog in catalogs.read_all(self.control)]
 
     def status(self, name: str) -> CatalogStatus:
         """Return the status of a catalogue.
@@ -159,7 +159,7 @@ class CatalogService:
         """
         find_catalog(self.control, name)
         stop_run(self.control, name)
-        self.control.delete_catalog(name)
+        catalogs.delete_with_tracks(self.control, name)
 
     def remove_tracks(self, name: str, inputs: Sequence[str]) -> int:
         """Remove tracks by input, key or music id; return how many.
@@ -168,9 +168,9 @@ class CatalogService:
             InvalidParameterError: There is no such catalogue, or it has no such track.
         """
         find_catalog(self.control, name)
-        tracks = self.control.catalog_tracks(name)
+        tracks = catalogs.read_tracks(self.control, name)
         keys = [self._find_key(name, tracks, text) for text in inputs]
-        return self.control.remove_catalog_tracks(name, keys)
+        return catalogs.remove_tracks(self.control, name, keys)
 
     def _find_key(self, name: str, tracks: Sequence[CatalogTrack], text: str) -> str:
         for track in tracks:
@@ -187,7 +187,7 @@ class CatalogService:
 
     def _status(self, catalog: Catalog) -> CatalogStatus:
         now = self.clock()
-        before = self.control.catalog_tracks(catalog.name)
+        before = catalogs.read_tracks(self.control, catalog.name)
         tracks, jobs = settle_tracks(self.control, catalog.name, before, now=now)
         return CatalogStatus(
             catalog=catalog,
@@ -207,7 +207,7 @@ def find_catalog(control: ControlStore, name: str) -> Catalog:
     Raises:
         InvalidParameterError: There is none of this name.
     """
-    found = control.catalog(check_name(name, of="catalogue"))
+    found = catalogs.get(control, check_name(name, of="catalogue"))
     if found is None:
         raise InvalidParameterError(
             f"There is no catalogue {name!r}", hint="See `sametrack catalog list`"
@@ -223,19 +223,19 @@ def settle_tracks(
     Returns the tracks in the same order, and the jobs under way by the key of their track.
     """
     tracks: list[CatalogTrack] = []
-    jobs: dict[str, Job] = {}
+    under_way: dict[str, Job] = {}
     for track in before:
         if track.job_id is None:
             tracks.append(track)
             continue
-        job = control.job(track.job_id)
+        job = jobs.get(control, track.job_id)
         after = settled(track, job, now=now, is_charged=True)
         if after is not track:
-            control.update_catalog_track(name, after, job_before=track.job_id)
+            catalogs.update_track(control, name, after, job_before=track.job_id)
         elif job is not None:
-            jobs[track.given.key] = job
+            under_way[track.given.key] = job
         tracks.append(after)
-    return tracks, jobs
+    return tracks, under_way
 
 
 def spent_today(

@@ -25,6 +25,7 @@ from pipelines.charts.rules.history import Span, issues_by_day, list_serves_unti
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.control import ControlStore
+from warehouse.control.captures import capture_claims
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.charts import (
     KnownIssues,
@@ -274,12 +275,14 @@ class Backfill:
 
         def begin() -> None:
             for volid in volids:
-                if self.store.claim_capture(_lease(volid), owner, ttl_s=self.hold_s).is_ours:
+                if capture_claims.claim(
+                    self.store, _lease(volid), owner, ttl_s=self.hold_s
+                ).is_ours:
                     mine.append(volid)  # the renewal reads it meanwhile
 
         def leave() -> None:
             for volid in mine:
-                self.store.publish_capture(_lease(volid), owner, None)
+                capture_claims.publish(self.store, _lease(volid), owner, None)
 
         beginning = asyncio.ensure_future(asyncio.to_thread(begin))
         renewing = asyncio.create_task(self._renew(mine, owner))
@@ -295,7 +298,7 @@ class Backfill:
     async def _renew(self, mine: Sequence[str], owner: str) -> None:
         def prolong(volids: Sequence[str]) -> None:
             for volid in volids:
-                self.store.renew_capture_claim(_lease(volid), owner, ttl_s=self.hold_s)
+                capture_claims.renew(self.store, _lease(volid), owner, ttl_s=self.hold_s)
 
         with suppress(WarehouseError):  # the leases expire; each batch checks the lake anyway
             while True:

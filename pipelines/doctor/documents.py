@@ -8,8 +8,8 @@ from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Timestamp
 from pipelines.documents.videos import to_time
-from warehouse.control import CircuitState, RobotsDecision
-from warehouse.control.records import RobotsVerdict
+from warehouse.control.hosts.circuits import CircuitState
+from warehouse.control.hosts.robots import RobotsDecision, RobotsVerdict
 from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_LABELS,

@@ -29,7 +29,8 @@ from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims
+from warehouse.control.hosts import circuits, robots
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
@@ -157,7 +158,7 @@ class SystemHealthCheck:
             self._opened("warehouse", lambda: check_warehouse(self.settings, home, stack)),
         )
         if control is not None:
-            live = partial(control.live_workers, self.settings.worker_lost_after_s)
+            live = partial(job_claims.live_workers, control, self.settings.worker_lost_after_s)
             await self._look("worker", partial(check_workers, live))
         if profile.may_name_loopback and self.surfaces:
             await self._look("sandbox", lambda: check_sandbox(profile.port))
@@ -200,8 +201,8 @@ class SystemHealthCheck:
                 surfaces=list(self.surfaces), asked_by="cli", watch=watch,
                 total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
             )  # fmt: skip
-            self.circuits = to_circuit_documents(control.circuits())
-            self.robots = to_robots_documents(control.robots_decisions())
+            self.circuits = to_circuit_documents(circuits.read_all(control))
+            self.robots = to_robots_documents(robots.decisions(control))
         except SametrackError as error:
             self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 

@@ -29,6 +29,7 @@ from pipelines.open_stores import open_chosen_home, open_control_of, open_engine
 from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.open_instance import open_instance
 from pipelines.settings import Settings
+from warehouse.control import leases
 from warehouse.home.folder import Home
 from warehouse.lake.library_errors import translate_errors
 from warehouse.maintenance.erasure.account import (
@@ -72,14 +73,14 @@ class Erasure:
         """
         control, owner = self.stores.control, uuid4().hex
         check_idle(control, within_s=self.lost_after_s)
-        if not control.acquire_lease(LEASE, owner, LEASE_S):
+        if not leases.acquire(control, LEASE, owner, LEASE_S):
             raise CapacityExhaustedError(
                 "another erasure is under way", hint="wait until it has ended"
             )
         try:
             return erase_account(self.stores, self.sec_uid)
         finally:
-            control.release_lease(LEASE, owner)
+            leases.release(control, LEASE, owner)
 
 
 def open_erasure(settings: Settings, account: str, stack: ExitStack) -> Erasure:

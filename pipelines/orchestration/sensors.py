@@ -32,6 +32,7 @@ from pipelines.orchestration.partitions import watchlists as watchlist_partition
 from pipelines.orchestration.resources import WatchlistResource
 from pipelines.orchestration.runs.repeated_launches import find_ended_launches
 from pipelines.watchlists.run import WatchlistRunner
+from warehouse.control.watchlists import read_all as read_watchlists
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.watchlists import WatchlistRun
 
@@ -58,7 +59,7 @@ def watchlists(
     """Claim due watchlists in the control store, once over all processes, and launch their runs."""
     try:
         with watches.open() as watcher:
-            names = {kept.plan.name for kept in watcher.control.watchlists()}
+            names = {kept.plan.name for kept in read_watchlists(watcher.control)}
             watcher.take_due()
             requests = _requests(context.instance, watcher, MachineClock().now())
     except ProfileNotChosenError as error:

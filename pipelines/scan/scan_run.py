@@ -29,6 +29,7 @@ from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume
 from pipelines.scan.state.preview import PreviewWriter, preview_document
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
 from pipelines.scan.state.stopwatch import Stopwatch
+from warehouse.control import job_claims, jobs, scan_journal
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
     DISCOVERY,
@@ -230,7 +231,7 @@ class ScanRun:
         now = time.monotonic()
         if not self._cancelled and now - self._looked_at >= CANCEL_POLL_S:
             self._looked_at = now
-            claim = self.runtime.control.check_claim(self.job.job_id, self.job.run_number)
+            claim = job_claims.check(self.runtime.control, self.job.job_id, self.job.run_number)
             self._cancelled = claim != "held"
         return self._cancelled
 
@@ -304,8 +305,8 @@ class ScanRun:
             waiting_for=self._waits_for(),
             updated_at=to_utc_text(datetime.now(UTC)),
         )
-        self.runtime.control.save_progress(
-            self.job.job_id, self.progress, run_number=self.job.run_number
+        jobs.save_progress(
+            self.runtime.control, self.job.job_id, self.progress, run_number=self.job.run_number
         )
         if self.job.kind == SCAN:
             self._preview.offer(self._make_preview)
@@ -321,7 +322,7 @@ class ScanRun:
 
     def _write_preview(self, packed: bytes) -> None:
         control, job = self.runtime.control, self.job
-        control.save_preview(job.job_id, packed, run_number=job.run_number)
+        scan_journal.save_preview(control, job.job_id, packed, run_number=job.run_number)
 
     def _remaining_time(self) -> RemainingTime | None:
         """Estimate the remaining seconds; None once only the result remains to be written."""

@@ -24,7 +24,7 @@ from pipelines.watchlists.observations import (
 )
 from pipelines.watchlists.schedule import find_due_run
 from pipelines.watchlists.webhook import Notify
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, jobs, watchlists
 from warehouse.records.errors import (
     JobNotFoundError,
     JobResultMissingError,
@@ -92,21 +92,21 @@ class WatchlistRunner:
     def take_due(self) -> list[str]:
         """Create runs for all watchlists that are due; return the ids this process claimed."""
         now, taken = self.clock(), []
-        for kept in self.control.watchlists():
+        for kept in watchlists.read_all(self.control):
             due = find_due_run(kept.cron, considered_until=kept.considered_until, now=now)
             run_id = None
             if due is not None and kept.plan.enabled:
-                run_id = self.control.take_due(kept.plan.name, due)
+                run_id = watchlists.take_due(self.control, kept.plan.name, due)
             taken += [] if run_id is None else [run_id]
         return taken
 
     def not_begun(self) -> list[WatchlistRun]:
         """Return runs that have not begun, or whose process died while beginning."""
-        return [run for run in self.control.unheld_watch_runs() if run.status == "due"]
+        return [run for run in watchlists.unheld_runs(self.control) if run.status == "due"]
 
     def ready(self) -> list[WatchlistRun]:
         """Return runs whose jobs have all ended and that no process is concluding."""
-        waiting = [run for run in self.control.unheld_watch_runs() if run.status == "waiting"]
+        waiting = [run for run in watchlists.unheld_runs(self.control) if run.status == "waiting"]
         return [run for run in waiting if self._is_over(run.run_id)]
 
     def advance(self) -> list[WatchlistRun]:
@@ -126,11 +126,11 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "due":
                 return run
-            for check in self.control.entry_checks(run_id):
+            for check in watchlists.read_checks(self.control, run_id):
                 if check.status == "due":
-                    self.control.save_entry_check(self._begun(run, check))
-            self.control.release_run(run_id, self._owner, status="waiting")
-        return self.control.watch_run(run_id)
+                    watchlists.save_check(self.control, self._begun(run, check))
+            watchlists.release_run(self.control, run_id, self._owner, status="waiting")
+        return watchlists.get_run(self.control, run_id)
 
     def conclude(self, run_id: str) -> WatchlistRun | None:
         """Compare, write and send the digest; None if a job is running or another process does it.
@@ -143,10 +143,13 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "waiting":
                 return run
-            entries = [self._report(run, check) for check in self.control.entry_checks(run_id)]
+            entries = [
+                self._report(run, check) for check in watchlists.read_checks(self.control, run_id)
+            ]
             digest = build_digest(run, entries, ended_at=self.clock(), is_demo=self.is_demo)
             digest["files"] = write_digest(self.digests, digest)
-            is_ours = self.control.end_run(
+            is_ours = watchlists.end_run(
+                self.control,
                 run_id,
                 self._owner,
                 status="completed" if digest["completed_count"] or not entries else "failed",
@@ -156,23 +159,23 @@ class WatchlistRunner:
         if is_ours:  # sent after the run has ended: at most once
             outcome = self.notify(digest)
             if outcome is not None:
-                self.control.save_notification(run_id, outcome)
-            self.control.drop_older_observations(run.watchlist, run_id)
-            self.control.delete_old_runs(self.clock() - self.retention)
-        return self.control.watch_run(run_id)
+                watchlists.save_notification(self.control, run_id, outcome)
+            watchlists.drop_older_observations(self.control, run.watchlist, run_id)
+            watchlists.delete_old_runs(self.control, self.clock() - self.retention)
+        return watchlists.get_run(self.control, run_id)
 
     @contextmanager
     def _held(self, run_id: str) -> Iterator[WatchlistRun | None]:
         """Lease a run for the block; release it unchanged if the block fails."""
-        run = self.control.hold_run(run_id, self._owner, ttl_s=HOLD_S)
+        run = watchlists.hold_run(self.control, run_id, self._owner, ttl_s=HOLD_S)
         try:
             yield run
         finally:
             if run is not None:  # no effect if it was released or ended in the block
-                self.control.release_run(run_id, self._owner, status=run.status)
+                watchlists.release_run(self.control, run_id, self._owner, status=run.status)
 
     def _begun(self, run: WatchlistRun, check: EntryCheck) -> EntryCheck:
-        self.control.renew_run_hold(run.run_id, self._owner, ttl_s=HOLD_S)
+        watchlists.renew_run_hold(self.control, run.run_id, self._owner, ttl_s=HOLD_S)
         try:
             if check.entry.kind == "track":
                 return replace(check, status="waiting", job_id=self._hand_in(run, check))
@@ -192,28 +195,28 @@ class WatchlistRunner:
         ).job.job_id
 
     def _is_over(self, run_id: str) -> bool:
-        jobs = [
-            self.control.job(check.job_id or "")
-            for check in self.control.entry_checks(run_id)
+        waited_for = [
+            jobs.get(self.control, check.job_id or "")
+            for check in watchlists.read_checks(self.control, run_id)
             if check.status == "waiting"
         ]
-        return all(job is None or job.status in FINAL_STATUSES for job in jobs)
+        return all(job is None or job.status in FINAL_STATUSES for job in waited_for)
 
     def _report(self, run: WatchlistRun, check: EntryCheck) -> DigestEntry:
         if check.status == "waiting":
             check = self._result(run, check)
-            self.control.save_entry_check(check)
+            watchlists.save_check(self.control, check)
         if check.observation is None or check.subject is None:
             return DigestEntry(check, None, None)
-        earlier = self.control.last_observation(
-            run.watchlist, check.entry.kind, check.subject, before_run=run.run_id
+        earlier = watchlists.last_observation(
+            self.control, run.watchlist, check.entry.kind, check.subject, before_run=run.run_id
         )
         observed = to_observation(check.observation)
         before = None if earlier is None else to_observation(earlier)
         if before is not None:
             observed = observed.after(before)
             check = replace(check, observation=observed.to_document())
-            self.control.save_entry_check(check)
+            watchlists.save_check(self.control, check)
         return DigestEntry(
             check, observed, find_changes(before, observed, thresholds=run.plan.thresholds)
         )

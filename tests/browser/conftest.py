@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from tests.stage import Stage, open_stage
 from tests.town import SEED, SIZE
 from tests.visitor import View, Visitors, open_visitors
+from warehouse.control import jobs
 
 # Only what never comes is a failure: a busy machine may need more than Playwright's 5 s.
 expect.set_options(timeout=60_000)
@@ -81,7 +82,7 @@ def job_id(stage: Stage, track: dict[str, Any]) -> str:
 def _no_scan_goes_on(stage: Stage) -> Iterator[None]:
     """A scan that a test began, and did not wait for, ends with it."""
     yield
-    for job in stage.control.jobs(limit=100):
+    for job in jobs.newest(stage.control, limit=100):
         if job.finished_at is None:
-            stage.control.request_cancel(job.job_id)
+            jobs.request_cancel(stage.control, job.job_id)
             stage.ended(job.job_id)  # who asks for the same scan next must not join it

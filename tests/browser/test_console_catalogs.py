@@ -14,6 +14,7 @@ from tests.browser.test_console_rules import answer, ask_module, refusal
 from tests.stage import Stage
 from tests.unit.catalog.test_import_tables import CASES, spreadsheet
 from tests.visitor import View, Visitors
+from warehouse.control import catalogs
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +39,9 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -
     page.locator("form").get_by_role("button", name="Import tracks").click()
     expect(main).to_contain_text("2 added, 0 updated, 0 duplicates, 1 lines not imported")
     expect(main).to_contain_text("Line 5:")  # an empty line counts
-    kept = {track.given.label: track.given for track in stage.control.catalog_tracks("songs")}
+    kept = {
+        track.given.label: track.given for track in catalogs.read_tracks(stage.control, "songs")
+    }
     assert kept.keys() == {"Boats; paper", "<b>Kites</b>"}
     assert kept["Boats; paper"].columns["note"] == 'said "once"'
     page.get_by_role("button", name="Continue without these lines").click()
@@ -55,7 +58,7 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("button", name="Remove the list; results stay").click()
     expect(main).to_contain_text("No catalogues")
-    assert stage.control.catalogs() == []
+    assert catalogs.read_all(stage.control) == []
     _is_clean(view)
 
 

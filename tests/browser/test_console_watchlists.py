@@ -10,6 +10,7 @@ from api.schemas.examples import read_example
 from tests.browser.test_console_rules import answer, refusal
 from tests.stage import Stage
 from tests.visitor import View
+from warehouse.control import watchlists
 from warehouse.records.watchlists import DueRun
 
 pytestmark = pytest.mark.browser
@@ -39,7 +40,7 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
     assert view.axe() == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="songs")).to_be_visible()
-    kept = stage.control.watchlists()[0].plan
+    kept = watchlists.read_all(stage.control)[0].plan
     assert (kept.every, kept.thresholds.rank_change, kept.thresholds.velocity) == (
         "daily",
         None,
@@ -58,12 +59,12 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
         expect(page.locator("main")).to_contain_text(words)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    assert not stage.control.watchlists()[0].plan.enabled
+    assert not watchlists.read_all(stage.control)[0].plan.enabled
     assert view.axe() == []
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete it and its runs").click()
     expect(page.locator("main")).to_contain_text("No watchlists")
-    assert stage.control.watchlists() == []
+    assert watchlists.read_all(stage.control) == []
     _is_clean(view)
 
 
@@ -94,15 +95,19 @@ def test_a_read_that_fails_leaves_the_watchlists_shown(view: View) -> None:
 def _end_a_run(stage: Stage) -> None:
     """A run with a digest, as a watcher ends it."""
     control = stage.control
-    run_id = control.take_due("songs", DueRun(due_at=datetime.now(UTC) + timedelta(seconds=1)))
+    run_id = watchlists.take_due(
+        control, "songs", DueRun(due_at=datetime.now(UTC) + timedelta(seconds=1))
+    )
     assert run_id is not None
-    assert control.hold_run(run_id, "watcher", ttl_s=60)
+    assert watchlists.hold_run(control, run_id, "watcher", ttl_s=60)
     entry = {
         "kind": "track", "input": TRACK, "subject": TRACK, "title": "Paper Boats",
         "status": "completed", "error": None, "changes": CHANGES,
     }  # fmt: skip
     digest = {"ended_at": "2026-11-21T00:00:00Z", "change_count": 3, "entries": [entry]}
-    assert control.end_run(run_id, "watcher", status="completed", outcome="", digest=digest)
+    assert watchlists.end_run(
+        control, run_id, "watcher", status="completed", outcome="", digest=digest
+    )
 
 
 def _is_clean(view: View) -> None:

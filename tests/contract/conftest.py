@@ -30,7 +30,9 @@ from pipelines.scan.service.service import ScanConfig, ScanService
 from pipelines.scan.service.stored_results import ResultCache
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
+from warehouse.control.sessions import StoredSessions
 from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job
@@ -138,7 +140,7 @@ class Service:
                 sources=None if self.reads is None else self.reads.sources,
                 chart=None if self.reads is None else self.reads.chart,
                 sql=self.sql,
-                sessions=self.sessions or self.control,
+                sessions=self.sessions or StoredSessions(self.control),
             ),
             settings=ApiSettings(_env_file=None, **{"rate_limit_per_s": 0, **settings}),
             clock=lambda: self.now,
@@ -153,11 +155,11 @@ class Service:
         """What a worker does at the end of a scan."""
         wanted = parameters or ScanParameters()
         self.results[job_id] = document
-        self.control.claim("worker")
+        job_claims.claim(self.control, "worker")
         key = scan_key(MUSIC_ID, WORLD, PROVIDER, ALGORITHM, wanted)
-        self.control.set_target(job_id, music_id=MUSIC_ID, scan_key=key)
-        self.control.finish(job_id, "completed", expires_at=self.now + timedelta(days=30))
-        job = self.control.job(job_id)
+        jobs.set_target(self.control, job_id, music_id=MUSIC_ID, scan_key=key)
+        jobs.finish(self.control, job_id, "completed", expires_at=self.now + timedelta(days=30))
+        job = jobs.get(self.control, job_id)
         assert job is not None
         return job
 
@@ -171,7 +173,7 @@ class Service:
             parameters=wanted.to_document(), fingerprint=f"stored {len(self.results)}",
             scan_key=None, origin="cli", priority=100,
         )  # fmt: skip
-        job, _ = self.control.create_or_join(new)
+        job, _ = jobs.create_or_join(self.control, new)
         return self.complete(job.job_id, document or result(40), parameters=wanted)
 
 

@@ -10,6 +10,7 @@ from api.app import create_app
 from api.routes.dependencies import Services
 from api.server.health import Readiness
 from api.settings import ApiSettings
+from warehouse.control import jobs
 
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -59,7 +60,7 @@ def test_bad_bodies_are_400_with_what_to_do(
     assert (answer.status_code, error["type"]) == (400, kind)
     assert error["detail"]
     assert error["hint"]
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from api.responses.documents import Envelope
 from api.schemas.result import BatchResult
 from api.services.batch import BatchInput, BatchInputs, to_batch
 from pipelines.parameters.scan import ScanParameters
+from warehouse.control import jobs
 from warehouse.records.errors import UnreachableError
 
 BATCH = "/api/v1/vidplat/app/v3/fetch_music_hot_videos_batch"
@@ -41,7 +42,7 @@ def test_each_item_has_a_job_of_its_own_that_can_be_polled(
     items = ask(client, *[str(10_000 + number) for number in range(10)]).json()["data"]["items"]
     assert len({item["job_id"] for item in items}) == 10
     assert [client.get(item["poll_url"]).status_code for item in items] == [200] * 10
-    assert {job.job_id for job in service.control.jobs(limit=20)} == {
+    assert {job.job_id for job in jobs.newest(service.control, limit=20)} == {
         item["job_id"] for item in items
     }
 
@@ -98,7 +99,7 @@ def test_a_bad_list_is_400_and_starts_nothing(
     error = answer.json()["data"]["error"]
     assert (answer.status_code, error["type"]) == (400, kind)
     assert error["hint"]
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 @pytest.mark.parametrize("text", ["1" * 3000, "a\x00b", "\x7f"])
@@ -131,7 +132,7 @@ def test_a_list_that_could_not_be_read_is_that_items_error(service: Any) -> None
     assert wrong["error"] is not None
     assert (wrong["error"]["type"], wrong["error"]["detail"]) == (refused.type, "no answer")
     assert (right["input"], right["status"]) == ("1", "queued")
-    assert [job.input for job in service.control.jobs(limit=5)] == ["11111"]
+    assert [job.input for job in jobs.newest(service.control, limit=5)] == ["11111"]
 
 
 def test_a_source_without_scans_refuses_the_whole_batch(service: Any) -> None:

@@ -21,6 +21,7 @@ from pipelines.captures.session import Captures
 from tests.contract.conftest import Service
 from tests.fake_clock import PATIENCE_S
 from tests.reads import Desk
+from warehouse.control import catalogs
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.videos import ServiceSongList
 
@@ -32,8 +33,8 @@ IDS = [f"730000000000000000{n}" for n in range(1, 8)]
 def client(reads: Desk, shared_service: Service) -> Iterator[TestClient]:
     shared_service.reads = reads
     yield shared_service.client()
-    for kept in reads.control.catalogs():
-        reads.control.delete_catalog(kept.name)
+    for kept in catalogs.read_all(reads.control):
+        catalogs.delete_with_tracks(reads.control, kept.name)
 
 
 def data(answer: Any, shape: Any) -> Any:

@@ -29,6 +29,7 @@ from tests.operations import (
     operation,
 )
 from tests.reads import Desk
+from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import (
     ForbiddenError,
     ProviderUnsupportedError,
@@ -127,8 +128,7 @@ class House:
 
     def _locked(self) -> TestClient:
         """The control store cannot be read."""
-        store: Any = LockedStore()
-        found: TestClient = replace(self.service, control=store).client()
+        found: TestClient = replace(self.service, control=LockedStore()).client()
         return found
 
     def _unable(self) -> TestClient:
@@ -148,9 +148,14 @@ def house(shared_service: Any, stored_reads: Desk) -> House:
 type Provoke = Callable[[House, Operation], Any]
 
 
-class LockedStore:
-    def job(self, _job_id: str) -> Any:
+class LockedStore(ControlStore):
+    def __init__(self) -> None:
+        self.now = lambda: 0.0
+
+    def read(self) -> Any:
         raise WarehouseUnavailableError("the control store is locked")
+
+    write = read
 
 
 @dataclass(frozen=True)
@@ -216,8 +221,8 @@ def worked_on(
     """A worker ends the job that the request waits for."""
 
     def provoke(house: House, one: Operation) -> Any:
-        for job in house.service.control.jobs(limit=200, status="queued"):
-            house.service.control.request_cancel(job.job_id)
+        for job in jobs.newest(house.service.control, limit=200, status="queued"):
+            jobs.request_cancel(house.service.control, job.job_id)
         client = replace(house.service, is_awaited=is_awaited).client(sync_job_timeout=300)
         with BusyWorker(house.service, result=result, error=error):
             return client.get(one.path, params={"music_id": music_id})
@@ -332,8 +337,8 @@ def of_scans() -> Iterator[Row]:
 
 def discovered_again(house: House, one: Operation) -> Any:
     params = {"music_id": "7300000000000000005"}
-    for job in house.service.control.jobs(limit=200, status="queued"):
-        house.service.control.request_cancel(job.job_id)
+    for job in jobs.newest(house.service.control, limit=200, status="queued"):
+        jobs.request_cancel(house.service.control, job.job_id)
     with BusyWorker(house.service, result=discovery_result()):
         tag = house.ask(one, params=params).headers["etag"]
     return house.ask(one, params=params, headers={"if-none-match": tag})

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import api
+from warehouse.control import jobs
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 SEARCH = "/api/v1/vidplat/search/fetch_music_search"
@@ -113,7 +114,7 @@ def test_a_line_break_at_the_end_of_a_path_opens_nothing(service: Any, tmp_path:
     ):
         answer = client.get(path, headers={"x-api-key": TOKEN})
         assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/docs", "/openapi.json", f"{JOBS}/none", "/none"])
@@ -131,13 +132,13 @@ def test_every_answer_has_the_strict_headers(client: TestClient, path: str) -> N
 def test_a_cross_site_post_changes_nothing(service: Any, client: TestClient) -> None:
     headers = {"sec-fetch-site": "cross-site", "content-type": "application/json"}
     assert client.post(JOBS, json={"input": "12345"}, headers=headers).status_code == 403
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 def test_a_cross_site_page_cannot_start_a_scan_by_reading(service: Any, client: TestClient) -> None:
     url = "/api/v1/vidplat/app/v3/fetch_music_hot_videos?music_id=12345"
     assert client.get(url, headers={"sec-fetch-site": "cross-site"}).status_code == 403
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 def test_the_host_is_never_reflected(service: Any) -> None:

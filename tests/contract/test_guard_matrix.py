@@ -9,6 +9,7 @@ from starlette.types import ASGIApp, Scope
 
 from api.responses.errors import error_spec
 from api.server.middleware.guard import Guard
+from warehouse.control import jobs
 from warehouse.records.errors import SametrackError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -62,7 +63,7 @@ def test_our_own_names_are_served(service: Any, boxed: TestClient) -> None:
     for number, host in enumerate(SERVED):
         answer = boxed.post(JOBS, json={"input": f"1234{number}"}, headers={"host": host})
         assert answer.status_code == 202, host
-    assert len(service.control.jobs(limit=100)) == len(SERVED)
+    assert len(jobs.newest(service.control, limit=100)) == len(SERVED)
 
 
 @pytest.mark.parametrize("path", [JOBS, "/healthz", "/metrics"])
@@ -71,7 +72,7 @@ def test_any_other_name_is_not(service: Any, boxed: TestClient, path: str) -> No
         answer = boxed.post(path, json={"input": "12345"}, headers={b"host": host.encode()})
         assert answer.status_code == 421, host
         assert answer.json()["data"]["error"]["type"] == "host_not_allowed"
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 async def test_a_name_that_was_served_opens_nothing_elsewhere() -> None:
@@ -120,7 +121,7 @@ def test_pages_of_others_may_not(service: Any, client: TestClient) -> None:
         answer = client.post(JOBS, content=b'{"input": "12345"}', headers=headers)
         assert answer.status_code == 403, origin
         assert answer.json()["data"]["error"]["type"] == "cross_site_request"
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
 
 
 def test_pages_of_others_start_nothing_by_a_read_either(service: Any, client: TestClient) -> None:
@@ -139,7 +140,7 @@ def test_pages_of_others_start_nothing_by_a_read_either(service: Any, client: Te
             answer = client.get(path, headers={b"host": OWN.encode(), b"origin": origin.encode()})
             assert answer.status_code == 403, (path, origin)
             assert answer.json()["data"]["error"]["type"] == "cross_site_request"
-    assert service.control.jobs(limit=1) == []
+    assert jobs.newest(service.control, limit=1) == []
     for origin in OWN_ORIGINS:
         headers = {"host": OWN, "origin": origin}
         assert client.get(reads[0], headers=headers).status_code == 202, origin

@@ -13,6 +13,7 @@ from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPrevi
 from pipelines.parameters.scan import ScanParameters
 from tests.documents import result
 from tests.operations import BusyWorker
+from warehouse.control import job_claims, jobs, links, scan_journal
 from warehouse.lake.packing import pack_document
 from warehouse.records.jobs import ProgressRecord
 from warehouse.records.values import Document
@@ -138,7 +139,7 @@ def test_a_link_that_was_followed_before_finds_the_stored_result(
     service: Any, client: TestClient
 ) -> None:
     service.stored()
-    service.control.cache_link("https://s.example/abc", "music", MUSIC_ID, ttl_s=60)
+    links.save(service.control, "https://s.example/abc", "music", MUSIC_ID, ttl_s=60)
     assert ask(client, input="https://s.example/abc").status_code == 200
     assert ask(client, input="https://s.example/other").status_code == 202
 
@@ -172,8 +173,8 @@ def test_a_job_shows_its_progress_then_its_result(
     service: Any, client: TestClient, make_result: Callable[..., Document]
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    service.control.claim("worker")
-    service.control.save_progress(job_id, ProgressRecord(candidate_pool_count=7))
+    job_claims.claim(service.control, "worker")
+    jobs.save_progress(service.control, job_id, ProgressRecord(candidate_pool_count=7))
     running = client.get(f"{JOBS}/{job_id}")
     assert running.json()["data"]["status"] == "running"
     assert running.json()["data"]["progress"]["candidate_pool_count"] == 7
@@ -187,12 +188,12 @@ def test_a_job_shows_its_progress_then_its_result(
 
 def test_a_failed_job_names_its_error(service: Any, client: TestClient) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    error = {
+    error: dict[str, object] = {
         "type": "upstream_verification", "detail": "asked", "hint": None, "retry_after": None,
         "upstream": {"surface": "music_list", "reason": "captcha", "status": 200},
     }  # fmt: skip
-    service.control.claim("worker")
-    service.control.finish(job_id, "failed", error=error)
+    job_claims.claim(service.control, "worker")
+    jobs.finish(service.control, job_id, "failed", error=error)
     answer = client.get(f"{JOBS}/{job_id}")
     assert answer.status_code == 200
     found = TypeAdapter(JobDocument).validate_python(answer.json()["data"])
@@ -205,35 +206,35 @@ def test_a_job_whose_worker_is_silent_waits_for_another_and_is_not_changed_by_a_
     service: Any, client: TestClient
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    service.control.claim("worker")
+    job_claims.claim(service.control, "worker")
     service.now += timedelta(seconds=19)
     progress = client.get(f"{JOBS}/{job_id}").json()["data"]["progress"]
     assert (progress["waiting_for"], progress["attempt"]) == ("processor", 1)
-    before = service.control.job(job_id)
+    before = jobs.get(service.control, job_id)
     service.now += timedelta(seconds=2)
     data = client.get(f"{JOBS}/{job_id}").json()["data"]
     assert (data["status"], data["progress"]["waiting_for"]) == ("running", "worker")
-    assert service.control.job(job_id) == before
+    assert jobs.get(service.control, job_id) == before
 
 
 def test_a_job_whose_worker_is_silent_is_cancelled_at_once(
     service: Any, client: TestClient
 ) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    service.control.claim("worker")
+    job_claims.claim(service.control, "worker")
     service.now += timedelta(seconds=21)
     assert client.delete(f"{JOBS}/{job_id}").json()["data"]["status"] == "cancelled"
 
 
 def test_a_job_that_goes_on_says_from_where(service: Any, client: TestClient) -> None:
     job_id = ask(client).json()["data"]["job_id"]
-    service.control.claim("worker")
-    assert service.control.requeue(job_id, run_number=1, costs_attempt=True)
-    service.control.claim("another")
+    job_claims.claim(service.control, "worker")
+    assert job_claims.requeue(service.control, job_id, run_number=1, costs_attempt=True)
+    job_claims.claim(service.control, "another")
     progress = ProgressRecord(
         continued_from="confirmed_videos", continued_round=2, eta_range_s=(3.0, 9.5)
     )
-    service.control.save_progress(job_id, progress, run_number=2)
+    jobs.save_progress(service.control, job_id, progress, run_number=2)
     shown = client.get(f"{JOBS}/{job_id}").json()["data"]["progress"]
     assert (shown["attempt"], shown["attempt_count"]) == (2, 3)
     assert shown["continued_from"] == {"stage": "confirmed_videos", "round": 2}
@@ -255,7 +256,7 @@ def test_a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked(
     queued = ask(client).json()["data"]["job_id"]
     assert client.delete(f"{JOBS}/{queued}").json()["data"]["status"] == "cancelled"
     running = ask(client).json()["data"]["job_id"]
-    service.control.claim("worker")
+    job_claims.claim(service.control, "worker")
     data = client.delete(f"{JOBS}/{running}").json()["data"]
     assert (data["status"], data["cancel_requested"]) == ("running", True)
 
@@ -268,7 +269,7 @@ def test_cancelling_what_has_ended_says_so_and_changes_nothing(
     assert answer.status_code == 200
     assert answer.json()["data"]["notes"][0]["type"] == "already_finished"
     assert answer.json()["data"]["status"] == "completed"
-    assert service.control.job(job.job_id) == job
+    assert jobs.get(service.control, job.job_id) == job
     assert client.get(f"{JOBS}/{job.job_id}").json()["data"]["notes"] == []
 
 
@@ -375,10 +376,13 @@ def test_a_running_scan_is_previewed_ranked_as_its_job_asks(service: Any) -> Non
     place = f"/api/v1/sametrack/jobs/{job_id}/preview"
     before = Envelope[JobPreview].model_validate(client.get(place).json()).data
     assert (before["status"], before["aweme_list"], before["updated_at"]) == ("queued", [], None)
-    run = service.control.claim("worker")
+    run = job_claims.claim(service.control, "worker")
+    assert run is not None
     ranked = result(40)["ranked"]
     preview = {"music": result(40)["music"], "ranked": ranked, "confirmed_count": 61}
-    service.control.save_preview(job_id, pack_document(preview), run_number=run.run_number)
+    scan_journal.save_preview(
+        service.control, job_id, pack_document(preview), run_number=run.run_number
+    )
     shown = Envelope[JobPreview].model_validate(client.get(place).json()).data
     likes = [video["statistics"]["digg_count"] or 0 for video in shown["aweme_list"]]
     assert likes == sorted(likes, reverse=True)

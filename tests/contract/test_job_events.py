@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
+import pytest
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
 from api.schemas.result import JobDocument
+from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.records.jobs import ProgressRecord
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -47,24 +49,25 @@ def test_whoever_has_read_the_end_is_told_that_nothing_comes(
 
 
 def test_each_change_is_an_event_and_the_final_document_the_last(
-    service: Any, client: TestClient
+    service: Any, client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job_id = client.post(JOBS, json={"input": MUSIC_ID}).json()["data"]["job_id"]
+    progress = ProgressRecord(candidate_pool_count=7)
     steps = iter(
         (
-            lambda: service.control.claim("worker"),
-            lambda: service.control.save_progress(job_id, ProgressRecord(candidate_pool_count=7)),
-            lambda: service.control.finish(job_id, "cancelled"),
+            lambda: job_claims.claim(service.control, "worker"),
+            lambda: jobs.save_progress(service.control, job_id, progress),
+            lambda: jobs.finish(service.control, job_id, "cancelled"),
         )
     )
-    read = service.control.job
+    read = jobs.get
 
-    def read_and_go_on(asked: str) -> Any:
-        found = read(asked)
+    def read_and_go_on(control: ControlStore, asked: str) -> Any:
+        found = read(control, asked)
         next(steps, lambda: None)()
         return found
 
-    service.control.job = read_and_go_on
+    monkeypatch.setattr(jobs, "get", read_and_go_on)
     found = events_of(client.get(f"{OWN}/{job_id}/events").text)
     documents = [json.loads(event["data"]) for event in found]
     assert [event["event"] for event in found] == ["progress"] * 3 + ["ended"]
@@ -73,17 +76,18 @@ def test_each_change_is_an_event_and_the_final_document_the_last(
     assert len({event["id"] for event in found}) == 4
 
 
-def test_a_fault_while_a_job_is_read_ends_its_stream(service: Any, client: TestClient) -> None:
+def test_a_fault_while_a_job_is_read_ends_its_stream(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job_id = client.post(JOBS, json={"input": MUSIC_ID}).json()["data"]["job_id"]
-    read = service.control.job
-    answers = iter((read,))
+    answers = iter((jobs.get,))
 
-    def read_once(asked: str) -> Any:
+    def read_once(control: ControlStore, asked: str) -> Any:
         if (answer := next(answers, None)) is None:
             raise RuntimeError("a fault")
-        return answer(asked)
+        return answer(control, asked)
 
-    service.control.job = read_once
+    monkeypatch.setattr(jobs, "get", read_once)
     found = events_of(client.get(f"{OWN}/{job_id}/events").text)
     assert [event["event"] for event in found] == ["progress"]
 

@@ -1,11 +1,13 @@
 """Figures for Prometheus: complete, without ids in labels, behind the token."""
 
+from functools import partial
 from typing import Any
 
 from starlette.testclient import TestClient
 
 from api.server.metrics import BUCKETS_S, Metrics, StoreMetrics
 from api.settings import ApiSettings
+from warehouse.control import job_claims, jobs
 from warehouse.records.errors import WarehouseUnavailableError
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -54,13 +56,13 @@ def test_a_token_guards_them_and_other_sites_may_not_read_them(service: Any) -> 
 
 
 def test_the_queue_and_its_workers_are_told(service: Any) -> None:
-    service.control.beat("worker", [])
+    job_claims.beat(service.control, "worker", [])
     service.client().post(JOBS, json={"input": "12345"})
     service.now = service.now.replace(minute=service.now.minute + 2)
     text = Metrics(figures(service)).text().decode()
-    jobs = values(text, "sametrack_jobs")
-    assert jobs['{status="queued"}'] == 1
-    assert jobs['{status="completed"}'] == 0
+    counts = values(text, "sametrack_jobs")
+    assert counts['{status="queued"}'] == 1
+    assert counts['{status="completed"}'] == 0
     assert values(text, "sametrack_queue_age_seconds") == {"": 120}
     assert values(text, "sametrack_workers_alive") == {"": 1}
     assert values(text, "sametrack_upstream_requests_today") == {'{host="a.example"}': 7}
@@ -80,9 +82,11 @@ def test_a_figure_that_cannot_be_read_is_left_out_and_told(service: Any) -> None
 def figures(service: Any, **others: Any) -> StoreMetrics:
     control, settings = service.control, ApiSettings(_env_file=None)
     parts: dict[str, Any] = {
-        "jobs": control.job_counts,
-        "queue_age_s": control.queue_age_s,
-        "workers": lambda: len(control.live_workers(settings.worker_lost_after_s * 100)),
+        "jobs": partial(jobs.counts, control),
+        "queue_age_s": partial(jobs.queue_age_s, control),
+        "workers": lambda: len(
+            job_claims.live_workers(control, settings.worker_lost_after_s * 100)
+        ),
         "upstream_requests": lambda: {"a.example": 7},
         "surfaces": lambda: [{"surface": "music_list", "outcome": "ok"}],
     }

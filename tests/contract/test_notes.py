@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope
 from api.schemas.extensions.exports import NoteList
 from tests.reads import Desk
+from warehouse.control import notes
 
 PLACE = "/api/v1/sametrack/notes"
 TRACK = {"kind": "track", "id": "7300000000000000001"}
@@ -15,12 +16,12 @@ TRACK = {"kind": "track", "id": "7300000000000000001"}
 
 @pytest.fixture
 def visitor(reads: Desk) -> TestClient:
-    for note in reads.control.notes(limit=100):
-        reads.control.write_note(note.kind, note.entity_id, text=None, tags=())
+    for note in notes.newest(reads.control, limit=100):
+        notes.write(reads.control, note.kind, note.entity_id, text=None, tags=())
     return reads.client()
 
 
-def notes(answer: Any) -> list[tuple[str, str, str | None, list[str]]]:
+def notes_of(answer: Any) -> list[tuple[str, str, str | None, list[str]]]:
     assert answer.status_code == 200
     found = Envelope[NoteList].model_validate(answer.json()).data["notes"]
     return [(one["kind"], one["id"], one["note"], one["tags"]) for one in found]
@@ -32,21 +33,21 @@ def test_the_last_note_counts_and_tags_stand_once(visitor: TestClient) -> None:
         PLACE, json={**TRACK, "note": " 问厂牌 ", "tags": ["六月", " 六月 ", "b"]}
     )
     expected = [("track", TRACK["id"], "问厂牌", ["六月", "b"])]
-    assert notes(written) == expected
-    assert notes(visitor.get(PLACE)) == expected
+    assert notes_of(written) == expected
+    assert notes_of(visitor.get(PLACE)) == expected
 
 
 def test_an_empty_note_is_deleted(visitor: TestClient) -> None:
     visitor.post(PLACE, json={**TRACK, "tags": ["a"]})
-    assert notes(visitor.post(PLACE, json={**TRACK, "note": " ", "tags": [" "]})) == []
+    assert notes_of(visitor.post(PLACE, json={**TRACK, "note": " ", "tags": [" "]})) == []
 
 
 def test_notes_of_one_kind_are_listed_alone(visitor: TestClient) -> None:
     visitor.post(PLACE, json={**TRACK, "tags": ["a"]})
     visitor.post(PLACE, json={"kind": "pair", "id": "p", "note": "louder"})
-    assert [one[0] for one in notes(visitor.get(PLACE, params={"kind": "pair"}))] == ["pair"]
-    assert len(notes(visitor.get(PLACE))) == 2
-    assert len(notes(visitor.get(PLACE, params={"limit": 1}))) == 1
+    assert [one[0] for one in notes_of(visitor.get(PLACE, params={"kind": "pair"}))] == ["pair"]
+    assert len(notes_of(visitor.get(PLACE))) == 2
+    assert len(notes_of(visitor.get(PLACE, params={"limit": 1}))) == 1
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,4 @@ def test_notes_of_one_kind_are_listed_alone(visitor: TestClient) -> None:
 )
 def test_a_bad_note_is_refused(visitor: TestClient, body: dict[str, Any]) -> None:
     assert visitor.post(PLACE, json=body).status_code == 400
-    assert notes(visitor.get(PLACE)) == []
+    assert notes_of(visitor.get(PLACE)) == []

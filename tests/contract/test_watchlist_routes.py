@@ -19,6 +19,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunList,
 )
 from tests.reads import Desk
+from warehouse.control import ControlStore, watchlists
 from warehouse.records.watchlists import DueRun, Watchlist
 
 PATH = "/api/v1/sametrack/watchlists"
@@ -35,8 +36,8 @@ DIGEST = {"kind": "watch_digest", "change_count": 2, "files": {"json": "a.json",
 @pytest.fixture
 def client(reads: Desk) -> Iterator[TestClient]:
     yield reads.client()
-    for kept in reads.control.watchlists():
-        reads.control.delete_watchlist(kept.plan.name)
+    for kept in watchlists.read_all(reads.control):
+        watchlists.delete_with_runs(reads.control, kept.plan.name)
 
 
 def data(answer: Any, shape: Any) -> Any:
@@ -148,15 +149,15 @@ def test_a_change_that_another_one_overtakes_keeps_what_that_one_changed(
     client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data(client.post(PATH, json=BODY), WatchlistDocument)
-    read, others = reads.control.watchlist, [{"enabled": False}]
+    read, others = watchlists.get, [{"enabled": False}]
 
-    def read_and_let_another_change(name: str) -> Watchlist | None:
-        found = read(name)
+    def read_and_let_another_change(control: ControlStore, name: str) -> Watchlist | None:
+        found = read(control, name)
         if others:
             reads.client().patch(f"{PATH}/five-songs", json=others.pop())
         return found
 
-    monkeypatch.setattr(reads.control, "watchlist", read_and_let_another_change)
+    monkeypatch.setattr(watchlists, "get", read_and_let_another_change)
     data(client.patch(f"{PATH}/five-songs", json={"every": "hourly"}), WatchlistDocument)
     found = data(client.get(f"{PATH}/five-songs"), WatchlistDocument)
     assert (found["every"], found["enabled"]) == ("hourly", False)
@@ -180,14 +181,21 @@ def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, re
     again = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)
     assert again["run_id"] == run["run_id"]
 
-    reads.control.hold_run(run["run_id"], "somebody", ttl_s=60)
-    reads.control.end_run(
-        run["run_id"], "somebody", status="completed", outcome="2 of 2", digest=DIGEST
+    watchlists.hold_run(reads.control, run["run_id"], "somebody", ttl_s=60)
+    watchlists.end_run(
+        reads.control,
+        run["run_id"],
+        "somebody",
+        status="completed",
+        outcome="2 of 2",
+        digest=DIGEST,
     )
-    reads.control.save_notification(
-        run["run_id"], {"host": "a.example", "status": 200, "error": None}
+    watchlists.save_notification(
+        reads.control, run["run_id"], {"host": "a.example", "status": 200, "error": None}
     )
-    reads.control.take_due("five-songs", DueRun(due_at=datetime(2100, 1, 1, tzinfo=UTC)))
+    watchlists.take_due(
+        reads.control, "five-songs", DueRun(due_at=datetime(2100, 1, 1, tzinfo=UTC))
+    )
     runs = data(client.get(f"{PATH}/five-songs/runs"), WatchRunList)["runs"]
     assert [one["status"] for one in runs] == ["due", "completed"]
     assert runs[1]["change_count"] == 2

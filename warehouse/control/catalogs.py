@@ -11,7 +11,7 @@ from itertools import batched, count
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from warehouse.control.database import StoredRow, StoreRows, from_json, to_json, to_time
+from warehouse.control.database import ControlStore, StoredRow, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
 from warehouse.records.catalog.tracks import (
     Catalog,
@@ -25,115 +25,123 @@ _AT_ONCE = 500  # rows in one statement
 _GIVEN = ("input", "label", "priority", "columns")
 
 
-class CatalogRows(StoreRows):
-    """Catalogues in the control store."""
+def change(control: ControlStore, name: str, changes: Mapping[str, object]) -> None:
+    """Create a catalogue, or change fields of its `CatalogSettings`; the others stay."""
+    row = CATALOGS.c.name == name
+    query = select(CATALOGS.c.settings).where(row).with_for_update()
+    now, new = control.now(), to_json(CatalogSettings().to_document())
+    values = {"name": name, "settings": new, "created_at": now, "updated_at": now}
+    with control.write() as connection:
+        stored = control.first_or_created(connection, query, CATALOGS, values)
+        before = _to_settings(stored.settings)
+        after = replace(before, **changes)  # type: ignore[arg-type]  # fields, see above
+        text, now = to_json(after.to_document()), control.now()
+        connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
 
-    def change_catalog(self, name: str, changes: Mapping[str, object]) -> None:
-        """Create a catalogue, or change fields of its `CatalogSettings`; the others stay."""
-        row = CATALOGS.c.name == name
-        query = select(CATALOGS.c.settings).where(row).with_for_update()
-        now, new = self._database.now(), to_json(CatalogSettings().to_document())
-        values = {"name": name, "settings": new, "created_at": now, "updated_at": now}
-        with self._database.writing() as connection:
-            found = self._database.first_or_created(connection, query, CATALOGS, values)
-            before = _to_settings(found.settings)
-            after = replace(before, **changes)  # type: ignore[arg-type]  # fields, see above
-            text, now = to_json(after.to_document()), self._database.now()
-            connection.execute(update(CATALOGS).where(row).values(settings=text, updated_at=now))
 
-    def catalog(self, name: str) -> Catalog | None:
-        """Return one catalogue, or None."""
-        row = self._database.first(select(CATALOGS).where(CATALOGS.c.name == name))
-        return None if row is None else _to_catalog(row)
+def get(control: ControlStore, name: str) -> Catalog | None:
+    """Return one catalogue, or None."""
+    with control.read() as connection:
+        row = connection.execute(select(CATALOGS).where(CATALOGS.c.name == name)).first()
+    return None if row is None else _to_catalog(row)
 
-    def catalogs(self) -> list[Catalog]:
-        """Return all catalogues, by name."""
-        query = select(CATALOGS).order_by(CATALOGS.c.name)
-        return [_to_catalog(row) for row in self._database.read(query)]
 
-    def delete_catalog(self, name: str) -> bool:
-        """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
-        with self._database.writing() as connection:
-            connection.execute(delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name))
-            gone = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
-            return bool(gone.rowcount)
+def read_all(control: ControlStore) -> list[Catalog]:
+    """Return all catalogues, by name."""
+    query = select(CATALOGS).order_by(CATALOGS.c.name)
+    with control.read() as connection:
+        return [_to_catalog(row) for row in connection.execute(query)]
 
-    def catalog_tracks(self, name: str) -> list[CatalogTrack]:
-        """Return the tracks of a catalogue, in the order of the imports."""
-        query = (
-            select(CATALOG_TRACKS)
-            .where(CATALOG_TRACKS.c.catalog == name)
-            .order_by(CATALOG_TRACKS.c.position, CATALOG_TRACKS.c.track_key)
-        )
-        return [_to_track(row) for row in self._database.read(query)]
 
-    def import_tracks(
-        self,
-        name: str,
-        tracks: Sequence[ImportedTrack],
-        *,
-        merge: TrackUpdate = lambda _before, new: new,
-    ) -> None:
-        """Add tracks behind those of the catalogue, in one transaction.
+def delete_with_tracks(control: ControlStore, name: str) -> bool:
+    """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
+    with control.write() as connection:
+        connection.execute(delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name))
+        result = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
+        return result.rowcount > 0
 
-        A track that is there already gets what `merge` makes of it and the new one; its place and
-        its results stay.
-        """
-        newest = select(func.max(CATALOG_TRACKS.c.position)).where(CATALOG_TRACKS.c.catalog == name)
-        insert = self._database.insert(CATALOG_TRACKS)
-        upsert = insert.on_conflict_do_update(
-            index_elements=[CATALOG_TRACKS.c.catalog, CATALOG_TRACKS.c.track_key],
-            set_={column: insert.excluded[column] for column in _GIVEN},
-        )
-        # Of two imports at the same time, the second updates what the first has stored.
-        turn = select(CATALOGS.c.name).where(CATALOGS.c.name == name).with_for_update()
-        with self._database.writing() as connection:
-            connection.execute(turn)
-            last = connection.execute(newest).scalar()
-            places = count(0 if last is None else last + 1)
-            for some in batched(tracks, _AT_ONCE):
-                before = _given_of(connection, name, [track.key for track in some])
-                stated = [
-                    merge(before[track.key], track) if track.key in before else track
-                    for track in some
-                ]
-                rows = [
-                    {"catalog": name, "position": next(places), **_given_columns(track)}
-                    for track in stated
-                ]
-                connection.execute(upsert, rows)
 
-    def remove_catalog_tracks(self, name: str, keys: Collection[str]) -> int:
-        """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
-        gone = 0
-        with self._database.writing() as connection:
-            for some in batched(keys, _AT_ONCE):
-                these = CATALOG_TRACKS.c.track_key.in_(some)
-                found = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, these)
-                gone += connection.execute(found).rowcount
-        return gone
+def read_tracks(control: ControlStore, name: str) -> list[CatalogTrack]:
+    """Return the tracks of a catalogue, in the order of the imports."""
+    query = (
+        select(CATALOG_TRACKS)
+        .where(CATALOG_TRACKS.c.catalog == name)
+        .order_by(CATALOG_TRACKS.c.position, CATALOG_TRACKS.c.track_key)
+    )
+    with control.read() as connection:
+        return [_to_track(row) for row in connection.execute(query)]
 
-    def update_catalog_track(
-        self, name: str, track: CatalogTrack, *, job_before: str | None
-    ) -> bool:
-        """Store what the scans of a track have come to; what was imported stays as it is.
 
-        False, without effect, if the track has another job than `job_before` by now: another
-        process has settled it.
-        """
-        values = {
-            column: value
-            for column, value in asdict(track).items()
-            if column not in {"given", "position"}
-        }
-        values["error"] = to_json(track.error)
-        for column in ("result_at", "failed_at"):
-            moment: datetime | None = values[column]
-            values[column] = None if moment is None else moment.timestamp()
-        job = CATALOG_TRACKS.c.job_id
-        unchanged = job.is_(None) if job_before is None else job == job_before
-        row = (CATALOG_TRACKS.c.catalog == name) & (CATALOG_TRACKS.c.track_key == track.given.key)
-        return self._database.write(update(CATALOG_TRACKS).where(row, unchanged).values(values)) > 0
+def import_tracks(
+    control: ControlStore,
+    name: str,
+    tracks: Sequence[ImportedTrack],
+    *,
+    merge: TrackUpdate = lambda _before, new: new,
+) -> None:
+    """Add tracks behind those of the catalogue, in one transaction.
+
+    A track that is there already gets what `merge` makes of it and the new one; its place and
+    its results stay.
+    """
+    newest = select(func.max(CATALOG_TRACKS.c.position)).where(CATALOG_TRACKS.c.catalog == name)
+    insert = control.insert(CATALOG_TRACKS)
+    upsert = insert.on_conflict_do_update(
+        index_elements=[CATALOG_TRACKS.c.catalog, CATALOG_TRACKS.c.track_key],
+        set_={column: insert.excluded[column] for column in _GIVEN},
+    )
+    # Of two imports at the same time, the second updates what the first has stored.
+    turn = select(CATALOGS.c.name).where(CATALOGS.c.name == name).with_for_update()
+    with control.write() as connection:
+        connection.execute(turn)
+        last = connection.execute(newest).scalar()
+        places = count(0 if last is None else last + 1)
+        for some in batched(tracks, _AT_ONCE):
+            before = _given_of(connection, name, [track.key for track in some])
+            stated = [
+                merge(before[track.key], track) if track.key in before else track for track in some
+            ]
+            rows = [
+                {"catalog": name, "position": next(places), **_given_columns(track)}
+                for track in stated
+            ]
+            connection.execute(upsert, rows)
+
+
+def remove_tracks(control: ControlStore, name: str, keys: Collection[str]) -> int:
+    """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
+    count_removed = 0
+    with control.write() as connection:
+        for some in batched(keys, _AT_ONCE):
+            has_key = CATALOG_TRACKS.c.track_key.in_(some)
+            removed = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, has_key)
+            count_removed += connection.execute(removed).rowcount
+    return count_removed
+
+
+def update_track(
+    control: ControlStore, name: str, track: CatalogTrack, *, job_before: str | None
+) -> bool:
+    """Store what the scans of a track have come to; what was imported stays as it is.
+
+    False, without effect, if the track has another job than `job_before` by now: another
+    process has settled it.
+    """
+    values = {
+        column: value
+        for column, value in asdict(track).items()
+        if column not in {"given", "position"}
+    }
+    values["error"] = to_json(track.error)
+    for column in ("result_at", "failed_at"):
+        moment: datetime | None = values[column]
+        values[column] = None if moment is None else moment.timestamp()
+    job = CATALOG_TRACKS.c.job_id
+    unchanged = job.is_(None) if job_before is None else job == job_before
+    row = (CATALOG_TRACKS.c.catalog == name) & (CATALOG_TRACKS.c.track_key == track.given.key)
+    with control.write() as connection:
+        result = connection.execute(update(CATALOG_TRACKS).where(row, unchanged).values(values))
+        return result.rowcount > 0
 
 
 def _to_settings(text: str) -> CatalogSettings:
@@ -164,10 +172,11 @@ def _to_catalog(row: StoredRow) -> Catalog:
 
 def _given_of(connection: Connection, name: str, keys: Sequence[str]) -> dict[str, ImportedTrack]:
     """Return what the catalogue has of these tracks, by key."""
-    these = (CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys))
     columns = (CATALOG_TRACKS.c.track_key, *(CATALOG_TRACKS.c[column] for column in _GIVEN))
-    found = connection.execute(select(*columns).where(*these))
-    return {row.track_key: _to_given(row) for row in found}
+    query = select(*columns).where(
+        CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys)
+    )
+    return {row.track_key: _to_given(row) for row in connection.execute(query)}
 
 
 def _to_given(row: StoredRow) -> ImportedTrack:

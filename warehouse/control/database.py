@@ -1,12 +1,13 @@
-"""Connection to the control store: SQLite in WAL mode, or PostgreSQL.
+"""The control store's database: SQLite in WAL mode, or PostgreSQL.
 
-A write on SQLite uses BEGIN IMMEDIATE, so it never fails with "locked" half-way; on PostgreSQL rows
-are locked when they are read for an update.
+`open_control` opens it; the functions of each subject (`jobs`, `leases`, `watchlists`, …) take the
+opened store. A write on SQLite uses BEGIN IMMEDIATE, so it never fails with "locked" half-way; on
+PostgreSQL rows are locked when they are read for an update.
 """
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -17,18 +18,19 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Executable,
     Row,
     Select,
     Table,
     create_engine,
     event,
     make_url,
+    select,
 )
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from warehouse.control import schema
+from warehouse.control.migrations import migrate
 from warehouse.extras import need_extra
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
@@ -48,12 +50,17 @@ Clock = Callable[[], float]
 type StoredRow = Row[Any]  # the schema has the types of its columns
 
 
-class Database:
-    """Transactions on one control store. Thread-safe. `clock` returns Unix seconds.
+class ControlStore:
+    """An open control store, shared by the processes of one world. Thread-safe.
 
-    A transaction begins up to `wait_s` late while a server cannot be reached; one that the server
-    ends is not repeated.
+    Do not use it on the event loop: every transaction waits for a disk or a server. One begins up
+    to `wait_s` late while a server cannot be reached; one that the server ends is not repeated.
+
+    `now` returns the current Unix time in seconds. `on_generations_change` is called at once, in
+    this process, with the entities that changed (see `generations`).
     """
+
+    on_generations_change: Callable[[Collection[str]], None] | None = None
 
     def __init__(self, engine: Engine, *, clock: Clock = time.time, wait_s: float = 0.0) -> None:
         self.engine = engine
@@ -67,7 +74,7 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def write(self) -> Iterator[Connection]:
         """Run one write transaction: committed at the end, or rolled back completely."""
         with (
             self._errors("writing to the control store"),
@@ -77,41 +84,13 @@ class Database:
             yield connection
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[Connection]:
         """Run one read transaction; it never waits for a writer."""
         with (
             self._errors("reading the control store"),
             self._connect(self._reader) as connection,
         ):
             yield connection
-
-    def read(self, query: Executable) -> list[StoredRow]:
-        """Return all rows of a query, in a transaction of its own."""
-        with self.reading() as connection:
-            return list(connection.execute(query))
-
-    def first(self, query: Executable) -> StoredRow | None:
-        """Return the first row of a query, if any."""
-        with self.reading() as connection:
-            return connection.execute(query).first()
-
-    def scalar(self, query: Executable) -> Any:  # of the column's type
-        """Return the first column of the first row, or None."""
-        with self.reading() as connection:
-            return connection.execute(query).scalar()
-
-    def scalars(self, query: Executable) -> list[Any]:  # of the column's type
-        """Return the first column of all rows."""
-        with self.reading() as connection:
-            return list(connection.execute(query).scalars())
-
-    def write(self, statement: Executable) -> int:
-        """Run one statement in a transaction of its own.
-
-        Returns how many rows an update or delete has met; of an insert the number is not reliable.
-        """
-        with self.writing() as connection:
-            return connection.execute(statement).rowcount
 
     def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
         """Return an insert that supports `on_conflict_…`."""
@@ -142,11 +121,17 @@ class Database:
         The row is there almost always. An insert that may meet a conflict is compiled at each call,
         which takes longer than the rest of a short transaction.
         """
-        found = connection.execute(query).first()
-        if found is None:
+        row = connection.execute(query).first()
+        if row is None:
             connection.execute(self.insert(table).values(values).on_conflict_do_nothing())
-            found = connection.execute(query).one()
-        return found
+            row = connection.execute(query).one()
+        return row
+
+    def schema_version(self) -> int:
+        """Return the number of the newest applied migration."""
+        query = select(schema.MARKS.c.value).where(schema.MARKS.c.name == "schema_version")
+        with self.read() as connection:
+            return int(connection.execute(query).scalar_one())
 
     def close(self) -> None:
         """Close the pooled connections."""
@@ -167,16 +152,51 @@ class Database:
         return _errors(what, retry_after=None if self.is_sqlite else TRY_AGAIN_S)
 
 
-class StoreRows:
-    """One part of the control store."""
+def open_control(
+    url: str, *, world: str, clock: Clock = time.time, wait_s: float = 0.0
+) -> ControlStore:
+    """Open or create the control store at `sqlite:///<file>` or `postgresql+psycopg://…`.
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    Args:
+        url: URL for SQLAlchemy.
+        world: World of the store; a store of another world is refused.
+        clock: Returns the current Unix time in seconds.
+        wait_s: How long a transaction waits for a server that cannot be reached.
+
+    Raises:
+        WrongWorldError, StoreTooNewError: See `migrations.migrate`.
+        WarehouseUnavailableError: The URL is neither, the extra `postgres` is missing, or the store
+            cannot be opened.
+    """
+    control = ControlStore(connect(url), clock=clock, wait_s=wait_s)
+    try:
+        with control.write() as connection:
+            migrate(connection, world=world)
+    except BaseException:
+        control.close()
+        raise
+    return control
 
 
-def values_of(row: StoredRow) -> dict[str, Any]:
-    """Return the columns of a row by their names."""
-    return dict(row._mapping)  # noqa: SLF001  # public in spite of its name
+def connect(url: str) -> Engine:
+    """Connect to the database of a control store, as it is.
+
+    Raises:
+        WarehouseUnavailableError: See `open_control`.
+    """
+    try:
+        engine = create_engine(make_url(url), **_options(url))
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        raise WarehouseUnavailableError("the URL of the control store is not valid") from error
+    if engine.dialect.name == "postgresql":
+        # as an argument of the index it would load this dialect for SQLite too
+        schema.ONE_TWIN.dialect_options["postgresql"]["where"] = schema.JOINABLE_JOBS
+        return engine
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    with _errors("opening the control store"):
+        _enable_wal(engine)
+    return engine
 
 
 def to_time(seconds: float | None) -> datetime | None:
@@ -192,28 +212,6 @@ def to_json(document: ReadOnlyDocument | None) -> str | None:
 def from_json(text: str | None) -> Any:  # JSON
     """Return a stored document."""
     return None if text is None else orjson.loads(text)
-
-
-def connect(url: str, *, clock: Clock = time.time, wait_s: float = 0.0) -> Database:
-    """Connect to `sqlite:///<file>` or `postgresql+psycopg://…`; `wait_s` as in `Database`.
-
-    Raises:
-        WarehouseUnavailableError: The URL is neither, the extra `postgres` is missing, or the
-            server cannot be reached.
-    """
-    try:
-        engine = create_engine(make_url(url), **_options(url))
-    except (SQLAlchemyError, ImportError, ValueError) as error:
-        raise WarehouseUnavailableError("the URL of the control store is not valid") from error
-    if engine.dialect.name == "postgresql":
-        # as an argument of the index it would load this dialect for SQLite too
-        schema.ONE_TWIN.dialect_options["postgresql"]["where"] = schema.JOINABLE_JOBS
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
-    with _errors("opening the control store"):
-        _enable_wal(engine)
-    return Database(engine, clock=clock, wait_s=wait_s)
 
 
 def _errors(what: str, *, retry_after: float | None = None) -> AbstractContextManager[None]:
@@ -260,8 +258,6 @@ def _enable_wal(engine: Engine) -> None:
 
     Switching ignores the busy timeout, hence the retry.
     """
-    if engine.dialect.name != "sqlite":
-        return
     for attempt in stamina.retry_context(
         on=_is_busy, attempts=200, timeout=BUSY_TIMEOUT_S, wait_initial=0.01, wait_jitter=0.1
     ):

@@ -11,53 +11,50 @@ from dataclasses import replace
 from sqlalchemy import Column, Connection, String, Table, and_, delete, select, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from warehouse.control.database import StoreRows, from_json, to_json
+from warehouse.control.database import ControlStore, from_json, to_json
 from warehouse.control.schema import JOBS, METADATA, SCAN_JOURNAL, SCAN_PREVIEWS, WATCHLISTS
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.watchlists import parse_plan
 
 
-class ErasureRows(StoreRows):
-    """Erasure in the control store."""
+def erase(
+    control: ControlStore, pattern: re.Pattern[bytes], *, job_ids: Collection[str] = ()
+) -> dict[str, int]:
+    """Delete these jobs and every row that `pattern` matches; return row counts by table.
 
-    def forget(
-        self, pattern: re.Pattern[bytes], *, job_ids: Collection[str] = ()
-    ) -> dict[str, int]:
-        """Delete these jobs and every row that `pattern` matches; return row counts by table.
+    A watchlist loses its matching entries; it is deleted if it has no others.
 
-        A watchlist loses its matching entries; it is deleted if it has no others.
+    Journals and previews of scans are deleted as a whole, because they are packed: a scan
+    without its journal begins again, and writes its next preview within seconds.
+    """
+    row_counts: dict[str, int] = {}
+    with control.write() as connection:
+        for packed in (SCAN_JOURNAL, SCAN_PREVIEWS):
+            connection.execute(delete(packed))
+        shortened = {WATCHLISTS: _shorten_watchlists(connection, pattern)}
+        for table in METADATA.sorted_tables:
+            count = _delete_matching(connection, table, pattern) + shortened.get(table, 0)
+            if table is JOBS and job_ids:
+                named = delete(JOBS).where(JOBS.c.job_id.in_(sorted(job_ids)))
+                count += connection.execute(named).rowcount
+            if count:
+                row_counts[table.name] = count
+    if control.is_sqlite:
+        _rewrite(control)
+    return row_counts
 
-        Journals and previews of scans are deleted as a whole, because they are packed: a scan
-        without its journal begins again, and writes its next preview within seconds.
-        """
-        found: dict[str, int] = {}
-        with self._database.writing() as connection:
-            for packed in (SCAN_JOURNAL, SCAN_PREVIEWS):
-                connection.execute(delete(packed))
-            shortened = {WATCHLISTS: _shorten_watchlists(connection, pattern)}
-            for table in METADATA.sorted_tables:
-                gone = _delete_matching(connection, table, pattern) + shortened.get(table, 0)
-                if table is JOBS and job_ids:
-                    these = JOBS.c.job_id.in_(sorted(job_ids))
-                    gone += connection.execute(delete(JOBS).where(these)).rowcount
-                if gone:
-                    found[table.name] = gone
-        self._rewrite()
-        return found
 
-    def _rewrite(self) -> None:
-        """Vacuum SQLite: a deleted row stays in the file until its space is reused."""
-        if not self._database.is_sqlite:
-            return
-        with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
-            # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
-            raw = self._database.engine.raw_connection()
-            try:
-                # The write-ahead log holds the erased pages too, until it is truncated.
-                for statement in ("vacuum", "pragma wal_checkpoint(truncate)"):
-                    raw.cursor().execute(statement)
-            finally:
-                raw.close()
+def _rewrite(control: ControlStore) -> None:
+    """Vacuum SQLite: a deleted row stays in the file until its space is reused."""
+    with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
+        # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
+        raw = control.engine.raw_connection()
+        try:
+            # The write-ahead log holds the erased pages too, until it is truncated.
+            for statement in ("vacuum", "pragma wal_checkpoint(truncate)"):
+                raw.cursor().execute(statement)
+        finally:
+            raw.close()
 
 
 def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> int:
@@ -65,11 +62,11 @@ def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> i
     changed = 0
     for name, text in connection.execute(select(WATCHLISTS.c.name, WATCHLISTS.c.plan)).all():
         plan = parse_plan(from_json(text))
-        left = tuple(one for one in plan.entries if not pattern.search(one.input.encode()))
-        if left and left != plan.entries:
-            shorter = to_json(replace(plan, entries=left).to_document())
-            this = WATCHLISTS.c.name == name
-            connection.execute(update(WATCHLISTS).where(this).values(plan=shorter))
+        kept = tuple(entry for entry in plan.entries if not pattern.search(entry.input.encode()))
+        if kept and kept != plan.entries:
+            shorter = to_json(replace(plan, entries=kept).to_document())
+            row = WATCHLISTS.c.name == name
+            connection.execute(update(WATCHLISTS).where(row).values(plan=shorter))
             changed += 1
     return changed
 
@@ -77,10 +74,10 @@ def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> i
 def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[bytes]) -> int:
     texts = [column for column in table.columns if isinstance(column.type, String)]
     keys: list[Column[object]] = list(table.primary_key.columns)
-    gone = 0
+    count = 0
     for row in connection.execute(select(*keys, *texts)).all():
-        shown = [str(value) for value in row[len(keys) :] if value is not None]
-        if pattern.search("\n".join(shown).encode("utf-8", "replace")):
-            one = and_(*(key == value for key, value in zip(keys, row, strict=False)))
-            gone += connection.execute(delete(table).where(one)).rowcount
-    return gone
+        values = [str(value) for value in row[len(keys) :] if value is not None]
+        if pattern.search("\n".join(values).encode("utf-8", "replace")):
+            is_row = and_(*(key == value for key, value in zip(keys, row, strict=False)))
+            count += connection.execute(delete(table).where(is_row)).rowcount
+    return count

@@ -11,15 +11,15 @@ from typing import Literal
 
 from sqlalchemy import ColumnElement, String, Update, delete, literal, or_, select, update
 
-from warehouse.control.database import StoreRows, to_json
+from warehouse.control.database import ControlStore, to_json
 from warehouse.control.jobs import (
+    NewJob,
     first_job,
     held_by,
     new_values,
-    to_job,
+    read_jobs,
     transition_job,
 )
-from warehouse.control.records import NewJob
 from warehouse.control.schema import JOBS, LEASES, WORKERS
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import (
@@ -37,178 +37,189 @@ _WAIT = "wait:"
 """How the lease begins that keeps a queued job from being claimed; the job is its owner."""
 
 
-class JobClaimRows(StoreRows):
-    """Claims of jobs in the control store."""
+def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
+    """Start a run of the next queued job: highest priority first, then oldest.
 
-    def claim(self, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
-        """Start a run of the next queued job: highest priority first, then oldest.
-
-        No job is claimed twice, and none before its wait for a resource is over.
-        """
-        following = (
-            select(JOBS)
-            .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(self._database.now()))
-            .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
-            .limit(1)
-            .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
+    No job is claimed twice, and none before its wait for a resource is over.
+    """
+    following = (
+        select(JOBS)
+        .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(control.now()))
+        .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
+        .limit(1)
+        .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
+    )
+    with control.write() as connection:
+        job = first_job(connection, following)
+        if job is None:
+            return None
+        now = control.now()
+        transition_job(
+            connection,
+            job.job_id,
+            "running",
+            worker_id=worker_id,
+            started_at=job.started_at.timestamp() if job.started_at else now,
+            heartbeat_at=now,
+            progress=_waiting(job, "processor"),
+            run_number=job.run_number + 1,
         )
-        with self._database.writing() as connection:
-            found = first_job(connection, following)
-            if found is None:
-                return None
-            now = self._database.now()
-            transition_job(
-                connection,
-                found.job_id,
-                "running",
-                worker_id=worker_id,
-                started_at=found.started_at.timestamp() if found.started_at else now,
-                heartbeat_at=now,
-                progress=_waiting(found, "processor"),
-                run_number=found.run_number + 1,
-            )
-            return first_job(connection, select(JOBS).where(JOBS.c.job_id == found.job_id))
+        return first_job(connection, select(JOBS).where(JOBS.c.job_id == job.job_id))
 
-    def begin(self, new: NewJob, worker_id: str) -> Job:
-        """Create a job that runs from the start, in a run that nobody handed to the queue.
 
-        Raises:
-            WarehouseUnavailableError: There is a job of this id or fingerprint already.
-        """
-        now = self._database.now()
-        values = new_values(new, now) | {
-            "status": "running",
-            "worker_id": worker_id,
-            "started_at": now,
-            "heartbeat_at": now,
-            "progress": to_json(ProgressRecord().to_document()),
-            "run_number": 1,
-        }
-        draft = self._database.insert(JOBS).values(values).on_conflict_do_nothing()
-        with self._database.writing() as connection:
-            created = connection.execute(draft.returning(JOBS.c.job_id)).first()
-            job = first_job(connection, select(JOBS).where(JOBS.c.job_id == values["job_id"]))
-        if created is None or job is None:
-            raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
-        return job
+def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
+    """Create a job that runs from the start, in a run that nobody handed to the queue.
 
-    def requeue(
-        self,
-        job_id: str,
-        *,
-        run_number: int,
-        costs_attempt: bool,
-        waiting_for: WaitingFor = "worker",
-        wait_s: float = 0.0,
-    ) -> bool:
-        """Put a running job back into the queue, where any worker claims it.
+    Raises:
+        WarehouseUnavailableError: There is a job of this id or fingerprint already.
+    """
+    now = control.now()
+    values = new_values(new, now) | {
+        "status": "running",
+        "worker_id": worker_id,
+        "started_at": now,
+        "heartbeat_at": now,
+        "progress": to_json(ProgressRecord().to_document()),
+        "run_number": 1,
+    }
+    draft = control.insert(JOBS).values(values).on_conflict_do_nothing()
+    with control.write() as connection:
+        created = connection.execute(draft.returning(JOBS.c.job_id)).first()
+        job = first_job(connection, select(JOBS).where(JOBS.c.job_id == values["job_id"]))
+    if created is None or job is None:
+        raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
+    return job
 
-        Args:
-            job_id: The job.
-            run_number: The run that ends; without effect if a later one holds the job.
-            costs_attempt: True for a run that was lost; False for one that a worker hands back, or
-                that waits for a resource.
-            waiting_for: What the job waits for now.
-            wait_s: Seconds before it may be claimed again, at most `LONGEST_WAIT_S`.
 
-        Returns:
-            False, without effect, if the run does not hold the job, its cancellation was requested,
-            or no attempt is left.
-        """
-        row = select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
-        with self._database.writing() as connection:
-            found = first_job(connection, row.with_for_update())
-            if found is None or (costs_attempt and found.attempt >= MAX_ATTEMPTS):
-                return False
-            if wait_s > 0:
-                until = self._database.now() + min(wait_s, LONGEST_WAIT_S)
-                wait = {"name": f"{_WAIT}{job_id}", "owner": job_id, "expires_at": until}
-                connection.execute(self._database.upsert(LEASES, wait))
-            return transition_job(
-                connection,
-                job_id,
-                "queued",
-                attempt=found.attempt + costs_attempt,
-                worker_id=None,
-                heartbeat_at=None,
-                progress=_waiting(found, waiting_for),
-            )
+def requeue(
+    control: ControlStore,
+    job_id: str,
+    *,
+    run_number: int,
+    costs_attempt: bool,
+    waiting_for: WaitingFor = "worker",
+    wait_s: float = 0.0,
+) -> bool:
+    """Put a running job back into the queue, where any worker claims it.
 
-    def set_waiting_for(self, job_id: str, waiting_for: WaitingFor | None) -> None:
-        """Record what a job waits for; one that has ended stays as it is."""
-        is_open = JOBS.c.status.not_in(FINAL_STATUSES)
-        with self._database.writing() as connection:
-            found = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id, is_open))
-            if found is not None and found.progress.waiting_for != waiting_for:
-                document = _waiting(found, waiting_for)
-                connection.execute(
-                    update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
-                )
+    Args:
+        control: The control store.
+        job_id: The job.
+        run_number: The run that ends; without effect if a later one holds the job.
+        costs_attempt: True for a run that was lost; False for one that a worker hands back, or
+            that waits for a resource.
+        waiting_for: What the job waits for now.
+        wait_s: Seconds before it may be claimed again, at most `LONGEST_WAIT_S`.
 
-    def set_queue_waiting_for_disk(self, is_full: bool) -> None:
-        """Record that all queued jobs wait for space on the disk, or that they no longer do."""
-        query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
-        with self._database.writing() as connection:
-            for row in connection.execute(query).all():
-                job = to_job(row)
-                if (job.progress.waiting_for == "disk") == is_full:
-                    continue
-                document = _waiting(job, "disk" if is_full else "worker")
-                connection.execute(
-                    update(JOBS).where(JOBS.c.job_id == job.job_id).values(progress=document)
-                )
-
-    def beat(self, worker_id: str, job_ids: Sequence[str]) -> None:
-        """Record a heartbeat of a worker and of the jobs it runs."""
-        now = self._database.now()
-        known = update(WORKERS).where(WORKERS.c.worker_id == worker_id).values(heartbeat_at=now)
-        with self._database.writing() as connection:
-            if not connection.execute(known).rowcount:
-                new = self._database.insert(WORKERS).values(worker_id=worker_id, heartbeat_at=now)
-                connection.execute(new.on_conflict_do_nothing())
-            if job_ids:
-                # Not the jobs that another worker has claimed meanwhile: their silence must show.
-                connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
-
-    def heartbeat_job(self, job_id: str, *, run_number: int | None = None) -> None:
-        """Record a heartbeat of a job, sent by its run independently of the worker."""
-        beat = _heartbeat([job_id], self._database.now()).where(*held_by(job_id, run_number))
-        self._database.write(beat)
-
-    def check_claim(self, job_id: str, run_number: int) -> ClaimState:
-        """Return whether a run still holds its job, and whether it is to stop."""
-        query = select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
-        found = self._database.first(query.where(JOBS.c.job_id == job_id))
-        if found is None or found.run_number != run_number or found.status != "running":
-            return "lost"
-        return "cancelled" if found.cancel_requested else "held"
-
-    def retire(self, worker_id: str) -> None:
-        """Remove a worker that has stopped from the live workers."""
-        self._database.write(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
-
-    def live_workers(self, within_s: float) -> list[str]:
-        """Return the workers with a heartbeat within the last `within_s` seconds.
-
-        One that lies farther in the future counts as none, as in `lost_jobs`.
-        """
-        now = self._database.now()
-        is_heard = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
-        query = select(WORKERS.c.worker_id).where(is_heard)
-        return self._database.scalars(query.order_by(WORKERS.c.worker_id))
-
-    def lost_jobs(self, silent_s: float) -> list[Job]:
-        """Return running jobs without a heartbeat for `silent_s` seconds.
-
-        One that lies as far in the future counts as none: the clock was set back since, and the
-        job would seem alive until the clock has caught up.
-        """
-        now, beat_at = self._database.now(), JOBS.c.heartbeat_at
-        is_silent = or_(beat_at < now - silent_s, beat_at > now + silent_s)
-        query = (
-            select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
+    Returns:
+        False, without effect, if the run does not hold the job, its cancellation was requested,
+        or no attempt is left.
+    """
+    row = select(JOBS).where(*held_by(job_id, run_number), JOBS.c.cancel_requested.is_(False))
+    with control.write() as connection:
+        job = first_job(connection, row.with_for_update())
+        if job is None or (costs_attempt and job.attempt >= MAX_ATTEMPTS):
+            return False
+        if wait_s > 0:
+            until = control.now() + min(wait_s, LONGEST_WAIT_S)
+            wait = {"name": f"{_WAIT}{job_id}", "owner": job_id, "expires_at": until}
+            connection.execute(control.upsert(LEASES, wait))
+        return transition_job(
+            connection,
+            job_id,
+            "queued",
+            attempt=job.attempt + costs_attempt,
+            worker_id=None,
+            heartbeat_at=None,
+            progress=_waiting(job, waiting_for),
         )
-        return [to_job(row) for row in self._database.read(query)]
+
+
+def set_waiting_for(control: ControlStore, job_id: str, waiting_for: WaitingFor | None) -> None:
+    """Record what a job waits for; one that has ended stays as it is."""
+    is_open = JOBS.c.status.not_in(FINAL_STATUSES)
+    with control.write() as connection:
+        job = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id, is_open))
+        if job is not None and job.progress.waiting_for != waiting_for:
+            document = _waiting(job, waiting_for)
+            connection.execute(
+                update(JOBS).where(JOBS.c.job_id == job_id).values(progress=document)
+            )
+
+
+def set_queue_waiting_for_disk(control: ControlStore, is_full: bool) -> None:
+    """Record that all queued jobs wait for space on the disk, or that they no longer do."""
+    query = select(JOBS).where(JOBS.c.status == "queued").with_for_update()
+    with control.write() as connection:
+        for row in connection.execute(query).all():
+            job = Job.from_columns(row._asdict())
+            if (job.progress.waiting_for == "disk") == is_full:
+                continue
+            document = _waiting(job, "disk" if is_full else "worker")
+            connection.execute(
+                update(JOBS).where(JOBS.c.job_id == job.job_id).values(progress=document)
+            )
+
+
+def beat(control: ControlStore, worker_id: str, job_ids: Sequence[str]) -> None:
+    """Record a heartbeat of a worker and of the jobs it runs."""
+    now = control.now()
+    worker = {"worker_id": worker_id, "heartbeat_at": now}
+    with control.write() as connection:
+        same = update(WORKERS).where(WORKERS.c.worker_id == worker_id)
+        if not connection.execute(same.values(heartbeat_at=now)).rowcount:
+            new = control.insert(WORKERS).values(worker)
+            connection.execute(new.on_conflict_do_nothing())
+        if job_ids:
+            # Not the jobs that another worker has claimed meanwhile: their silence must show.
+            connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
+
+
+def beat_job(control: ControlStore, job_id: str, *, run_number: int | None = None) -> None:
+    """Record a heartbeat of a job, sent by its run independently of the worker."""
+    with control.write() as connection:
+        beat = _heartbeat([job_id], control.now())
+        connection.execute(beat.where(*held_by(job_id, run_number)))
+
+
+def check(control: ControlStore, job_id: str, run_number: int) -> ClaimState:
+    """Return whether a run still holds its job, and whether it is to stop."""
+    query = select(JOBS.c.run_number, JOBS.c.status, JOBS.c.cancel_requested)
+    with control.read() as connection:
+        job = connection.execute(query.where(JOBS.c.job_id == job_id)).first()
+    if job is None or job.run_number != run_number or job.status != "running":
+        return "lost"
+    return "cancelled" if job.cancel_requested else "held"
+
+
+def retire(control: ControlStore, worker_id: str) -> None:
+    """Remove a worker that has stopped from the live workers."""
+    with control.write() as connection:
+        connection.execute(delete(WORKERS).where(WORKERS.c.worker_id == worker_id))
+
+
+def live_workers(control: ControlStore, within_s: float) -> list[str]:
+    """Return the workers with a heartbeat within the last `within_s` seconds.
+
+    One that lies farther in the future counts as none, as in `lost`.
+    """
+    now = control.now()
+    is_alive = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
+    query = select(WORKERS.c.worker_id).where(is_alive).order_by(WORKERS.c.worker_id)
+    with control.read() as connection:
+        return list(connection.execute(query).scalars())
+
+
+def lost(control: ControlStore, silent_s: float) -> list[Job]:
+    """Return running jobs without a heartbeat for `silent_s` seconds.
+
+    One that lies as far in the future counts as none: the clock was set back since, and the
+    job would seem alive until the clock has caught up.
+    """
+    now, beat_at = control.now(), JOBS.c.heartbeat_at
+    is_silent = or_(beat_at < now - silent_s, beat_at > now + silent_s)
+    query = select(JOBS).where(JOBS.c.status == "running", is_silent).order_by(JOBS.c.heartbeat_at)
+    return read_jobs(control, query)
 
 
 def _waits(now: float) -> ColumnElement[bool]:

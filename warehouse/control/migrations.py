@@ -13,7 +13,6 @@ from pathlib import Path
 
 from sqlalchemy import Connection, select, text
 
-from warehouse.control.database import Database
 from warehouse.control.schema import MARKS, METADATA
 from warehouse.records.errors import StoreTooNewError, WrongWorldError
 
@@ -229,30 +228,32 @@ MIGRATIONS: tuple[Migration, ...] = (
 
 
 def migrate(
-    database: Database, *, world: str, migrations: Sequence[Migration] = MIGRATIONS
+    connection: Connection, *, world: str, migrations: Sequence[Migration] = MIGRATIONS
 ) -> None:
-    """Create the schema or bring it up to date.
+    """Create the schema or bring it up to date, in the write transaction of the connection.
 
     Raises:
         WrongWorldError: The store belongs to another world.
         StoreTooNewError: A newer Sametrack has migrated it.
     """
     newest = max([_FIRST_VERSION, *(step.number for step in migrations)])
-    with database.writing() as connection:
-        _lock_store(database, connection)
-        MARKS.create(connection, checkfirst=True)
-        marks = {row.name: row.value for row in connection.execute(select(MARKS))}
-        if not marks:
-            METADATA.create_all(connection)
-            _set_mark(connection, "world", world)
-            _set_mark(connection, "schema_version", str(newest))
-            return
-        version = int(marks["schema_version"])
-        _check(marks["world"], version, world=world, newest=newest)
-        if version < newest:
+    if connection.dialect.name == "postgresql":
+        # SQLite's write transaction is a lock already.
+        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+    MARKS.create(connection, checkfirst=True)
+    marks = {row.name: row.value for row in connection.execute(select(MARKS))}
+    if not marks:
+        METADATA.create_all(connection)
+        _set_mark(connection, "world", world)
+        _set_mark(connection, "schema_version", str(newest))
+        return
+    version = int(marks["schema_version"])
+    _check(marks["world"], version, world=world, newest=newest)
+    if version < newest:
+        if connection.dialect.name == "sqlite":
             # The transaction has changed nothing yet, so the copy has the old version.
-            _copy_file(database, version)
-            _apply(connection, [step for step in migrations if step.number > version])
+            _copy_file(Path(str(connection.engine.url.database)), version)
+        _apply(connection, [step for step in migrations if step.number > version])
 
 
 def _check(owner: str, version: int, *, world: str, newest: int) -> None:
@@ -281,17 +282,8 @@ def _set_mark(connection: Connection, name: str, value: str) -> None:
     connection.execute(MARKS.insert().values(name=name, value=value))
 
 
-def _lock_store(database: Database, connection: Connection) -> None:
-    """Lock the store during a migration. SQLite's write transaction is a lock already."""
-    if not database.is_sqlite:
-        connection.execute(text("select pg_advisory_xact_lock(:key)"), {"key": _LOCK})
-
-
-def _copy_file(database: Database, version: int) -> None:
+def _copy_file(source: Path, version: int) -> None:
     """Copy the old store next to itself. A PostgreSQL server has its own backups."""
-    if not database.is_sqlite:
-        return
-    source = Path(str(database.engine.url.database))
     copy = source.with_name(f"{source.name}.version-{version}")
     copy.unlink(missing_ok=True)
     with closing(sqlite3.connect(source)) as before, closing(sqlite3.connect(copy)) as after:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from sqlalchemy import delete, insert, select
 
-from warehouse.control.database import StoreRows
+from warehouse.control.database import ControlStore
 from warehouse.control.schema import NOTES
 
 NoteKind = Literal["track", "video", "pair"]
@@ -29,14 +29,12 @@ class Note:
     updated_at: datetime
 
 
-class NoteRows(StoreRows):
-    """Notes in the control store."""
-
-    def notes(self, *, kind: NoteKind | None = None, limit: int) -> list[Note]:
-        """Return notes, the newest first."""
-        query = select(NOTES).order_by(NOTES.c.updated_at.desc(), NOTES.c.entity_id).limit(limit)
-        if kind is not None:
-            query = query.where(NOTES.c.kind == kind)
+def newest(control: ControlStore, *, kind: NoteKind | None = None, limit: int) -> list[Note]:
+    """Return notes, the newest first."""
+    query = select(NOTES).order_by(NOTES.c.updated_at.desc(), NOTES.c.entity_id).limit(limit)
+    if kind is not None:
+        query = query.where(NOTES.c.kind == kind)
+    with control.read() as connection:
         return [
             Note(
                 kind=row.kind,
@@ -45,22 +43,23 @@ class NoteRows(StoreRows):
                 tags=tuple(json.loads(row.tags)),
                 updated_at=datetime.fromtimestamp(row.updated_at, UTC),
             )
-            for row in self._database.read(query)
+            for row in connection.execute(query)
         ]
 
-    def write_note(
-        self, kind: NoteKind, entity_id: str, *, text: str | None, tags: Sequence[str]
-    ) -> None:
-        """Replace the note on something; without text and tags it is deleted."""
-        values = {
-            "kind": kind,
-            "entity_id": entity_id,
-            "note": text,
-            "tags": json.dumps(list(tags), ensure_ascii=False),
-            "updated_at": self._database.now(),
-        }
-        this = (NOTES.c.kind == kind, NOTES.c.entity_id == entity_id)
-        with self._database.writing() as connection:
-            connection.execute(delete(NOTES).where(*this))
-            if text or tags:
-                connection.execute(insert(NOTES).values(values))
+
+def write(
+    control: ControlStore, kind: NoteKind, entity_id: str, *, text: str | None, tags: Sequence[str]
+) -> None:
+    """Replace the note on something; without text and tags it is deleted."""
+    values = {
+        "kind": kind,
+        "entity_id": entity_id,
+        "note": text,
+        "tags": json.dumps(list(tags), ensure_ascii=False),
+        "updated_at": control.now(),
+    }
+    same = (NOTES.c.kind == kind, NOTES.c.entity_id == entity_id)
+    with control.write() as connection:
+        connection.execute(delete(NOTES).where(*same))
+        if text or tags:
+            connection.execute(insert(NOTES).values(values))

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from warehouse.control.database import StoreRows, values_of
+from warehouse.control.database import ControlStore
 from warehouse.control.schema import JOBS, SCAN_JOURNAL, SCAN_PREVIEWS
 
 
@@ -43,71 +43,81 @@ class StoredPreview:
     document: bytes
 
 
-class ScanJournalRows(StoreRows):
-    """Journals and previews of scans in the control store."""
+def append(control: ControlStore, row: JournalRow) -> None:
+    """Append to the journal of a job."""
+    values = {name: getattr(row, name) for name in JournalRow.__slots__}
+    with control.write() as connection:
+        connection.execute(insert(SCAN_JOURNAL).values(values))
 
-    def add_to_journal(self, row: JournalRow) -> None:
-        """Append to the journal of a job."""
-        values = {name: getattr(row, name) for name in JournalRow.__slots__}
-        self._database.write(insert(SCAN_JOURNAL).values(values))
 
-    def read_journal(
-        self, job_id: str, *, since: int, captures: Collection[str] = ()
-    ) -> list[JournalRow]:
-        """Return the rows since a checkpoint, and earlier ones of these captures, in order."""
-        wanted = (SCAN_JOURNAL.c.checkpoint >= since) | SCAN_JOURNAL.c.capture_id.in_(captures)
-        query = (
-            select(SCAN_JOURNAL)
-            .where(SCAN_JOURNAL.c.job_id == job_id, wanted)
-            .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
-        )
-        return [JournalRow(**values_of(row)) for row in self._database.read(query)]
+def read(
+    control: ControlStore, job_id: str, *, since: int, captures: Collection[str] = ()
+) -> list[JournalRow]:
+    """Return the rows since a checkpoint, and earlier ones of these captures, in order."""
+    wanted = (SCAN_JOURNAL.c.checkpoint >= since) | SCAN_JOURNAL.c.capture_id.in_(captures)
+    query = (
+        select(SCAN_JOURNAL)
+        .where(SCAN_JOURNAL.c.job_id == job_id, wanted)
+        .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
+    )
+    with control.read() as connection:
+        return [JournalRow(**row._asdict()) for row in connection.execute(query)]
 
-    def journal_captures(self, job_id: str) -> list[str]:
-        """Return the captures that the journal of a job names."""
-        named = (SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id.is_not(None))
-        return self._database.scalars(select(SCAN_JOURNAL.c.capture_id).where(*named))
 
-    def next_journal_position(self, job_id: str, run_number: int) -> int:
-        """Return the position of the next row of a run."""
-        last = select(func.max(SCAN_JOURNAL.c.position)).where(
-            SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.run_number == run_number
-        )
-        found = self._database.scalar(last)
-        return 0 if found is None else int(found) + 1
+def captures(control: ControlStore, job_id: str) -> list[str]:
+    """Return the captures that the journal of a job names."""
+    named = (SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id.is_not(None))
+    with control.read() as connection:
+        return list(connection.execute(select(SCAN_JOURNAL.c.capture_id).where(*named)).scalars())
 
-    def rename_journal_captures(self, job_id: str, renamed: Mapping[str, str]) -> None:
-        """Give captures of the journal other ids, from old to new."""
-        with self._database.writing() as connection:
-            for before, after in renamed.items():
-                connection.execute(
-                    update(SCAN_JOURNAL)
-                    .where(SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id == before)
-                    .values(capture_id=after)
-                )
 
-    def drop_journal(self, job_id: str) -> None:
-        """Delete the journal of a job."""
-        self._database.write(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id))
+def next_position(control: ControlStore, job_id: str, run_number: int) -> int:
+    """Return the position of the next row of a run."""
+    last = select(func.max(SCAN_JOURNAL.c.position)).where(
+        SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.run_number == run_number
+    )
+    with control.read() as connection:
+        position = connection.execute(last).scalar()
+    return 0 if position is None else int(position) + 1
 
-    def save_preview(self, job_id: str, document: bytes, *, run_number: int) -> None:
-        """Replace the preview of a job, if this run still holds it."""
-        held = select(JOBS.c.job_id).where(
-            JOBS.c.job_id == job_id, JOBS.c.run_number == run_number, JOBS.c.status == "running"
-        )
-        values = {"job_id": job_id, "updated_at": self._database.now(), "document": document}
-        with self._database.writing() as connection:
-            if connection.execute(held).first() is not None:
-                connection.execute(delete(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id))
-                connection.execute(insert(SCAN_PREVIEWS).values(values))
 
-    def read_preview(self, job_id: str) -> StoredPreview | None:
-        """Return the preview of a running job, None if it has none."""
-        query = select(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id)
-        row = self._database.first(query)
-        if row is None:
-            return None
-        return StoredPreview(datetime.fromtimestamp(row.updated_at, UTC), row.document)
+def rename_captures(control: ControlStore, job_id: str, renamed: Mapping[str, str]) -> None:
+    """Give captures of the journal other ids, from old to new."""
+    with control.write() as connection:
+        for before, after in renamed.items():
+            connection.execute(
+                update(SCAN_JOURNAL)
+                .where(SCAN_JOURNAL.c.job_id == job_id, SCAN_JOURNAL.c.capture_id == before)
+                .values(capture_id=after)
+            )
+
+
+def drop(control: ControlStore, job_id: str) -> None:
+    """Delete the journal of a job."""
+    with control.write() as connection:
+        connection.execute(delete(SCAN_JOURNAL).where(SCAN_JOURNAL.c.job_id == job_id))
+
+
+def save_preview(control: ControlStore, job_id: str, document: bytes, *, run_number: int) -> None:
+    """Replace the preview of a job, if this run still holds it."""
+    held = select(JOBS.c.job_id).where(
+        JOBS.c.job_id == job_id, JOBS.c.run_number == run_number, JOBS.c.status == "running"
+    )
+    values = {"job_id": job_id, "updated_at": control.now(), "document": document}
+    with control.write() as connection:
+        if connection.execute(held).first() is not None:
+            connection.execute(delete(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id))
+            connection.execute(insert(SCAN_PREVIEWS).values(values))
+
+
+def read_preview(control: ControlStore, job_id: str) -> StoredPreview | None:
+    """Return the preview of a running job, None if it has none."""
+    query = select(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id)
+    with control.read() as connection:
+        row = connection.execute(query).first()
+    if row is None:
+        return None
+    return StoredPreview(datetime.fromtimestamp(row.updated_at, UTC), row.document)
 
 
 def delete_scan_rows(connection: Connection, job_id: str) -> None:

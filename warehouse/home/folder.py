@@ -18,8 +18,6 @@ from warehouse.records.errors import (
 )
 
 LAYOUT_VERSION = 1
-CONTROL_VERSION = 12
-"""Schema version of the control store: the number of its newest migration."""
 PSEUDONYMS_KEY = "pseudonyms.key"
 _MARK = "world.json"
 _WORLD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

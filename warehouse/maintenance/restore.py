@@ -9,7 +9,8 @@ import shutil
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
-from warehouse.control import open_control
+from warehouse.control import open_control, sessions
+from warehouse.control.captures import sequences
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
 from warehouse.input_files import folder_problem
@@ -86,8 +87,9 @@ def raise_sequences(*, control_url: str, lake_url: str, world: str) -> int:
     with closing(Engine(open_lake(lake_url, world=world))) as engine:
         rows = engine.rows(_SEQUENCES)
     with closing(open_control(control_url, world=world)) as control:
-        control.raise_sequences(
-            {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows}
+        sequences.raise_to(
+            control,
+            {(str(row["surface"]), str(row["entity_id"])): int(str(row["value"])) for row in rows},
         )
     return len(rows)
 
@@ -150,6 +152,6 @@ def _open_all(home: Home) -> None:
     end, because somebody may have signed out since the backup.
     """
     with closing(open_control(home.control_url, world=home.world)) as control:
-        control.end_all_sessions()
+        sessions.end_all(control)
     if (home.root / LAKE).exists():
         raise_sequences(control_url=home.control_url, lake_url=home.lake_url, world=home.world)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +25,6 @@ from api.cli.terminal import (
 )
 from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.values import Document
-from warehouse.records.worlds import is_demo_world
 
 if TYPE_CHECKING:
     from api.cli.local_job_client import LocalJobClient
@@ -106,22 +104,8 @@ def _outcome(job: Document) -> str:
 
 
 def _newest(limit: int) -> list[Document]:
-    """Read the newest jobs without loading SQLAlchemy where the store allows that."""
-    from api.services.job_document import to_job_document  # noqa: PLC0415 -- loads pydantic
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from pipelines.scan.service.scan_jobs import ScanJob  # noqa: PLC0415 -- as above
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-    from warehouse.home.newest_jobs import read_newest_jobs  # noqa: PLC0415 -- as above
-
-    settings = stored_settings()
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    url = settings.control_url or home.control_url
-    found = read_newest_jobs(url, world=home.world, limit=limit, kept_at=datetime.now(UTC))
-    if found is None:
-        with _open_jobs() as jobs:
-            return jobs.jobs(limit=limit)
-    is_demo = is_demo_world(home.world)
-    return [dict(to_job_document(ScanJob(job), is_demo=is_demo)) for job in found]
+    with _open_jobs() as jobs:
+        return jobs.jobs(limit=limit)
 
 
 def _newest_at(api: str, limit: int) -> list[Document]:

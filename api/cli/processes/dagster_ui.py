@@ -16,6 +16,8 @@ from typing import Self, override
 import uvicorn
 from dagster import DagsterInstance
 from dagster_webserver.app import create_app_from_workspace_process_context
+from pipelines.orchestration.runs.lost_runs import end_unserved_runs
+from pipelines.orchestration.storage import dagster_server
 from starlette.requests import HTTPConnection
 
 from api.cli.processes.child_processes import is_listening
@@ -34,8 +36,7 @@ from pipelines.orchestration.dagster_compat import (
     running_code_server,
     running_daemon,
 )
-from pipelines.orchestration.runs.lost_runs import end_unserved_runs
-from pipelines.orchestration.storage import dagster_server
+from warehouse.control.sessions import StoredSessions
 from warehouse.records.errors import ProfileNotChosenError
 
 LOCATION = "sametrack"
@@ -145,7 +146,7 @@ def _open_sessions(settings: ApiSettings, stack: ExitStack) -> SessionStore:
         home = open_chosen_home(settings)
     except ProfileNotChosenError:
         return SessionsInMemory()
-    return stack.enter_context(open_control_of(settings, home))
+    return StoredSessions(stack.enter_context(open_control_of(settings, home)))
 
 
 def prepare_instance(*, ends_lost_runs: bool = False) -> None:

@@ -15,6 +15,7 @@ from api.schemas.extensions.exports import NoteDocument, NoteList
 from api.schemas.responses import READ_ERRORS, STORE_ERRORS, error_responses, file
 from api.services.pictures import CACHE_HEADERS, MEDIA_TYPE, PictureKind
 from api.services.reads.sources import Sources
+from warehouse.control import notes
 from warehouse.control.notes import NoteKind
 
 operations = OperationRoutes()
@@ -68,11 +69,13 @@ def sametrack_note(body: NoteBody, sources: SourcesDep) -> NoteList:
     Without `note` and `tags` the stored ones are deleted. A note changes no verdict and no result.
     """
     text = (body.note or "").strip() or None
-    sources.control.write_note(body.kind, body.id, text=text, tags=body.tags)
+    notes.write(sources.control, body.kind, body.id, text=text, tags=body.tags)
     return _note_list(sources, body.kind, limit=MAX_NOTES)
 
 
 def _note_list(sources: Sources, kind: NoteKind | None, *, limit: int) -> NoteList:
-    found = sources.control.notes(kind=kind, limit=limit)
-    notes = [to_document(NoteDocument, one, id=one.entity_id, note=one.text) for one in found]
-    return {"notes": notes, "returned_count": len(notes), "is_demo_data": sources.is_demo}
+    documents = [
+        to_document(NoteDocument, note, id=note.entity_id, note=note.text)
+        for note in notes.newest(sources.control, kind=kind, limit=limit)
+    ]
+    return {"notes": documents, "returned_count": len(documents), "is_demo_data": sources.is_demo}

@@ -41,6 +41,7 @@ from api.services.report import report_page
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
+from warehouse.control.hosts import budgets
 from warehouse.exports.table_files import TableFormat
 from warehouse.home.folder import open_home
 from warehouse.queries.captures import read_so_far
@@ -154,7 +155,7 @@ def sametrack_storage(sources: SourcesDep) -> Storage:
     home = open_home(settings.data_home, sources.profile.name)
     return measure_storage(
         home.root,
-        spent_today=sources.control.spent_today(),
+        spent_today=budgets.spent_today(sources.control),
         daily_budget=settings.daily_request_budget,
         is_demo=sources.is_demo,
     )

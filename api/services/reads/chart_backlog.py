@@ -18,7 +18,9 @@ import structlog
 from api.services.reads.chart import ChartHistoryReader
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
-from warehouse.control import BacklogItem, ControlStore
+from warehouse.control import ControlStore
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
 from warehouse.queries.charts import read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import SametrackError, UpstreamError
@@ -77,7 +79,7 @@ class ChartBacklog:
             WarehouseError: The control store cannot store them.
         """
         wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        self.store.add_to_backlog(SURFACE, wanted)
+        backlog.add(self.store, SURFACE, wanted)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -116,7 +118,7 @@ class ChartBacklog:
     async def _capture_some(self) -> bool:
         """Capture one batch with one commit per table. Return False if nothing is due."""
         taken = await asyncio.to_thread(
-            self.store.claim_backlog, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
+            backlog.claim, self.store, SURFACE, limit=BATCH_SIZE, hold_s=LEASE_S
         )
         if not taken:
             return False
@@ -124,10 +126,9 @@ class ChartBacklog:
             async with self.open_chart() as captures:
                 refused = [one for one in taken if not await self._is_captured(captures, one)]
         except BaseException:
-            names = [
-                wanted.entity_id for wanted in taken
-            ]  # stored issues are recognised on the next attempt
-            putting_back = asyncio.to_thread(self.store.postpone_backlog, SURFACE, names, wait_s=0)
+            # stored issues are recognised on the next attempt
+            names = [wanted.entity_id for wanted in taken]
+            putting_back = asyncio.to_thread(backlog.postpone, self.store, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
@@ -155,13 +156,13 @@ class ChartBacklog:
         again = [wanted for wanted in refused if wanted.tries < MAX_ATTEMPTS]
         for wanted in again:
             wait_s = RETRY_DELAY_S * wanted.tries
-            self.store.postpone_backlog(SURFACE, [wanted.entity_id], wait_s=wait_s)
-        self.store.remove_from_backlog(
-            SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
+            backlog.postpone(self.store, SURFACE, [wanted.entity_id], wait_s=wait_s)
+        backlog.remove(
+            self.store, SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
         )
 
     def _until_next(self) -> float:
-        due = self.store.next_backlog_due_at(SURFACE)
+        due = backlog.next_due_at(self.store, SURFACE)
         if due is None:
             return POLL_INTERVAL_S
         return min(POLL_INTERVAL_S, max(1.0, (due - datetime.now(UTC)).total_seconds()))
@@ -174,13 +175,13 @@ def open_chart_history(sources: Sources | None) -> Iterator[ChartHistoryReader |
         yield None
         return
     engine = sources.engine
-    backlog = ChartBacklog(
+    later = ChartBacklog(
         store=sources.control,
         open_chart=sources.apart().chart,
         is_known=lambda volid: volid in read_songs_of_issues(engine, [volid], limit=1),
     )
-    with backlog:
-        yield ChartHistoryReader(sources, leave=backlog.leave)
+    with later:
+        yield ChartHistoryReader(sources, leave=later.leave)
 
 
 def _text(day: date | None) -> str | None:

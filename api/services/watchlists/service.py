@@ -27,7 +27,7 @@ from pipelines.open_stores import open_control_of
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, watchlists
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
@@ -64,7 +64,7 @@ class WatchlistService:
 
     def listed(self) -> WatchlistList:
         """Return all watchlists, sorted by name."""
-        found = [self._document(kept) for kept in self.store.watchlists()]
+        found = [self._document(kept) for kept in watchlists.read_all(self.store)]
         return {
             "watchlists": found,
             "returned_count": len(found),
@@ -73,7 +73,7 @@ class WatchlistService:
 
     def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
-        return {kept.plan.name: kept.plan for kept in self.store.watchlists()}
+        return {kept.plan.name: kept.plan for kept in watchlists.read_all(self.store)}
 
     def read(self, name: str) -> WatchlistDocument:
         """Return one watchlist."""
@@ -85,7 +85,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
-        if not self.store.create_watchlist(plan, self.check(plan)):
+        if not watchlists.create(self.store, plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
                 hint="Change it with PATCH, or choose another name",
@@ -105,7 +105,7 @@ class WatchlistService:
             plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
             return plan, self.check(plan)
 
-        if not self.store.change_watchlist(name, merge):
+        if not watchlists.change(self.store, name, merge):
             raise self._missing(name)
         return self.read(name)
 
@@ -115,18 +115,18 @@ class WatchlistService:
         Raises:
             NotFoundError, InputError: As `change`.
         """
-        if not self.store.update_watchlist(plan, self.check(plan)):
+        if not watchlists.replace_plan(self.store, plan, self.check(plan)):
             raise self._missing(plan.name)
 
     def delete(self, name: str) -> WatchlistDeleted:
         """Delete a watchlist and its runs. Digest files are kept."""
-        if not self.store.delete_watchlist(name):
+        if not watchlists.delete_with_runs(self.store, name):
             raise self._missing(name)
         return {"name": name, "deleted": True, "is_demo_data": self.is_demo}
 
     def run(self, name: str, *, origin: Origin) -> WatchRunDetail:
         """Request a run now, or return the run in progress."""
-        run_id = self.store.request_run(name, origin=origin)
+        run_id = watchlists.request_run(self.store, name, origin=origin)
         if run_id is None:
             raise self._missing(name)
         return self.run_of(name, run_id)
@@ -137,13 +137,13 @@ class WatchlistService:
         Raises:
             NotFoundError: The run does not exist or belongs to another watchlist.
         """
-        run = self.store.watch_run(run_id)
+        run = watchlists.get_run(self.store, run_id)
         if run is None or run.watchlist != name:
             raise NotFoundError(
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(check) for check in self.store.entry_checks(run_id)]
+        entries = [_to_entry(check) for check in watchlists.read_checks(self.store, run_id)]
         return {
             **_to_run(run),
             "entries": entries,
@@ -154,13 +154,13 @@ class WatchlistService:
     def runs(self, name: str, *, limit: int) -> WatchRunList:
         """Return the newest runs, without their entries."""
         self._find(name)
-        found = [_to_run(run) for run in self.store.watch_runs(name, limit=limit)]
+        found = [_to_run(run) for run in watchlists.newest_runs(self.store, name, limit=limit)]
         return {"runs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
     def digests(self, name: str, *, limit: int) -> WatchDigestList:
         """Return the newest digests, newest first."""
         self._find(name)
-        runs = self.store.watch_runs(name, limit=limit, with_digest=True)
+        runs = watchlists.newest_runs(self.store, name, limit=limit, with_digest=True)
         found = [run.digest for run in runs if run.digest]
         return {"digests": found, "returned_count": len(found), "is_demo_data": self.is_demo}
 
@@ -188,7 +188,7 @@ class WatchlistService:
     def _document(self, kept: Watchlist) -> WatchlistDocument:
         following = next_time(kept.cron, kept.considered_until)
         plan = kept.plan
-        newest = self.store.watch_runs(plan.name, limit=1)
+        newest = watchlists.newest_runs(self.store, plan.name, limit=1)
         return to_document(
             WatchlistDocument,
             plan,
@@ -204,13 +204,13 @@ class WatchlistService:
         )
 
     def _find(self, name: str) -> Watchlist:
-        found = self.store.watchlist(name)
+        found = watchlists.get(self.store, name)
         if found is None:
             raise self._missing(name)
         return found
 
     def _missing(self, name: str) -> NotFoundError:
-        names: Sequence[str] = [kept.plan.name for kept in self.store.watchlists()]
+        names: Sequence[str] = [kept.plan.name for kept in watchlists.read_all(self.store)]
         known = ", ".join(names[:10]) or "none"
         return NotFoundError(
             f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from pydantic import TypeAdapter
 
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, scan_journal
 from warehouse.control.scan_journal import JournalRow
 from warehouse.lake.packing import pack_bytes, unpack_bytes
 
@@ -27,22 +27,24 @@ class ScanJournal:
         self._job_id = job_id
         self._run_number = run_number
         self._checkpoint = checkpoint
-        self._position = store.next_journal_position(job_id, run_number)
+        self._position = scan_journal.next_position(store, job_id, run_number)
         self._recorded: defaultdict[str, deque[JournalRow]] = defaultdict(deque)
-        for row in store.read_journal(job_id, since=checkpoint):
+        for row in scan_journal.read(store, job_id, since=checkpoint):
             self._recorded[row.key].append(_unpacked(row))
 
     def captures(self) -> list[str]:
         """Return the captures of all runs of this job, written to the lake or not."""
-        return self._store.journal_captures(self._job_id)
+        return scan_journal.captures(self._store, self._job_id)
 
     def rename_captures(self, renamed: Mapping[str, str]) -> list[JournalRow]:
         """Give captures other ids; return their rows, with the new ids."""
         if not renamed:
             return []
-        self._store.rename_journal_captures(self._job_id, renamed)
+        scan_journal.rename_captures(self._store, self._job_id, renamed)
         ids = set(renamed.values())
-        rows = self._store.read_journal(self._job_id, since=_AFTER_EVERYTHING, captures=tuple(ids))
+        rows = scan_journal.read(
+            self._store, self._job_id, since=_AFTER_EVERYTHING, captures=tuple(ids)
+        )
         return [_unpacked(row) for row in rows]
 
     def has(self, key: str) -> bool:
@@ -104,7 +106,7 @@ class ScanJournal:
 
     def _write(self, row: JournalRow) -> None:
         body = None if row.body is None else pack_bytes(row.body)
-        self._store.add_to_journal(replace(row, document=pack_bytes(row.document), body=body))
+        scan_journal.append(self._store, replace(row, document=pack_bytes(row.document), body=body))
 
 
 _AFTER_EVERYTHING = 2**31 - 1

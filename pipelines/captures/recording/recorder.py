@@ -12,6 +12,7 @@ from pipelines.captures.recording.attempts import CaptureAttempt
 from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.clock import MACHINE_CLOCK, Clock
 from warehouse.control import ControlStore
+from warehouse.control.captures import generations, sequences
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks
@@ -83,11 +84,11 @@ class CaptureRecorder:
         # Not the cached marks: what was erased a moment ago must not be written again.
         marks = read_marks(self._engine)
         attempts = [_without_body(attempt, marks) for attempt in attempts]
-        sequences = self._control.next_sequences(
-            [(attempt.requested_surface, attempt.entity_id) for attempt in attempts]
+        numbers = sequences.next_numbers(
+            self._control, [(attempt.requested_surface, attempt.entity_id) for attempt in attempts]
         )
         batch = CaptureBatch(
-            attempts, sequences, data_provider=self._data_provider, job_id=self._job_id
+            attempts, numbers, data_provider=self._data_provider, job_id=self._job_id
         )
         hashes = {attempt.payload_sha256 for attempt in attempts} - {None}
         stored = self._stored(sorted(filter(None, hashes)))
@@ -95,7 +96,7 @@ class CaptureRecorder:
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
         # Last: who sees the new generation reads again, and must find the rows.
-        self._control.count_up_generations(batch.entities())
+        generations.count_up(self._control, batch.entities())
 
     def _stored(self, hashes: list[str]) -> set[str]:
         found = self._engine.rows(

@@ -45,6 +45,7 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
+from warehouse.control.hosts import budgets
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import unpack_bytes
@@ -306,7 +307,7 @@ async def _compare(
     page, media = by_surface.get(PAGE), by_surface.get(MEDIA)
     sounds = asked.canaries.of("sound")
     page_host = dependencies.profile.host_of(PAGE)
-    if await asyncio.to_thread(dependencies.control.host_paused_until, page_host) is not None:
+    if await asyncio.to_thread(budgets.paused_until, dependencies.control, page_host) is not None:
         page = None  # it rests, so a browser may not ask either
     with suppress(TimeoutError):
         async with asyncio.timeout(within_s):

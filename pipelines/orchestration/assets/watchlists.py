@@ -24,9 +24,10 @@ from pydantic import Field
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.failures import reasons_as_failures
-from pipelines.orchestration.partitions import watchlists
+from pipelines.orchestration.partitions import watchlists as watchlist_partitions
 from pipelines.orchestration.resources import WatchlistResource
 from pipelines.watchlists.run import WatchlistRunner
+from warehouse.control import watchlists
 from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistRun
 
@@ -52,7 +53,7 @@ class EndedRun(Config):
 
 @asset(
     key=WATCHED_SCREENS,
-    partitions_def=watchlists,
+    partitions_def=watchlist_partitions,
     group_name=GROUP,
     owners=OWNERS,
     kinds={"delta"},
@@ -63,11 +64,11 @@ def watched_screens(
     """First screens and profiles of a watchlist's accounts and hashtags; submits its tracks."""
     name = context.partition_key
     with reasons_as_failures(), watches.open() as watcher:
-        run_id = config.run_id or watcher.control.request_run(name, origin="launchpad")
+        run_id = config.run_id or watchlists.request_run(watcher.control, name, origin="launchpad")
         run = None if run_id is None else watcher.begin(run_id)
         if run is None:
             raise Failure(f"Watchlist {name} does not exist, or another process has its run")
-        checks = watcher.control.entry_checks(run.run_id)
+        checks = watchlists.read_checks(watcher.control, run.run_id)
     counts = Counter(check.status for check in checks)
     return Result(
         metadata={
@@ -84,7 +85,7 @@ def watched_screens(
 @asset(
     key=WATCH_DIGESTS,
     deps=[WATCHED_SCREENS],
-    partitions_def=watchlists,
+    partitions_def=watchlist_partitions,
     group_name=GROUP,
     owners=OWNERS,
     metadata={"dagster/column_schema": SCHEMA},
@@ -104,7 +105,7 @@ def watch_digests(
 
 def _open_run(watcher: WatchlistRunner, name: str) -> str | None:
     """Return the open run of a watchlist that no process holds; newer ones may be skipped."""
-    runs = watcher.control.unheld_watch_runs()
+    runs = watchlists.unheld_runs(watcher.control)
     return next((run.run_id for run in runs if run.watchlist == name), None)
 
 

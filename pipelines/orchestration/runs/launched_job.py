@@ -19,7 +19,8 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import acquire_scan_lease, job_keys
 from pipelines.scan.state.checkpoints import find_state
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.control.records import NewJob
+from warehouse.control import job_claims, jobs
+from warehouse.control.jobs import NewJob
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
 from warehouse.records.jobs import (
     DISCOVERY,
@@ -92,18 +93,20 @@ def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]
     partition = run.tags[PARTITION_TAG]
     kind = _kind_of(run, partition, graphs)
     selected = _selected(run, partition, graphs[kind])
-    known = runtime.control.jobs_of(
-        kind, partition.removeprefix(MUSIC_PARTITION), limit=NEWEST_JOBS
+    known = jobs.newest_of(
+        runtime.control, kind, partition.removeprefix(MUSIC_PARTITION), limit=NEWEST_JOBS
     )
     before = graphs[kind].before(selected)
     state = _find_state(runtime, run, known, selected, before) if before else None
-    job = runtime.control.begin(_new_job(run, kind, partition, known), f"run:{run.run_id}")
+    job = job_claims.begin(
+        runtime.control, _new_job(run, kind, partition, known), f"run:{run.run_id}"
+    )
     try:
         _take_lease(runtime, job, is_whole=state is None)
     except WorkerUnavailableError as error:
         kept_until = datetime.now(UTC) + timedelta(days=runtime.settings.job_retention_days)
-        runtime.control.finish(
-            job.job_id, "failed", error=error.to_document(), expires_at=kept_until
+        jobs.finish(
+            runtime.control, job.job_id, "failed", error=error.to_document(), expires_at=kept_until
         )
         raise
     return LaunchedJob(job, partition, selected, state)
@@ -211,4 +214,4 @@ def _take_lease(runtime: Runtime, job: Job, *, is_whole: bool) -> None:
             hint="Wait for its end, or terminate its run; then launch this one again",
         )
     if is_whole:
-        runtime.control.set_target(job.job_id, music_id=job.music_id, scan_key=key)
+        jobs.set_target(runtime.control, job.job_id, music_id=job.music_id, scan_key=key)

@@ -6,7 +6,7 @@ Not here: how a worker supervises its own processes.
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from socket import AF_UNIX, socket
-from typing import Protocol, get_args
+from typing import get_args
 
 import orjson
 from dagster import (
@@ -24,6 +24,7 @@ from pipelines.orchestration.runs.run_identity import (
     job_id_of,
     run_id_of,
 )
+from warehouse.control import ControlStore, jobs
 from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 
 SETTLED_AFTER = timedelta(seconds=10)
@@ -38,16 +39,9 @@ _CODE_SERVER_TAG = ".dagster/grpc_info"
 _ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
 
 
-class JobCancelStore(Protocol):
-    """The methods of the control store that reconciliation needs."""
-
-    def job(self, job_id: str) -> Job | None: ...
-    def request_cancel(self, job_id: str, *, expires_at: datetime) -> Job | None: ...
-
-
 def cancel_jobs_of_terminated_runs(
     instance: DagsterInstance,
-    control: JobCancelStore,
+    control: ControlStore,
     run_ids: Collection[str],
     *,
     expires_at: datetime,
@@ -60,11 +54,11 @@ def cancel_jobs_of_terminated_runs(
         return
     wanted = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
     for run in instance.get_runs(wanted):
-        control.request_cancel(job_id_of(run), expires_at=expires_at)
+        jobs.request_cancel(control, job_id_of(run), expires_at=expires_at)
 
 
 def end_orphaned_runs(
-    instance: DagsterInstance, control: JobCancelStore, *, now: datetime | None = None
+    instance: DagsterInstance, control: ControlStore, *, now: datetime | None = None
 ) -> list[str]:
     """End up to `MOST_AT_ONCE` runs whose job has ended, is gone or goes on in another run.
 
@@ -74,7 +68,7 @@ def end_orphaned_runs(
     open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(OPEN_STATUSES))
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
-        job = control.job(job_id_of(run))
+        job = jobs.get(control, job_id_of(run))
         if _is_launched_again(run, job):
             continue
         if not _is_settled(job, now) and not _is_superseded(job, run):

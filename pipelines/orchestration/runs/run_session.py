@@ -39,7 +39,7 @@ from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.job_endings import end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs, leases
 from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
@@ -90,8 +90,8 @@ def _begin(
             runtime = open_runtime(settings, stack, control=control)
         except SametrackError as error:
             if wait := awaited_resource(error):
-                control.requeue(
-                    job.job_id, run_number=job.run_number, costs_attempt=False,
+                job_claims.requeue(
+                    control, job.job_id, run_number=job.run_number, costs_attempt=False,
                     waiting_for=wait.resource, wait_s=wait.seconds,
                 )  # fmt: skip
             raise
@@ -168,7 +168,7 @@ def _heartbeats(
     """Return the thread for the heartbeats of a run: its steps may take longer than they may."""
 
     def beat() -> None:
-        control.heartbeat_job(job.job_id, run_number=job.run_number)
+        job_claims.beat_job(control, job.job_id, run_number=job.run_number)
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
@@ -183,7 +183,7 @@ def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob)
 
 
 def _job_of(control: ControlStore, run: DagsterRun) -> Job:
-    job = control.job(job_id_of(run))
+    job = jobs.get(control, job_id_of(run))
     if job is None or job.status in FINAL_STATUSES:
         raise WorkerUnavailableError("The job of this run has ended before the run began")
     if job.status != "running" or run_id_of(job) != run.run_id:
@@ -200,8 +200,8 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     wait = outcome.wait
     if outcome.status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
         wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
-    if wait is not None and runtime.control.requeue(
-        job.job_id, run_number=job.run_number, costs_attempt=False,
+    if wait is not None and job_claims.requeue(
+        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False,
         waiting_for=wait.resource, wait_s=wait.seconds,
     ):  # fmt: skip
         log.warning(
@@ -211,14 +211,14 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     if outcome.status == "lost":
         return _lose(runtime, job)
     status, error = outcome.status, outcome.error
-    if status == "queued" and runtime.control.requeue(
-        job.job_id, run_number=job.run_number, costs_attempt=False
+    if status == "queued" and job_claims.requeue(
+        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False
     ):
         log.info("scan handed back: its process was asked to end")
         return status
     if wait is not None or status == "queued":
         # The queue takes no job whose cancellation was requested.
-        found = runtime.control.job(job.job_id)
+        found = jobs.get(runtime.control, job.job_id)
         is_cancelled = found is not None and found.cancel_requested
         status, error = ("cancelled", None) if is_cancelled else ("failed", error)
     return status if finish_job(runtime, job, status, error) else "lost"
@@ -243,7 +243,7 @@ def end_job_patiently(
 
 
 def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
-    found = runtime.control.job(job.job_id) or job  # its cancellation may have been requested
+    found = jobs.get(runtime.control, job.job_id) or job  # its cancellation may have been requested
     status = end_lost_run(
         runtime.control, found, RUN_BROKE, has_result=False, expires_at=_kept_until(runtime)
     )
@@ -262,7 +262,8 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
             "The scan failed unexpectedly before its result was complete",
             hint="Open the run of this job in Dagster's UI, then retry",
         )
-    has_ended = runtime.control.finish(
+    has_ended = jobs.finish(
+        runtime.control,
         job_id,
         status,
         error=error.to_document() if error else None,
@@ -277,7 +278,7 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
         why["detail"] = error.detail
     log.info("scan ended", status=status, **why)
     # Only now: who gets the lease next must find the end of this job, not scan again.
-    runtime.control.release_leases(job_id)
+    leases.release_all(runtime.control, job_id)
     runtime.lake.compact_crowded()
     return True
 

@@ -29,6 +29,7 @@ from pipelines.orchestration.assets.descriptions import asset_key
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.open_instance import open_instance
 from pipelines.settings import Settings
+from warehouse.control import ControlStore, leases
 from warehouse.lake.store import WRITE_TEST
 from warehouse.records.values import Row
 from warehouse.tables import BY_NAME
@@ -80,14 +81,6 @@ class TableVersions(Protocol):
     def row_count(self, name: str) -> int | None: ...
 
 
-class Leases(Protocol):
-    """What is read of the control store: of several workers one reports."""
-
-    def acquire_lease(self, name: str, owner: str, ttl_s: float) -> bool: ...
-
-    def release_lease(self, name: str, owner: str) -> None: ...
-
-
 class AssetCatalog(Protocol):
     """What is read and written of the Dagster instance."""
 
@@ -105,7 +98,7 @@ class CatalogReporter:
 
     owner: str
     lake: TableVersions
-    leases: Leases
+    control: ControlStore
     catalog: AssetCatalog
     clock: Callable[[], float] = time.monotonic
     compared: dict[str, int] = field(default_factory=dict)
@@ -117,7 +110,7 @@ class CatalogReporter:
         if now < self._due_at:
             return
         try:
-            is_ours = self.leases.acquire_lease(LEASE, self.owner, LEASE_S)
+            is_ours = leases.acquire(self.control, LEASE, self.owner, LEASE_S)
         except Exception:
             log.exception("asset catalog not compared")
             self._due_at = now + EVERY_S
@@ -131,7 +124,7 @@ class CatalogReporter:
     def close(self) -> None:
         """Let another worker go on at once."""
         try:
-            self.leases.release_lease(LEASE, self.owner)
+            leases.release(self.control, LEASE, self.owner)
         except Exception:
             log.exception("lease of the asset catalog not released")
 
@@ -229,6 +222,6 @@ def _open_reporter(settings: Settings, owner: str, stack: ExitStack) -> CatalogR
     return CatalogReporter(
         owner=owner,
         lake=open_lake_of(settings, home),
-        leases=stack.enter_context(open_control_of(settings, home)),
+        control=stack.enter_context(open_control_of(settings, home)),
         catalog=stack.enter_context(open_instance(home)),
     )

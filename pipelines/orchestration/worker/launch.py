@@ -21,6 +21,7 @@ from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.runs.run_session import end_job
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import prepare_scan
+from warehouse.control import jobs
 from warehouse.records.errors import RunCancelledError, SametrackError
 from warehouse.records.jobs import JOB_KINDS, Job
 
@@ -80,7 +81,7 @@ class JobLauncher:
         return in_thread(lambda: self._launch(job_id, run_number, waited_for))
 
     def _launch(self, job_id: str, run_number: int, waited_for: str | None) -> Launched:
-        job = self._runtime.control.job(job_id)
+        job = jobs.get(self._runtime.control, job_id)
         if job is None or job.run_number != run_number:
             return Launched()  # another worker has it
         structlog.contextvars.bind_contextvars(job_id=job_id)

@@ -21,7 +21,7 @@ from pipelines.orchestration.dagster_compat import (
 from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, jobs, leases
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import ExcerptFolder, open_excerpts
 from warehouse.home.folder import Home
@@ -79,17 +79,17 @@ class StoreMaintainer:
         """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
         ended = end_orphaned_runs(self.instance, self.control, now=now)
-        links_and_leases = self.control.delete_expired_state(now)
-        expired = self.control.expired_jobs(now, limit=self.jobs_at_once)
+        links_and_leases = leases.delete_expired(self.control, now)
+        expired = jobs.expired(self.control, now, limit=self.jobs_at_once)
         # Results first: a job row without its result would be a completed job that cannot be read.
         # If this fails halfway, the next call finds the same rows again.
         results = self.lake.delete(RESULTS, "job_id", expired)
-        jobs = self.control.delete_jobs(expired)
+        jobs_deleted = jobs.delete_ended(self.control, expired)
         self._delete_checkpoints(now - timedelta(days=self.checkpoint_days))
         runs = self._delete_runs(now - timedelta(days=self.run_days))
         self._delete_reports(now - timedelta(days=self.run_days))
         return MaintenanceReport(
-            jobs=jobs,
+            jobs=jobs_deleted,
             results=results,
             links_and_leases=links_and_leases,
             runs_deleted=runs,
@@ -127,9 +127,12 @@ class StoreMaintainer:
         if not self.lake.files(CHECKPOINTS):
             return
         with closing(Engine(self.lake)) as engine:
-            jobs = {name: self.control.job(name) for name in read_checkpointed_jobs(engine)}
+            ids = read_checkpointed_jobs(engine)
+        checkpointed = {job_id: jobs.get(self.control, job_id) for job_id in ids}
         self.lake.delete(
-            CHECKPOINTS, "job_id", [name for name, job in jobs.items() if _ended(job, before)]
+            CHECKPOINTS,
+            "job_id",
+            [name for name, job in checkpointed.items() if _ended(job, before)],
         )
 
     def _delete_runs(self, before: datetime) -> int:

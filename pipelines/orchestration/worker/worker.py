@@ -45,7 +45,7 @@ from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
 from pipelines.scan.runtime import open_runtime
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.home.disk_space import free_megabytes
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, JobStatus
@@ -205,7 +205,7 @@ class Worker:
         stepped_at = self._stepped_at
         # Before its first step the worker is starting, which is no hang.
         if stepped_at is None or self.clock() - stepped_at < HANGS_AFTER_S:
-            self.control.beat(self.worker_id, self._beating)
+            job_claims.beat(self.control, self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
         """Put the jobs that are held back into the queue, when the worker stops.
@@ -222,7 +222,7 @@ class Worker:
 
     def _claim(self) -> None:
         while self._free_places() and self._may_claim():
-            job = self.control.claim(self.worker_id)
+            job = job_claims.claim(self.control, self.worker_id)
             if job is None:
                 return
             log.info("job claimed", job_id=job.job_id, input=job.input, attempt=job.attempt)
@@ -239,7 +239,7 @@ class Worker:
         if self._is_due("space", SPACE_EVERY_S):
             was_full, self._is_full = self._is_full, not self.has_space()
             if self._is_full or was_full:  # once more when it is over; jobs are added meanwhile
-                self.control.set_queue_waiting_for_disk(self._is_full)
+                job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
         return not self._is_full
 
     def _follow_launch(self, held: HeldJob) -> None:
@@ -258,7 +258,7 @@ class Worker:
         launched = held.launched.result()
         held.run, held.waits_for = launched.run, launched.waits_for
         if held.waits_for is not None:
-            self.control.set_waiting_for(held.job_id, "lease")
+            job_claims.set_waiting_for(self.control, held.job_id, "lease")
         elif held.run is None:
             self._give_up(held, "The run ended without a status")
 
@@ -267,22 +267,22 @@ class Worker:
         if not run.is_over():
             return
         may_write = self.launcher.runs_outlive_worker and run.has_begun()
-        if may_write and not self.control.is_cancel_requested(held.job_id):
+        if may_write and not jobs.is_cancel_requested(self.control, held.job_id):
             del self.held[held.job_id]  # the run writes its end; if it does not, it falls silent
         else:
             self._give_up(held, PROCESS_GONE)
 
     def _follow_waiting(self, held: HeldJob, twin_id: str) -> None:
         """Launch a job whose equal job has ended, before new ones are claimed."""
-        twin = self.control.job(twin_id)
-        if self.control.is_cancel_requested(held.job_id):
+        twin = jobs.get(self.control, twin_id)
+        if jobs.is_cancel_requested(self.control, held.job_id):
             self._give_up(held, "Cancelled while it waited")
         elif (twin is None or twin.status in FINAL_STATUSES) and self._free_places():
             held.launched = self.launcher.launch(held.job_id, held.run_number, waited_for=twin_id)
             held.waits_for = None
 
     def _requeue_lost(self) -> None:
-        silent = self.control.lost_jobs(self.settings.worker_lost_after_s)
+        silent = job_claims.lost(self.control, self.settings.worker_lost_after_s)
         for job in self._silence.lost(silent):
             held = self.held.get(job.job_id)
             # A job that this worker still acts for is not lost, however late its heartbeat is.
@@ -307,7 +307,7 @@ class Worker:
                 held.run.kill()
 
     def _should_have_ended(self, held: HeldJob) -> bool:
-        if self.control.is_cancel_requested(held.job_id):
+        if jobs.is_cancel_requested(self.control, held.job_id):
             return True
         return is_finished(self.instance, held.run_id)
 
@@ -323,15 +323,15 @@ class Worker:
         wait = wait or ResourceWait("worker", 0.0)
         run = self.instance.get_run_by_id(held.run_id)
         has_result = run is not None and run.is_success  # its end was not written yet
-        if has_result or not self.control.requeue(
-            held.job_id, run_number=held.run_number, costs_attempt=False,
+        if has_result or not job_claims.requeue(
+            self.control, held.job_id, run_number=held.run_number, costs_attempt=False,
             waiting_for=wait.resource, wait_s=wait.seconds,
         ):  # fmt: skip
             self._lose(held.job_id, held.run_number, why)  # it has ended, or is to be cancelled
         else:
             log.info("job handed back", job_id=held.job_id, waiting_for=wait.resource)
             if run is not None:
-                end_run(self.instance, run, self.control.job(held.job_id))
+                end_run(self.instance, run, jobs.get(self.control, held.job_id))
         del self.held[held.job_id]  # last: while a store is away, each step tries again
 
     def _give_up(self, held: HeldJob, why: str) -> None:
@@ -341,7 +341,7 @@ class Worker:
 
     def _lose(self, job_id: str, number: int, why: str) -> None:
         """Write what becomes of a job whose run was lost, if that run still holds it."""
-        job = self.control.job(job_id)
+        job = jobs.get(self.control, job_id)
         if job is None or job.run_number != number or job.status != "running":
             return
         run = self.instance.get_run_by_id(run_id(job_id, number))
@@ -356,16 +356,16 @@ class Worker:
             return
         log.warning("run lost", job_id=job_id, attempt=job.attempt, reason=why, job_is_now=status)
         if run is not None:
-            end_run(self.instance, run, self.control.job(job_id))
+            end_run(self.instance, run, jobs.get(self.control, job_id))
 
     def _fail(self, held: HeldJob, why: str) -> None:
         """Fail a job that cannot be launched: it would fail again."""
-        job = self.control.job(held.job_id)
+        job = jobs.get(self.control, held.job_id)
         if job is not None:
             error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
             status: JobStatus = "cancelled" if job.cancel_requested else "failed"
-            self.control.finish(
-                held.job_id, status, error=error, expires_at=self._kept_until(),
+            jobs.finish(
+                self.control, held.job_id, status, error=error, expires_at=self._kept_until(),
                 run_number=held.run_number,
             )  # fmt: skip
         del self.held[held.job_id]
@@ -398,7 +398,7 @@ def run_worker(settings: Settings) -> int:
                 pause_s = CLAIM_EVERY_S if worker.try_step() else OUTAGE_PAUSE_S
         worker.hand_back_all("The worker was stopped")
         # After the last heartbeat: another one would register the worker again.
-        worker.control.retire(worker.worker_id)
+        job_claims.retire(worker.control, worker.worker_id)
     return 0
 
 

@@ -13,7 +13,8 @@ from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
 from warehouse.control import ControlStore
-from warehouse.control.records import CircuitDecision
+from warehouse.control.hosts import circuits
+from warehouse.control.hosts.circuits import CircuitDecision
 from warehouse.records.errors import (
     SURFACE_OFF,
     AudioUnavailableError,
@@ -125,20 +126,22 @@ class CircuitBreaker:
             if passage.is_probe:
                 # Shielded, as the caller is being cancelled: else nobody could probe until
                 # `probe_s` is over.
-                await asyncio.shield(asyncio.to_thread(self._store.release_probe, host, name))
+                await asyncio.shield(
+                    asyncio.to_thread(circuits.release_probe, self._store, host, name)
+                )
             raise
         await self._worked(passage, host, name, with_data=True)
 
     async def _ask(self, host: str, name: str) -> CircuitDecision:
         """Ask the store; if we are cancelled meanwhile, a granted probe is released at once."""
         asking = asyncio.ensure_future(
-            asyncio.to_thread(self._store.check_circuit, host, name, probe_s=self._times.probe_s)
+            asyncio.to_thread(circuits.check, self._store, host, name, probe_s=self._times.probe_s)
         )
         try:
             return await asyncio.shield(asking)
         except asyncio.CancelledError:
             if (await asking).is_probe:
-                await asyncio.to_thread(self._store.release_probe, host, name)
+                await asyncio.to_thread(circuits.release_probe, self._store, host, name)
             raise
 
     async def _learn(
@@ -153,7 +156,7 @@ class CircuitBreaker:
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._worked(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(self._store.release_probe, host, surface)
+            await asyncio.to_thread(circuits.release_probe, self._store, host, surface)
 
     async def _learn_of_host(
         self, error: SametrackError, passage: CircuitDecision, host: str
@@ -163,7 +166,11 @@ class CircuitBreaker:
         is_answer = reason not in UNASKED_REASONS
         if isinstance(error, VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
-                self._store.open_surfaces, host, cause=error.type, since_s=self._times.longest_s
+                circuits.open_surfaces,
+                self._store,
+                host,
+                cause=error.type,
+                since_s=self._times.longest_s,
             )
             if passage.is_probe or closes_host(challenged):
                 await self._failed(error, passage, host, WHOLE_HOST, threshold=1)
@@ -172,7 +179,7 @@ class CircuitBreaker:
         elif is_answer and not isinstance(error, (UnreachableError, *_HANDLED_PER_HOST)):
             await self._worked(passage, host, WHOLE_HOST, with_data=False)
         else:
-            await asyncio.to_thread(self._store.release_probe, host, WHOLE_HOST)
+            await asyncio.to_thread(circuits.release_probe, self._store, host, WHOLE_HOST)
 
     async def _failed(
         self,
@@ -184,7 +191,8 @@ class CircuitBreaker:
         threshold: int,
     ) -> None:
         await asyncio.to_thread(
-            self._store.note_failure,
+            circuits.note_failure,
+            self._store,
             host,
             surface,
             cause=error.type,
@@ -204,7 +212,8 @@ class CircuitBreaker:
             return  # only a closed host has a circuit of its own
         if not passage.is_clean:
             await asyncio.to_thread(
-                self._store.note_success,
+                circuits.note_success,
+                self._store,
                 host,
                 surface,
                 is_probe=passage.is_probe,

@@ -16,7 +16,9 @@ from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.robots import RobotsPolicy
 from pipelines.platform.profiles import PlatformProfile
-from warehouse.control import CacheValidators, ControlStore
+from warehouse.control import ControlStore
+from warehouse.control.hosts import validators
+from warehouse.control.hosts.validators import CacheValidators
 
 NOT_MODIFIED = 304
 _MAX_VALIDATOR_LENGTH = 1000  # validators are short; a longer one is not worth storing
@@ -53,10 +55,10 @@ class ResponseMemory:
         if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
         answer = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(self._store.save_validators, _key(address), answer)
+        await asyncio.to_thread(validators.save, self._store, _key(address), answer)
 
     def _recall(self, address: str) -> StoredResponse | None:
-        answer = self._store.read_validators(_key(address))
+        answer = validators.read(self._store, _key(address))
         body = None if answer is None else self._read_body(answer.payload_sha256)
         if answer is None or body is None:
             return None

@@ -12,6 +12,7 @@ from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore
+from warehouse.control.hosts import surface_answers
 from warehouse.control.hosts.surface_answers import is_probe_due
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -51,7 +52,9 @@ class LearnedHealth:
         async with self._refreshing:  # who asks meanwhile waits, and does not take it for nothing
             now = self._clock.monotonic()
             if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
-                found = await asyncio.to_thread(self._store.surface_answers, max_age_s=HEALTH_TTL_S)
+                found = await asyncio.to_thread(
+                    surface_answers.read_recent, self._store, max_age_s=HEALTH_TTL_S
+                )
                 self._known, self._refreshed_at = dict(found), now
         return self._known
 
@@ -72,7 +75,8 @@ class LearnedHealth:
             return
         self._written[key] = now
         self._known[key] = await asyncio.to_thread(
-            self._store.note_answer,
+            surface_answers.note,
+            self._store,
             host,
             surface,
             kind=kind,
@@ -84,7 +88,8 @@ class LearnedHealth:
         """Return True if a surface may be probed now; the interval then begins again."""
         if self._store is not None:
             return await asyncio.to_thread(
-                self._store.claim_source_probe,
+                surface_answers.claim_probe,
+                self._store,
                 host,
                 surface,
                 every_s=PROBE_EVERY_S,

@@ -9,32 +9,17 @@ import asyncio
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Protocol
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import waiting_for_host
 from pipelines.platform.profiles import HostRate
-from warehouse.control import TokenGrant
+from warehouse.control import ControlStore
+from warehouse.control.hosts import budgets
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 DEFAULT_PAUSE_S = 30.0
 MAX_PAUSE_S = 3600.0
 HOST_MAX_WAIT_S = 60.0
-
-
-class HostRateStore(Protocol):
-    """The part of the control store that the rate limiter needs."""
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        """Reserve one token of the host's bucket, and return how long to wait for it."""
-
-    def pause_host(self, host: str, until: datetime) -> None:
-        """Let no process send a request to the host before `until`."""
-
-    def host_paused_until(self, host: str) -> datetime | None:
-        """Return the end of the host's pause, if there is one."""
 
 
 def max_wait_at(rate: HostRate) -> float:
@@ -50,7 +35,7 @@ class HostRateLimiter:
 
     def __init__(
         self,
-        store: HostRateStore,
+        store: ControlStore,
         rate: HostRate,
         *,
         daily_budget: int,
@@ -96,7 +81,8 @@ class HostRateLimiter:
         left_s = self._pause_left(host)
         if left_s > 0:
             return False, left_s
-        grant = self._store.take_token(
+        grant = budgets.take_token(
+            self._store,
             host,
             rate_per_s=self._rate.per_second,
             burst=self._rate.burst,
@@ -113,7 +99,7 @@ class HostRateLimiter:
 
     def _pause_left(self, host: str) -> float:
         known = self._paused.get(host)
-        until = self._store.host_paused_until(host) or known
+        until = budgets.paused_until(self._store, host) or known
         return 0.0 if until is None else self._seconds_until(max(until, known or until))
 
     async def pause(self, host: str, retry_after: str | None) -> float:
@@ -126,7 +112,7 @@ class HostRateLimiter:
         """Pause the host for all processes."""
         until = self._clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
-        await asyncio.to_thread(self._store.pause_host, host, until)
+        await asyncio.to_thread(budgets.pause, self._store, host, until)
 
     def _seconds_until(self, moment: datetime) -> float:
         return (moment - self._clock.now()).total_seconds()

@@ -18,8 +18,9 @@ from protego import Protego
 
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse
-from warehouse.control import ControlStore
-from warehouse.control.records import RobotsVerdict, StoredRobotsFile
+from warehouse.control import ControlStore, leases
+from warehouse.control.hosts import robots
+from warehouse.control.hosts.robots import RobotsVerdict, StoredRobotsFile
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
@@ -87,7 +88,8 @@ class RobotsPolicy:
         if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
             return
         await asyncio.to_thread(
-            self._store.record_robots,
+            robots.record_decision,
+            self._store,
             host,
             surface,
             decision=decision.verdict,
@@ -99,7 +101,7 @@ class RobotsPolicy:
         read_at, status, rules = self._files.get(host, (0.0, None, None))
         if rules is not None and self._clock.monotonic() - read_at < _valid_for_s(status):
             return status, rules
-        file = await asyncio.to_thread(self._store.robots_file, host, max_age_s=DAY_S)
+        file = await asyncio.to_thread(robots.read_file, self._store, host, max_age_s=DAY_S)
         if file is None or self._age_s(file) > _valid_for_s(file.status):
             status, body = await self._renewed(host, url, fetch)
         else:
@@ -110,15 +112,17 @@ class RobotsPolicy:
     async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         """Return the current file. One process fetches it; the others poll the store for it."""
         mine = await asyncio.to_thread(
-            self._store.acquire_lease, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
+            leases.acquire, self._store, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
         )
         for _ in range(0 if mine else MAX_POLLS):
             await self._clock.sleep(FETCH_LEASE_S / MAX_POLLS)
-            file = await asyncio.to_thread(self._store.robots_file, host, max_age_s=FETCH_LEASE_S)
+            file = await asyncio.to_thread(
+                robots.read_file, self._store, host, max_age_s=FETCH_LEASE_S
+            )
             if file is not None:
                 return file.status, file.body
         status, body = await _read(url, fetch)
-        await asyncio.to_thread(self._store.save_robots_file, host, status=status, body=body)
+        await asyncio.to_thread(robots.save_file, self._store, host, status=status, body=body)
         return status, body
 
     def _age_s(self, file: StoredRobotsFile) -> float:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import MAX_ATTEMPTS, Job, JobStatus
 
@@ -34,9 +34,16 @@ def end_lost_run(
     """Write what becomes of a job whose run was lost; None, without effect, if it was not."""
     status, error = lost_ending(job, why, has_result=has_result)
     if status == "queued":
-        is_written = control.requeue(job.job_id, run_number=job.run_number, costs_attempt=True)
+        is_written = job_claims.requeue(
+            control, job.job_id, run_number=job.run_number, costs_attempt=True
+        )
     else:
-        is_written = control.finish(
-            job.job_id, status, error=error, expires_at=expires_at, run_number=job.run_number
+        is_written = jobs.finish(
+            control,
+            job.job_id,
+            status,
+            error=error,
+            expires_at=expires_at,
+            run_number=job.run_number,
         )
     return status if is_written else None

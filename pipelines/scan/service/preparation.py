@@ -15,6 +15,7 @@ from pipelines.scan.rules.discovery import discovery_key, discovery_parameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.stored_results import find_stored
+from warehouse.control import jobs, leases
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
 from warehouse.records.evidence import ALGORITHM
@@ -50,7 +51,7 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
         return PreparedScan("")
     music_id = job.music_id or _resolve(runtime, job)
     key, twin_key = job_keys(runtime, job, music_id)
-    runtime.control.set_target(job.job_id, music_id=music_id, scan_key=key)
+    jobs.set_target(runtime.control, job.job_id, music_id=music_id, scan_key=key)
     is_new_target = job.kind != DISCOVERY and job.music_id is None
     if is_new_target and serve_stored(runtime, job, key, scan_parameters(job.parameters)):
         return PreparedScan(music_id, is_served=True)
@@ -103,18 +104,18 @@ def acquire_scan_lease(
     the job that this one has waited for before.
     """
     control, lease = runtime.control, f"scan:{twin_key}"
-    if waited_for is not None and _take_result(runtime, job, control.job(waited_for)):
+    if waited_for is not None and _take_result(runtime, job, jobs.get(control, waited_for)):
         return PreparedScan(music_id, is_served=True)
-    while not control.acquire_lease(lease, job.job_id, LEASE_S):
-        holder = control.lease_holder(lease)
+    while not leases.acquire(control, lease, job.job_id, LEASE_S):
+        holder = leases.holder(control, lease)
         if holder is None:
             continue
-        twin = control.job(holder)
+        twin = jobs.get(control, holder)
         if twin is not None and twin.status not in FINAL_STATUSES:
             return PreparedScan(music_id, waits_for=holder)
         if _take_result(runtime, job, twin):
             return PreparedScan(music_id, is_served=True)
-        control.release_lease(lease, holder)
+        leases.release(control, lease, holder)
     return PreparedScan(music_id)
 
 
@@ -148,4 +149,4 @@ def _copy(runtime: Runtime, job: Job, document: JobResult, *, scan_job_id: str) 
     runtime.lake.append("marts.job_results", [row], job_id=job.job_id)
     # Without the key: the copy is as old as its original, but the job ends now.
     target = document["music_id"] or job.target
-    runtime.control.set_target(job.job_id, music_id=target, scan_key=None)
+    jobs.set_target(runtime.control, job.job_id, music_id=target, scan_key=None)

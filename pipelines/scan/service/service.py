@@ -16,7 +16,8 @@ from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.service.job_endings import WORKER_GONE, end_lost_run
 from pipelines.scan.service.scan_jobs import RunningScan, ScanJob
 from pipelines.scan.service.stored_results import ResultCache, find_stored
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, job_claims, jobs, links, scan_journal
+from warehouse.control.jobs import NewJob
 from warehouse.lake.packing import unpack_document
 from warehouse.records.errors import (
     CapacityExhaustedError,
@@ -121,7 +122,7 @@ class ScanService:
 
     def has_worker(self) -> bool:
         """Return whether any worker is alive, which runs what is asked for."""
-        return bool(self._control.live_workers(self.world.worker_lost_after_s))
+        return bool(job_claims.live_workers(self._control, self.world.worker_lost_after_s))
 
     def submit_keyword_search(
         self, keyword: str, parameters: ScanParameters, *, origin: Origin
@@ -156,7 +157,7 @@ class ScanService:
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = music.value if music.kind == "music" else None
         if music_id is None:
-            kind_of_link, target = self._control.read_cached_link(music.value) or ("", "")
+            kind_of_link, target = links.read(self._control, music.value) or ("", "")
             music_id = target if kind_of_link == "music" else None
         asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
         return ScanSubject(kind, text.strip(), asked, music_id, music_id)
@@ -201,7 +202,7 @@ class ScanService:
             priority=PRIORITY_SCHEDULED if origin == "schedule" else PRIORITY_INTERACTIVE,
             job_id=job_id,
         )
-        return ScanJob(self._control.create_or_join(new)[0])
+        return ScanJob(jobs.create_or_join(self._control, new)[0])
 
     def job(self, job_id: str) -> ScanJob:
         """Return a job, with its result once completed.
@@ -226,7 +227,11 @@ class ScanService:
             JobNotFoundError: There is no such job, or its retention has ended.
         """
         job = self._find(job_id)
-        stored = self._control.read_preview(job.job_id) if job.status == "running" else None
+        stored = (
+            scan_journal.read_preview(self._control, job.job_id)
+            if job.status == "running"
+            else None
+        )
         if stored is None:
             return RunningScan(job)
         return RunningScan(
@@ -240,14 +245,14 @@ class ScanService:
             JobNotFoundError: There is no such job, or its retention has ended.
         """
         before = self._find(job_id).status
-        job = self._control.request_cancel(job_id, expires_at=self._kept_until())
+        job = jobs.request_cancel(self._control, job_id, expires_at=self._kept_until())
         if job is not None and self._is_lost(job):
             self._cancel_lost(job)
         return before, self.job(job_id)
 
     def jobs(self, *, limit: int, status: JobStatus | None) -> list[ScanJob]:
         """Return the newest jobs that are still kept, without their results."""
-        kept = self._control.jobs(limit=limit, status=status, kept_at=self._clock())
+        kept = jobs.newest(self._control, limit=limit, status=status, kept_at=self._clock())
         return [ScanJob(job) for job in kept]
 
     def _check_provider(self) -> None:
@@ -269,7 +274,7 @@ class ScanService:
         return None if found is None else ScanJob(*found)
 
     def _find(self, job_id: str) -> Job:
-        job = self._control.job(job_id) if is_own_id(job_id) else None
+        job = jobs.get(self._control, job_id) if is_own_id(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
             raise JobNotFoundError("No job has this id, or its retention is over")
         if not self._is_lost(job):

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pipelines.documents.result_types import JobResult
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import satisfies_request
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, jobs
 from warehouse.records.jobs import Job
 
 MAX_CACHED_RESULTS = 32  # a few hundred kB each
@@ -61,7 +61,7 @@ def find_stored(
         now: The current time.
         ttl_s: Results that are older do not count.
     """
-    for job in control.completed_jobs(key, since=now - timedelta(seconds=ttl_s)):
+    for job in jobs.completed(control, key, since=now - timedelta(seconds=ttl_s)):
         result = read(job.job_id)
         if result is None or job.finished_at is None:
             continue

@@ -11,6 +11,7 @@ import structlog
 
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision, unpack_state
+from warehouse.control import scan_journal
 from warehouse.queries.results import read_checkpoints, read_marts_of_job
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import Job
@@ -103,7 +104,7 @@ def find_state(
 def delete_checkpoints(runtime: Runtime, job_id: str) -> None:
     """Delete the checkpoints and the journal of a job."""
     runtime.lake.delete(CHECKPOINTS, "job_id", [job_id])
-    runtime.control.drop_journal(job_id)
+    scan_journal.drop(runtime.control, job_id)
 
 
 def unpack_checkpoint(row: Row) -> ScanState | None:

@@ -21,7 +21,9 @@ from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.erasure.account import forget_runs, open_erasure
 from pipelines.orchestration.open_instance import open_instance
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
+from warehouse.control.captures import sequences
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_bytes, pack_document
 from warehouse.lake.video_index import FILE
@@ -90,11 +92,11 @@ def full_home(
     add_files(small.home.root)
     with closing(open_control(small.home.control_url, world="sandbox")) as control:
         for name in (GONE, STAYS):
-            control.cache_link(f"https://short.example/{name}", "user", name, ttl_s=1000)
-            control.cache_link(f"user {HANDLES[name]}", "user", name, ttl_s=1000)
-            control.next_sequences([("user_by_handle", HANDLES[name])])
-            control.next_sequences([("user_posts", name)])[0]
-            control.create_or_join(new_job(name))
+            links.save(control, f"https://short.example/{name}", "user", name, ttl_s=1000)
+            links.save(control, f"user {HANDLES[name]}", "user", name, ttl_s=1000)
+            sequences.next_numbers(control, [("user_by_handle", HANDLES[name])])
+            sequences.next_numbers(control, [("user_posts", name)])[0]
+            jobs.create_or_join(control, new_job(name))
     return root
 
 
@@ -269,9 +271,9 @@ def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
         f"cache/excerpts/{'a' * 64}-0-9000.mp3", "dagster/storage/run-1/compute_logs/gone.err",
     }  # fmt: skip
     assert not [name for name in left if name.startswith("sounds/")]
-    assert [one.target for one in erased.control.jobs(limit=9)] == [STAYS]
-    assert erased.control.read_cached_link(f"https://short.example/{STAYS}") is not None
-    assert erased.control.read_cached_link(f"https://short.example/{GONE}") is None
+    assert [one.target for one in jobs.newest(erased.control, limit=9)] == [STAYS]
+    assert links.read(erased.control, f"https://short.example/{STAYS}") is not None
+    assert links.read(erased.control, f"https://short.example/{GONE}") is None
 
 
 def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) -> None:
@@ -350,8 +352,8 @@ def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
     assert command("erase", "@Handle_1", "--yes").status == 0
     assert places(full.small.home.root, GONE, "@handle_1") == ()
     assert handles_asked(full) == ["@handle_12"]
-    assert full.control.read_cached_link("user @handle_1") is None
-    assert full.control.read_cached_link("user @handle_12") is not None
+    assert links.read(full.control, "user @handle_1") is None
+    assert links.read(full.control, "user @handle_12") is not None
 
 
 def test_a_handle_that_led_to_nobody_is_erased_and_not_asked_again(
@@ -388,7 +390,7 @@ def test_what_names_no_account_erases_nothing(
 def test_a_worker_at_work_is_told_to_be_stopped_first(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    full.control.beat("a worker", [])
+    job_claims.beat(full.control, "a worker", [])
     said = command("erase", GONE, "--yes")
     assert said.status == 1
     assert "stop it" in said.remarks
@@ -396,7 +398,7 @@ def test_a_worker_at_work_is_told_to_be_stopped_first(
 
 
 def test_a_job_that_a_killed_worker_left_running_does_not_prevent_it(full: Full) -> None:
-    full.control.claim("a worker")
+    job_claims.claim(full.control, "a worker")
     with pytest.raises(WarehouseUnavailableError, match="is running"):
         check_idle(full.control, within_s=60)
     url, later = full.small.home.control_url, time.time() + 3600
@@ -415,7 +417,7 @@ def test_a_service_that_listens_is_told_to_be_stopped_first(
 
 
 def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
-    assert full.control.acquire_lease("erasing", "another", 60)
+    assert leases.acquire(full.control, "erasing", "another", 60)
     said = command("erase", GONE, "--yes")
     assert said.status == 1
     assert "under way" in said.remarks

@@ -17,6 +17,7 @@ from pipelines.captures.recording.rows import CaptureBatch
 from pipelines.captures.replay import Replay, SurfaceReplay
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.video_index import VideoIndex
 from warehouse.queries.captures import count_archive, read_archive
@@ -70,7 +71,7 @@ def keep(stores: Any) -> Callable[..., str]:
             parser_version="an-earlier-one",
             observed=observed,
         )
-        number = stores.control.next_sequences([(attempt.surface, attempt.entity_id)])[0]
+        number = sequences.next_numbers(stores.control, [(attempt.surface, attempt.entity_id)])[0]
         batch = CaptureBatch([attempt], [number], data_provider="vidplat-public", job_id=None)
         stored = {row["sha256"] for row in stores.rows("select sha256 from raw.payloads")}
         for name, rows in batch.tables(stored=stored).items():

@@ -19,7 +19,8 @@ from pipelines.captures.sharing import (
     CaptureSharing,
 )
 from tests.fake_clock import FakeClock
-from warehouse.control import open_control
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import capture_claims, generations
 from warehouse.records.errors import (
     ForbiddenError,
     RunCancelledError,
@@ -74,29 +75,26 @@ async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
     assert stores.rows("select sequence from raw.captures") == [{"sequence": 1}]
 
 
-class BusyStore:
-    """A control store that refuses the first renewal."""
+async def test_a_renewal_that_fails_once_is_tried_again(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed: list[tuple[str, float]] = []
 
-    def __init__(self) -> None:
-        self.renewed: list[tuple[str, float]] = []
-
-    def renew_capture_claim(self, name: str, _owner: str, *, ttl_s: float) -> None:
-        self.renewed.append((name, ttl_s))
-        if len(self.renewed) == 1:
+    def renew(_control: ControlStore, name: str, _owner: str, *, ttl_s: float) -> None:
+        renewed.append((name, ttl_s))
+        if len(renewed) == 1:
             raise WarehouseUnavailableError("busy")
 
-
-async def test_a_renewal_that_fails_once_is_tried_again(clock: FakeClock) -> None:
-    store: Any = BusyStore()
+    monkeypatch.setattr(capture_claims, "renew", renew)
     nothing: Any = None
-    sharing = CaptureSharing(control=store, engine=nothing, recorder=nothing, clock=clock)
+    sharing = CaptureSharing(control=nothing, engine=nothing, recorder=nothing, clock=clock)
     renewing = asyncio.create_task(sharing.renew(CaptureLease("any")))
     for _ in range(2):
         await clock.asleep(1)
         clock.advance(CAPTURE_LEASE_S / 3)
     await clock.asleep(1)
     renewing.cancel()
-    assert store.renewed == [("any", CAPTURE_LEASE_S)] * 2
+    assert renewed == [("any", CAPTURE_LEASE_S)] * 2
 
 
 async def test_page_of_a_list_is_read_once_for_two_walks(
@@ -242,12 +240,12 @@ async def test_reader_that_died_holds_the_others_up_only_until_its_lease_ends(
     stores: Any, clock: FakeClock
 ) -> None:
     with closing(open_control(stores.control_url, world="sandbox", clock=clock.unix)) as control:
-        assert control.claim_capture("page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
+        assert capture_claims.claim(control, "page", "dead", ttl_s=CAPTURE_LEASE_S).is_ours
         clock.advance(CAPTURE_LEASE_S - 0.1)
-        assert control.claim_capture("page", "next", ttl_s=60) == (False, "dead")
+        assert capture_claims.claim(control, "page", "next", ttl_s=60) == (False, "dead")
         clock.advance(0.1)
-        assert control.check_capture("page", "dead").is_over
-        assert control.claim_capture("page", "next", ttl_s=60).is_ours
+        assert capture_claims.check(control, "page", "dead").is_over
+        assert capture_claims.claim(control, "page", "next", ttl_s=60).is_ours
 
 
 async def test_each_captured_entity_gets_a_new_generation(
@@ -261,4 +259,4 @@ async def test_each_captured_entity_gets_a_new_generation(
             await captures.hashtag("77777")
     control = stores.control
     names = ["music:12345", "user:sec", "hashtag:77777", "music:9"]
-    assert control.generations(names) == dict.fromkeys(names[:3], 1)
+    assert generations.read(control, names) == dict.fromkeys(names[:3], 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.orchestration.definitions import build_definitions
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
@@ -30,4 +30,4 @@ def test_a_round_of_canaries_is_kept_and_starts_no_scan(
         SURFACE_USES, ("works", "canaries")
     )
     with closing(open_control(home.control_url, world="sandbox")) as control:
-        assert control.jobs(limit=1) == []
+        assert jobs.newest(control, limit=1) == []

@@ -46,7 +46,7 @@ from tests.guides import (
     words_of,
 )
 from tests.stage import LOCAL, wait_for
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
@@ -78,7 +78,7 @@ class Guides:
 def _work(control: ControlStore, lake: Any, stop: threading.Event) -> None:
     """What a worker does, without listening: every scan ends with an invented result."""
     while not stop.wait(0.05):
-        job = control.claim("worker")
+        job = job_claims.claim(control, "worker")
         if job is not None:
             row = {
                 "job_id": job.job_id,
@@ -88,7 +88,7 @@ def _work(control: ControlStore, lake: Any, stop: threading.Event) -> None:
                 "algorithm": ALGORITHM,
             }
             lake.append("marts.job_results", [row])
-            control.finish(job.job_id, "completed")
+            jobs.finish(control, job.job_id, "completed")
 
 
 @pytest.fixture(scope="module")

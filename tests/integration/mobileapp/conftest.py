@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,28 +21,9 @@ from sandbox.world.content.tables import SandboxVideo
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
 from tests.town import SEED, SIZE
-from warehouse.control.records import TokenGrant
+from warehouse.control import ControlStore, open_control
 
 CODE = re.compile(r"/([a-z][0-9A-Za-z]+)/")
-
-
-@dataclass
-class Book:
-    """A book of hosts in which everybody's turn comes at once."""
-
-    asked: list[str] = field(default_factory=list)
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        self.asked.append(host)
-        return TokenGrant(wait_s=1 / rate_per_s, spent=len(self.asked) > daily_budget)
-
-    def pause_host(self, host: str, until: datetime) -> None:
-        raise AssertionError(f"nobody pauses {host} until {until}")
-
-    def host_paused_until(self, host: str) -> datetime | None:
-        return None
 
 
 @dataclass
@@ -53,8 +33,8 @@ class Device:
     phone: SimulatedPhone
     server: AdbServer
     world: SandboxWorld
-    clock: FakeClock = field(default_factory=FakeClock)
-    book: Book = field(default_factory=Book)
+    control: ControlStore
+    clock: FakeClock
     readers: list[AppReader] = field(default_factory=list)
 
     @property
@@ -80,7 +60,9 @@ class Device:
         made = AppReader(
             phone,
             app,
-            turns=HostRateLimiter(self.book, app.rate, daily_budget=daily_budget, clock=self.clock),
+            turns=HostRateLimiter(
+                self.control, app.rate, daily_budget=daily_budget, clock=self.clock
+            ),
             claim=Claim(phone.address, clock=self.clock),
             clock=self.clock,
             link_of=lambda music_id: f"http://share.vidplat.localhost:1/share/music/{music_id}/",
@@ -107,13 +89,19 @@ def small_world() -> SandboxWorld:
 @pytest.fixture
 async def device(small_world: SandboxWorld, tmp_path: Path) -> AsyncIterator[Device]:
     platform = SandboxPlatform(small_world, cache_dir=tmp_path, addresses=SandboxUrls(1))
-    made = Device(SimulatedPhone(platform), AdbServer(SimulatedPhone(platform)), small_world)
+    clock = FakeClock()
+    url = f"sqlite:///{tmp_path / 'hosts.sqlite'}"
+    control = open_control(url, world="sandbox", clock=clock.unix)
+    made = Device(
+        SimulatedPhone(platform), AdbServer(SimulatedPhone(platform)), small_world, control, clock
+    )
     made.server.phone = made.phone
     await made.server.start(0)
     yield made
     for reader in made.readers:
         await reader.aclose()
     await made.server.close()
+    control.close()
     platform.close()
 
 

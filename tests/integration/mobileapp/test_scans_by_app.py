@@ -12,6 +12,7 @@ import pytest
 from api.cli.processes.child_processes import find_port
 from tests.stage import LOCAL, Stage, open_stage, wait_for
 from tests.town import SEED, SIZE
+from warehouse.control import jobs
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
@@ -165,7 +166,7 @@ def test_a_scan_is_cancelled_though_the_device_is_silent(
     job_id = scans.app.ask(scans.track, music_id=scans.track, refresh=True, **QUICK)
     scans.app.wait(lambda: scans.app.job(job_id).progress.stage == "track")
     asked_at = time.monotonic()
-    scans.app.control.request_cancel(job_id)
+    jobs.request_cancel(scans.app.control, job_id)
     job = scans.app.ended(job_id)
     took_s = time.monotonic() - asked_at
     with capsys.disabled():

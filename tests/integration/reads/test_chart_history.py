@@ -14,6 +14,7 @@ from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
+from warehouse.control.captures import backlog
 from warehouse.queries.charts import read_known_issues, read_songs_of_issues, read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,
@@ -224,7 +225,7 @@ async def test_a_refusal_loses_none_of_what_time_does_not_allow(desk: Desk) -> N
     assert [one.volid for one in desk.left] == [one["volid"] for one in wanted[1:]]
 
 
-def backlog(desk: Desk) -> ChartBacklog:
+def chart_backlog(desk: Desk) -> ChartBacklog:
     return ChartBacklog(
         store=desk.control,
         open_chart=desk.sources.chart,
@@ -243,9 +244,9 @@ async def left_issues(desk: Desk) -> None:
 
 async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
     await left_issues(desk)
-    with backlog(desk) as later:
+    with chart_backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
+        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
     questions(desk)
     found = await ask(desk, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(desk)) == ([None] * 3, [])
@@ -253,9 +254,9 @@ async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
 
 async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -> None:
     await left_issues(desk)
-    backlog(desk).leave(desk.left)  # of a process that ended before it came to it
-    with backlog(desk):
-        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
+    chart_backlog(desk).leave(desk.left)  # of a process that ended before it came to it
+    with chart_backlog(desk):
+        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
     assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -263,10 +264,10 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(desk: Desk) -> No
     await left_issues(desk)
     desk.script.stalled = {"fetch_songs"}
     questions(desk)
-    with backlog(desk) as later:
+    with chart_backlog(desk) as later:
         later.leave(desk.left)
         wait_for(lambda: desk.script.asked)
-    wanted = desk.control.claim_backlog("chart_songs", limit=9, hold_s=1)
+    wanted = backlog.claim(desk.control, "chart_songs", limit=9, hold_s=1)
     assert len(wanted) == 3
 
 
@@ -277,7 +278,7 @@ async def test_what_is_refused_again_and_again_is_given_up(
     monkeypatch.setattr("api.services.reads.chart_backlog.RETRY_DELAY_S", 0.0)
     desk.script.errors = {"fetch_songs": REFUSED}
     questions(desk)
-    with backlog(desk) as later:
+    with chart_backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: desk.control.next_backlog_due_at("chart_songs") is None)
+        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
     assert len(questions(desk)) == 9

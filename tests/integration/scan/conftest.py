@@ -19,7 +19,8 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, empty_scan
 from tests.stage import Stage, open_stage
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import Lake, open_lake
@@ -76,7 +77,7 @@ class House:
         self.worker.beat()
         for job_id, run in self.launcher.runs.items():
             if run.begun and not run.is_gone and not run.is_silent:
-                self.control.heartbeat_job(job_id, run_number=run.run_number)
+                job_claims.beat_job(self.control, job_id, run_number=run.run_number)
 
     def notice_silence(self) -> None:
         """So much time passes that the worker gives up who has sent nothing, and claims."""
@@ -91,7 +92,7 @@ class House:
             scan_key=None, origin="api" if priority == PRIORITY_INTERACTIVE else "schedule",
             priority=priority,
         )  # fmt: skip
-        return self.control.create_or_join(new)[0].job_id
+        return jobs.create_or_join(self.control, new)[0].job_id
 
     def running(self, name: str = "a") -> str:
         """A job that is being scanned, with its run."""
@@ -104,7 +105,7 @@ class House:
         return job_id
 
     def job(self, job_id: str) -> Job:
-        found = self.control.job(job_id)
+        found = jobs.get(self.control, job_id)
         assert found is not None
         return found
 

@@ -18,6 +18,7 @@ from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.sensors import WATCH_RUN_TAG
 from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S
 from tests.fake_runs import empty_scan
+from warehouse.control import job_claims, jobs
 from warehouse.records.jobs import Job, JobStatus
 
 
@@ -26,7 +27,7 @@ def test_terminate_in_the_ui_asks_the_job_to_stop(house: Any) -> None:
     assert house.instance.run_launcher.terminate(job_id)
     assert house.run_status(job_id) == DagsterRunStatus.CANCELING
     house.pass_by(3)
-    assert house.control.is_cancel_requested(job_id)
+    assert jobs.is_cancel_requested(house.control, job_id)
     assert house.status(job_id) == "running"
 
 
@@ -34,12 +35,12 @@ def test_a_run_marked_as_cancelled_at_once_stops_its_job_too(house: Any) -> None
     job_id = house.running()
     house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
     house.pass_by(3)
-    assert house.control.is_cancel_requested(job_id)
+    assert jobs.is_cancel_requested(house.control, job_id)
 
 
 def test_a_job_that_ends_as_its_lost_run_is_terminated_is_not_kept_for_ever(house: Any) -> None:
     job_id = house.running()
-    house.control.requeue(job_id, run_number=1, costs_attempt=True)
+    job_claims.requeue(house.control, job_id, run_number=1, costs_attempt=True)
     house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
     kept_until = datetime(2027, 1, 1, tzinfo=UTC)
     cancel_jobs_of_terminated_runs(house.instance, house.control, [job_id], expires_at=kept_until)
@@ -64,7 +65,7 @@ def test_a_job_ended_by_somebody_else_takes_its_run_along(
 ) -> None:
     job_id = house.running()
     house.worker.held.clear()
-    house.control.finish(job_id, status)
+    jobs.finish(house.control, job_id, status)
     house.pass_by(RECONCILE_EVERY_S + 1)
     assert house.run_status(job_id) == expected
 
@@ -113,7 +114,7 @@ def test_no_number_of_local_scans_keeps_other_runs_waiting(house: Any) -> None:
 
 def test_a_scan_that_does_not_stop_is_ended_by_force(house: Any) -> None:
     job_id = house.running()
-    house.control.request_cancel(job_id)
+    jobs.request_cancel(house.control, job_id)
     house.pass_by(3)
     assert not house.launcher.runs[job_id].is_gone
     house.pass_by(CANCEL_GRACE_S)
@@ -129,7 +130,7 @@ def test_a_cancelled_scan_that_has_not_begun_is_not_waited_for(house: Any) -> No
     house.launcher.begin_at_once = False
     job_id = house.ask()
     house.pass_by(1)
-    house.control.request_cancel(job_id)
+    jobs.request_cancel(house.control, job_id)
     house.pass_by(3)
     house.pass_by(1)
     assert house.status(job_id) == "cancelled"
@@ -162,8 +163,10 @@ def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(house: 
 def test_a_job_is_cancelled_between_two_attempts(house: Any) -> None:
     job_id = house.running()
     house.worker.held.clear()
-    assert house.control.requeue(job_id, run_number=1, costs_attempt=True)
-    assert house.control.request_cancel(job_id).status == "cancelled"
+    assert job_claims.requeue(house.control, job_id, run_number=1, costs_attempt=True)
+    cancelled = jobs.request_cancel(house.control, job_id)
+    assert cancelled is not None
+    assert cancelled.status == "cancelled"
     house.pass_by(RECONCILE_EVERY_S + 1)
     assert house.launcher.launched == [job_id]
     assert house.run_status(job_id) == DagsterRunStatus.CANCELED

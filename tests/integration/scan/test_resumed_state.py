@@ -14,7 +14,8 @@ from pipelines.scan.state.checkpoints import (
     unpack_checkpoint,
 )
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, jobs, scan_journal
+from warehouse.control.jobs import NewJob
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
@@ -39,7 +40,7 @@ class Stores(NamedTuple):
             kind="scan", input="1", target="1", music_id="1", parameters={}, fingerprint="1",
             scan_key=None, origin="cli", priority=100,
         )  # fmt: skip
-        job, _ = self.control.create_or_join(new)
+        job, _ = jobs.create_or_join(self.control, new)
         return replace(job, run_number=run_number)
 
     def keep(self, job: Job, state: ScanState, /, **changed: Any) -> None:
@@ -110,11 +111,11 @@ def test_a_checkpoint_that_cannot_be_read_is_deleted_and_the_scan_begins_again(
     job = stores.job(2)
     stores.keep(job, ScanState(checkpoint=1, written={"coverage"}), **changed)
     stores.write_marts(job)
-    stores.control.add_to_journal(of_the_journal(job))
+    scan_journal.append(stores.control, of_the_journal(job))
     found = resume_scan(stores.runtime, job, fresh=FRESH)
     assert (found.state, found.stage) == (ScanState(), None)
     assert (stores.count(CHECKPOINTS), stores.count("marts.coverage")) == (0, 0)
-    assert stores.control.journal_captures(job.job_id) == []
+    assert scan_journal.captures(stores.control, job.job_id) == []
 
 
 def test_the_newest_state_with_the_wanted_steps_behind_it_is_found(stores: Stores) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id
 from tests.stage import LOCAL, Stage, open_stage
+from warehouse.control import jobs, scan_journal
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import MAX_ATTEMPTS
 
@@ -76,8 +77,8 @@ def ask(stage: Stage, music_id: str, *, count: int) -> str:
 
 def forget_sounds(stage: Stage) -> None:
     """Let the next scan measure all sounds again."""
-    jobs = [job.job_id for job in stage.control.jobs(limit=100)]
-    stage.engine.lake.delete("raw.sounds", "job_id", jobs)
+    ids = [job.job_id for job in jobs.newest(stage.control, limit=100)]
+    stage.engine.lake.delete("raw.sounds", "job_id", ids)
 
 
 def clear_log(stage: Stage) -> None:
@@ -169,7 +170,7 @@ def checkpoints(stage: Stage, job_id: str) -> list[tuple[str, int | None]]:
 
 def journaled(stage: Stage, job_id: str, surface: str) -> int:
     """How many calls of a surface, or measured sounds, a killed run would leave to the next."""
-    rows = stage.control.read_journal(job_id, since=0)
+    rows = scan_journal.read(stage.control, job_id, since=0)
     return sum(row.key.startswith(f"{surface}\x1f") for row in rows)
 
 
@@ -183,7 +184,7 @@ def are_recorded(stage: Stage, job_id: str) -> bool:
     details = [one for one in entries if one["surface"] == "slides_info"]
     held = {video_of(one["target"]) for one in details if one["status"] is None}
     read = {video_of(one["target"]) for one in details if one["status"] is not None}
-    rows = stage.control.read_journal(job_id, since=0)
+    rows = scan_journal.read(stage.control, job_id, since=0)
     recorded = {row.key.split("\x1f")[1] for row in rows}
     return read - held <= recorded
 
@@ -247,7 +248,7 @@ def assert_it_goes_on(stage: Stage, job_id: str, calm: Undisturbed, *, attempt: 
     # the address of a sound may have been answered when the download behind it was under way
     assert {surface for surface, _ in asked - expected} <= {"play"}
     assert checkpoints(stage, job_id)[-1] == ("rankings", None), "kept for single steps"
-    assert stage.control.read_journal(job_id, since=0) == []
+    assert scan_journal.read(stage.control, job_id, since=0) == []
     with stage.instance() as instance:
         last = instance.get_run_by_id(run_id(job_id, attempt))
     assert last is not None

@@ -16,7 +16,9 @@ from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import LOCAL, PATIENCE_S, Stage
-from warehouse.control import NewJob
+from warehouse.control import jobs
+from warehouse.control.hosts import surface_answers
+from warehouse.control.jobs import NewJob
 from warehouse.queries.results import read_result_document
 from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
 from warehouse.records.evidence import MatchThresholds
@@ -94,7 +96,7 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
         parameters=values.to_document(), scan_key=None, origin="cli", priority=100,
         fingerprint=fingerprint(subject, "sandbox", "public-graph", values),
     )  # fmt: skip
-    job_id = town.control.create_or_join(new)[0].job_id
+    job_id = jobs.create_or_join(town.control, new)[0].job_id
     document = completed(town, job_id)
     assert (document["keyword"], document["music"], document["music_id"]) == (title, None, None)
     assert (document["confirmed_count"], document["unique_account_count"]) == (0, 0)
@@ -143,7 +145,7 @@ def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
     town.hold("slides_info", after=12)
     job_id = ask(town, 4, candidate_limit=30, search_enabled=False)
     town.wait(lambda: town.job(job_id).progress.detail_checked_count >= 8)
-    town.control.request_cancel(job_id)
+    jobs.request_cancel(town.control, job_id)
     job = town.ended(job_id)
     assert (job.status, job.error) == ("cancelled", None)
     assert kept_works(town, job_id) >= 8
@@ -185,7 +187,7 @@ def answer(town: Stage, surface: str, kind: str) -> None:
     """Let the last three answers of a surface have been of one kind, whatever was before."""
     host = "share.vidplat.localhost"
     for _ in range(3):
-        town.control.note_answer(host, surface, kind=kind, keep=3, max_age_s=3600)
+        surface_answers.note(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
 
 
 def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(town: Stage) -> None:

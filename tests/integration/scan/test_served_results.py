@@ -10,7 +10,8 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease, serve_stored
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, job_claims, jobs, leases
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import Lake
@@ -39,8 +40,8 @@ class Stores:
             kind="scan", input=text, target=text, music_id="1", parameters={}, fingerprint=text,
             scan_key=KEY, origin="cli", priority=100,
         )  # fmt: skip
-        self.control.create_or_join(new)
-        job = self.control.claim("worker")
+        jobs.create_or_join(self.control, new)
+        job = job_claims.claim(self.control, "worker")
         assert job is not None
         return job
 
@@ -54,7 +55,7 @@ class Stores:
             }  # fmt: skip
             self.lake.append("marts.job_results", [row], job_id=job.job_id)
         until = datetime.now(UTC) + timedelta(days=1)
-        self.control.finish(job.job_id, "completed", expires_at=until)
+        jobs.finish(self.control, job.job_id, "completed", expires_at=until)
         self.engine.refresh()
         return job
 
@@ -100,31 +101,31 @@ def test_a_result_gets_no_younger_by_being_served(stores: Stores) -> None:
     original = stores.completed("deep", document_of(60))
     job = stores.running("job")
     assert serve_stored(stores.runtime, job, KEY, WANTED)
-    stores.control.finish(job.job_id, "completed", expires_at=datetime.now(UTC))
-    found = stores.control.completed_jobs(KEY, since=datetime(2000, 1, 1, tzinfo=UTC))
+    jobs.finish(stores.control, job.job_id, "completed", expires_at=datetime.now(UTC))
+    found = jobs.completed(stores.control, KEY, since=datetime(2000, 1, 1, tzinfo=UTC))
     assert [one.job_id for one in found] == [original.job_id]
 
 
 def test_an_equal_job_whose_result_is_lost_leaves_the_scan_to_the_next_one(stores: Stores) -> None:
     job = stores.running("job")
     twin = stores.completed("twin", None)
-    assert stores.control.acquire_lease("scan:key", twin.job_id, 60)
+    assert leases.acquire(stores.control, "scan:key", twin.job_id, 60)
     found = acquire_scan_lease(stores.runtime, job, "1", "key", waited_for=twin.job_id)
     assert found == PreparedScan("1")
-    assert stores.control.lease_holder("scan:key") == job.job_id
+    assert leases.holder(stores.control, "scan:key") == job.job_id
 
 
 def test_a_lease_that_is_given_back_meanwhile_is_asked_for_again(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, twin = stores.running("job"), stores.running("twin")
-    stores.control.acquire_lease("scan:key", twin.job_id, 60)
-    holder_of = stores.control.lease_holder
+    leases.acquire(stores.control, "scan:key", twin.job_id, 60)
+    holder_of = leases.holder
 
-    def give_back(name: str) -> str | None:
-        stores.control.release_leases(twin.job_id)
-        return holder_of(name)
+    def give_back(control: ControlStore, name: str) -> str | None:
+        leases.release_all(control, twin.job_id)
+        return holder_of(control, name)
 
-    monkeypatch.setattr(stores.control, "lease_holder", give_back)
+    monkeypatch.setattr(leases, "holder", give_back)
     assert acquire_scan_lease(stores.runtime, job, "1", "key") == PreparedScan("1")
-    assert holder_of("scan:key") == job.job_id
+    assert holder_of(stores.control, "scan:key") == job.job_id

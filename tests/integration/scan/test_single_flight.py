@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from pipelines.scan.service.preparation import PreparedScan, acquire_scan_lease
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, job_claims, jobs, leases
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import Lake
@@ -34,8 +35,8 @@ class Stores:
             kind="scan", input=link, target=link, music_id=None, parameters={},
             fingerprint=link, scan_key=None, origin="cli", priority=100,
         )  # fmt: skip
-        self.control.create_or_join(new)
-        job = self.control.claim("worker")
+        jobs.create_or_join(self.control, new)
+        job = job_claims.claim(self.control, "worker")
         assert job is not None
         return job
 
@@ -45,7 +46,7 @@ class Stores:
         self.end(job, "completed")
 
     def end(self, job: Job, status: Any) -> None:
-        self.control.finish(job.job_id, status, expires_at=datetime.now(UTC) + KEPT)
+        jobs.finish(self.control, job.job_id, status, expires_at=datetime.now(UTC) + KEPT)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_whoever_has_waited_takes_the_result_although_the_lease_is_given_back(
     assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
     waits_for = acquire_scan_lease(stores, second, "1", "twin").waits_for
     stores.complete(first)
-    stores.control.release_leases(first.job_id)
+    leases.release_all(stores.control, first.job_id)
     assert acquire_scan_lease(stores, second, "1", "twin", waited_for=waits_for) == PreparedScan(
         "1", is_served=True
     )
@@ -112,7 +113,7 @@ def test_when_the_one_that_scans_fails_another_scans(stores: Any) -> None:
     assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
     stores.end(first, "failed")
     assert acquire_scan_lease(stores, second, "1", "twin") == PreparedScan("1")
-    assert stores.control.lease_holder("scan:twin") == second.job_id
+    assert leases.holder(stores.control, "scan:twin") == second.job_id
 
 
 def test_a_result_from_before_the_question_is_not_taken_as_a_twins(stores: Any) -> None:

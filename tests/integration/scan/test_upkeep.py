@@ -21,7 +21,8 @@ from pipelines.orchestration.worker.maintenance import (
     open_maintainer,
 )
 from pipelines.settings import Settings
-from warehouse.control import NewJob
+from warehouse.control import jobs
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_checkpointed_jobs, read_result_document
@@ -51,13 +52,13 @@ class Store:
             kind="scan", input=name, target=name, music_id=None, parameters={}, fingerprint=name,
             scan_key=None, origin="api", priority=100,
         )  # fmt: skip
-        job_id = self.keeper.control.create_or_join(new)[0].job_id
+        job_id = jobs.create_or_join(self.keeper.control, new)[0].job_id
         row = {
             "job_id": job_id, "music_id": "1", "document": pack_document({"of": name}),
             "confirmed_count": 0, "algorithm": "test",
         }  # fmt: skip
         self.keeper.lake.append("marts.job_results", [row])
-        self.keeper.control.finish(job_id, "completed", expires_at=self.now + KEPT)
+        jobs.finish(self.keeper.control, job_id, "completed", expires_at=self.now + KEPT)
         return job_id
 
     def result(self, job_id: str) -> Any:
@@ -83,9 +84,9 @@ def test_expired_jobs_go_with_their_results_and_the_others_stay(store: Any) -> N
     newer = store.completed("newer")
     swept = store.keeper.delete_expired(store.now + KEPT - timedelta(hours=1))
     assert (swept.jobs, swept.results) == (2, 2)
-    assert (store.keeper.control.job(old), store.result(also_old)) == (None, None)
+    assert (jobs.get(store.keeper.control, old), store.result(also_old)) == (None, None)
     assert store.result(newer) == {"of": "newer"}
-    assert store.keeper.control.job(newer) is not None
+    assert jobs.get(store.keeper.control, newer) is not None
 
 
 def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
@@ -102,7 +103,7 @@ def test_states_of_ended_scans_are_kept_for_three_days_and_those_of_open_ones_lo
     store: Any,
 ) -> None:
     ended = store.completed("ended")
-    opened = store.keeper.control.create_or_join(
+    opened = jobs.create_or_join(store.keeper.control,
         NewJob(
             kind="scan", input="2", target="2", music_id=None, parameters={}, fingerprint="2",
             scan_key=None, origin="api", priority=100,

@@ -8,7 +8,7 @@ from dagster import DagsterRunStatus
 
 from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import HANGS_AFTER_S, OUTAGE_LIMIT_S, SPACE_EVERY_S
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, ProgressRecord
 
@@ -21,9 +21,9 @@ def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> N
     house.notice_silence()
     assert (house.job(job_id).worker_id, house.job(job_id).attempt) == ("two", 2)
     progress = ProgressRecord(candidate_pool_count=99)
-    house.control.save_progress(job_id, progress, run_number=1)
+    jobs.save_progress(house.control, job_id, progress, run_number=1)
     assert house.job(job_id).progress != progress
-    assert not house.control.finish(job_id, "completed", run_number=1)
+    assert not jobs.finish(house.control, job_id, "completed", run_number=1)
     asleep.step()
     house.pass_by(1)
     assert (house.status(job_id), house.job(job_id).run_number) == ("running", 2)
@@ -109,7 +109,7 @@ def test_a_job_that_waits_for_its_twin_holds_no_place_and_comes_first(house: Any
     house.pass_by(1)
     assert house.launcher.launched == [first, second, third]
     assert house.status(second) == "running"
-    house.control.finish(first, "completed")
+    jobs.finish(house.control, first, "completed")
     house.launcher.runs[first].is_gone = True
     house.pass_by(1)
     assert house.launcher.launched == [first, second, third, second]
@@ -126,7 +126,7 @@ def test_of_ten_jobs_two_run_at_a_time_people_first_and_oldest_first(house: Any)
         house.pass_by(1)
         assert house.launcher.launched == order[: number + 2]
         assert house.status(job_id) == "running"
-        house.control.finish(job_id, "completed")
+        jobs.finish(house.control, job_id, "completed")
         house.launcher.runs[job_id].is_gone = True
     house.pass_by(1)
     assert {house.status(job_id) for job_id in order} == {"completed"}
@@ -137,7 +137,7 @@ def test_a_waiting_job_can_be_cancelled(house: Any) -> None:
     house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
     house.pass_by(1)
-    house.control.request_cancel(second)
+    jobs.request_cancel(house.control, second)
     house.pass_by(1)
     assert (house.status(second), house.status(first)) == ("cancelled", "running")
 
@@ -147,7 +147,7 @@ def test_a_worker_that_stops_hands_its_jobs_back_without_a_lost_attempt(house: A
     house.launcher.instead[second] = Launched(waits_for=first)
     house.worker.step()
     house.pass_by(1)
-    house.control.request_cancel(third)
+    jobs.request_cancel(house.control, third)
     house.worker.hand_back_all("The worker was stopped")
     assert [house.status(name) for name in (first, second, third)] == [
         "queued", "queued", "cancelled",

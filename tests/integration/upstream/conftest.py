@@ -8,9 +8,8 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +24,8 @@ from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from warehouse.control import open_control
-from warehouse.control.records import TokenGrant
+from tests.host_rates import AT_ONCE
+from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 
@@ -107,24 +106,6 @@ async def _until_hung_up(reader: asyncio.StreamReader, answer: Awaitable[None]) 
         await asyncio.wait({answering, hanging_up})
 
 
-class OpenBook:
-    """A control store that grants everything and remembers pauses."""
-
-    def __init__(self) -> None:
-        self.pauses: dict[str, datetime] = {}
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        return TokenGrant(wait_s=0.0, spent=False)
-
-    def pause_host(self, host: str, until: datetime) -> None:
-        self.pauses[host] = until
-
-    def host_paused_until(self, host: str) -> datetime | None:
-        return self.pauses.get(host)
-
-
 @pytest.fixture
 async def wire() -> AsyncIterator[Wire]:
     wire = Wire()
@@ -135,8 +116,11 @@ async def wire() -> AsyncIterator[Wire]:
 
 
 @pytest.fixture
-def book() -> OpenBook:
-    return OpenBook()
+def book(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
+    """A control store for turns, pauses and budgets."""
+    url = f"sqlite:///{tmp_path / 'hosts.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
+        yield store
 
 
 @pytest.fixture
@@ -151,9 +135,9 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def client(
-    wire_profile: PlatformProfile, book: OpenBook, clock: FakeClock
+    wire_profile: PlatformProfile, book: ControlStore, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
-    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, clock=clock)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
     async with AsyncExitStack() as stack:
         yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=PATIENT))
 

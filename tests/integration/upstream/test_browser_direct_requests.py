@@ -15,7 +15,9 @@ from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT, OpenBook
+from tests.host_rates import AT_ONCE
+from tests.integration.upstream.conftest import PATIENT
+from warehouse.control import ControlStore
 from warehouse.records.errors import RateLimitedError, SametrackError, UnreachableError
 
 PATH = "/web/api/v2/user/info/"
@@ -33,13 +35,13 @@ class NoPages:
 
 @pytest.mark.parametrize("surface", ["user_by_handle", "user_info"])
 async def test_an_account_by_its_handle_needs_no_page(
-    surface: str, wire: Any, wire_profile: PlatformProfile, book: OpenBook, clock: FakeClock
+    surface: str, wire: Any, wire_profile: PlatformProfile, book: ControlStore, clock: FakeClock
 ) -> None:
     """No page is known for a handle; `user_info` by id is what an account's page loads."""
     body = next(one.body for one in read_index() if one.file == "user_by_handle/account.json")
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     wire.answers[PATH] = [head.encode() + body]
-    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, clock=clock)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
     pages: Any = NoPages()
     client = BrowserClient(wire_profile, turns, pages=pages, limits=PATIENT, clock=clock)
     provider = BrowserPublic(client, name="browser-public")
@@ -87,10 +89,10 @@ async def test_a_surface_that_fails_beside_the_wanted_one_fails_only_when_it_is_
     status: int,
     error: type[SametrackError],
     wire_profile: PlatformProfile,
-    book: OpenBook,
+    book: ControlStore,
     clock: FakeClock,
 ) -> None:
-    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, clock=clock)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
     pages: Any = OneAccount(wire_profile, user_info=status, user_posts=200)
     client = BrowserClient(wire_profile, turns, pages=pages, limits=PATIENT, clock=clock)
     asks = BrowserPublic(client, name="browser-public")._surfaces

@@ -13,6 +13,7 @@ import httpx2
 import psutil
 import pytest
 import pytest_asyncio
+from sqlalchemy import delete, select
 
 from pipelines.platform.browser.client import FRESH_S, BrowserClient
 from pipelines.platform.browser.installation import find_chromium
@@ -25,9 +26,11 @@ from pipelines.platform.providers.browser_public import BrowserPublic
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENCE_S, OpenBook, Wire, never
-from warehouse.control import open_control
-from warehouse.control.records import TokenGrant
+from tests.host_rates import AT_ONCE
+from tests.integration.upstream.conftest import PATIENCE_S, Wire, never
+from warehouse.control import ControlStore, open_control
+from warehouse.control.hosts import budgets
+from warehouse.control.schema import HOSTS
 from warehouse.home.folder import open_home
 from warehouse.records.errors import (
     BudgetSpentError,
@@ -100,35 +103,23 @@ async def wire() -> AsyncIterator[Wire]:
         yield built
 
 
-class Book(OpenBook):
-    """Notes the turns that were taken; its budget can be spent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turns: list[str] = []
-        self.is_spent = False
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        self.turns.append(host)
-        return TokenGrant(wait_s=0.0, spent=self.is_spent)
-
-
-@module_fixture
-async def book() -> Book:
-    return Book()
-
-
 @module_fixture
 async def clock() -> FakeClock:
     return FakeClock()
 
 
 @module_fixture
-async def turns(wire: Wire, book: Book) -> HostRateLimiter:
-    rate = load_profile("sandbox", sandbox_port=wire.port).rate
-    return HostRateLimiter(book, rate, daily_budget=1000, max_wait_s=3)
+async def book(
+    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock
+) -> AsyncIterator[ControlStore]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('hosts') / 'hosts.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
+        yield store
+
+
+@module_fixture
+async def turns(book: ControlStore) -> HostRateLimiter:
+    return HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
 
 
 @module_fixture
@@ -150,7 +141,7 @@ async def provider(
 
 
 @pytest.fixture(autouse=True)
-def _afresh(wire: Wire, book: Book, turns: HostRateLimiter, clock: FakeClock) -> None:
+def _afresh(wire: Wire, book: ControlStore, turns: HostRateLimiter, clock: FakeClock) -> None:
     clock.is_held = False
     clock.advance(FRESH_S)  # what another test's page brought along serves no more
     wire.answers.clear()
@@ -158,8 +149,8 @@ def _afresh(wire: Wire, book: Book, turns: HostRateLimiter, clock: FakeClock) ->
     wire.done = next(DONES)
     wire.answers[wire.done] = [reply("")]
     wire.seen.clear()
-    book.pauses.clear()
-    book.turns.clear()
+    with book.write() as connection:
+        connection.execute(delete(HOSTS))
     turns._paused.clear()
 
 
@@ -294,27 +285,33 @@ async def test_a_page_that_loads_nothing_says_why(wire: Any, provider: Any) -> N
 
 @browser
 async def test_a_wait_that_the_platform_asks_for_is_kept(
-    wire: Any, provider: Any, book: Any
+    wire: Any, provider: Any, book: ControlStore
 ) -> None:
     wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [reply("", status="429 Too Many Requests", Retry_After="40")]
     with pytest.raises(RateLimitedError) as caught:
         await provider.fetch_author_page(SEC, 0)
-    assert (caught.value.retry_after, list(book.pauses)) == (40, ["share.vidplat.localhost"])
+    assert caught.value.retry_after == 40
+    with book.read() as connection:
+        paused = connection.execute(select(HOSTS.c.host).where(HOSTS.c.paused_until.is_not(None)))
+        assert list(paused.scalars()) == ["share.vidplat.localhost"]
 
 
 @browser
 async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_the_visit(
-    wire: Any, provider: Any, book: Book
+    wire: Any,
+    provider: Any,
+    book: ControlStore,
+    turns: HostRateLimiter,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
-    assert book.turns == ["share.vidplat.localhost"] * 2
-    book.is_spent = True
+    assert budgets.spent_today(book) == {"share.vidplat.localhost": 2}
+    monkeypatch.setattr(turns, "_daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)
-    book.is_spent = False
     assert paths(wire) == [PAGE, POSTS]
 
 
@@ -376,7 +373,7 @@ async def test_a_browser_that_does_not_start_is_named(
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
-    turns = HostRateLimiter(book, wire_profile.rate, daily_budget=1000, max_wait_s=3)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
     pages = PageLoader(wire_profile, turns, chromium=broken, allowed=())
     built = BrowserPublic(BrowserClient(wire_profile, turns, pages=pages), name="browser-public")
     with pytest.raises(UnreachableError) as caught:

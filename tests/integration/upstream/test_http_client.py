@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.body_sinks import FileSink
@@ -16,6 +17,8 @@ from pipelines.platform.http.client import USER_AGENT, GuestClient, HttpRequest
 from pipelines.platform.profiles import PlatformProfile
 from tests.fake_clock import START, FakeClock
 from tests.integration.upstream.conftest import never
+from warehouse.control import ControlStore
+from warehouse.control.schema import HOSTS
 from warehouse.records.errors import (
     AudioUnavailableError,
     RateLimitedError,
@@ -198,7 +201,7 @@ async def test_nobody_listening_is_unreachable(
 
 
 async def test_retry_after_pauses_the_host_for_everybody(
-    wire: Any, client: GuestClient, ask: Any, book: Any, clock: FakeClock
+    wire: Any, client: GuestClient, ask: Any, book: ControlStore, clock: FakeClock
 ) -> None:
     asked_after: list[float] = []
 
@@ -211,7 +214,9 @@ async def test_retry_after_pauses_the_host_for_everybody(
     wire.answers["/a"] = [note]
     answer = await client.fetch(ask("/a"))
     assert (answer.body, asked_after) == (b"ok", [0, 20])
-    assert book.pauses == {HOST: START + timedelta(seconds=20)}
+    with book.read() as connection:
+        (pause,) = connection.execute(select(HOSTS.c.paused_until)).scalars()
+    assert pause == (START + timedelta(seconds=20)).timestamp()
 
 
 async def test_pause_longer_than_our_patience_is_handed_on(

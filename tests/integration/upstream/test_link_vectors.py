@@ -19,6 +19,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
+from tests.host_rates import AT_ONCE
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
 HOST = "www.vidplat.localhost"
@@ -136,7 +137,7 @@ async def test_a_name_that_leads_inside_is_not_dialled(found: str, book: Any, ea
         async def resolve(_host: str, _port: int, answers: list[str] = answers) -> list[str]:
             return answers
 
-        turns = HostRateLimiter(book, profile.rate, daily_budget=1000, max_wait_s=3)
+        turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
         dialler = Dialler(profile, resolve=resolve)
         async with GuestClient(profile, turns, dialler=dialler) as client:
             ask = HttpRequest(surface="media", url=f"http://{OPEN_HOST}/", allowed=(OPEN_HOST,))

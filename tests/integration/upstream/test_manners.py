@@ -21,6 +21,7 @@ from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENT, never
 from warehouse.control import ControlStore, open_control
+from warehouse.control.hosts import budgets, circuits, robots
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
@@ -187,7 +188,9 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
     release.set()
     assert await probe == b"fine"
     assert await read(clients[2], "/a") == b"fine"
-    assert [(state.surface, state.open_until) for state in control.circuits()] == [("page", None)]
+    assert [(state.surface, state.open_until) for state in circuits.read_all(control)] == [
+        ("page", None)
+    ]
 
 
 async def test_failed_probe_opens_the_circuit_for_longer(
@@ -284,7 +287,7 @@ async def test_fault_pauses_the_host_for_every_process(
     client = await connect()
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
     await refused(client, "/a")
-    until = control.host_paused_until(HOST)
+    until = budgets.paused_until(control, HOST)
     assert until is not None
     assert 5 <= (until - clock.now()).total_seconds() <= 6
 
@@ -362,7 +365,7 @@ DENY = reply("200 OK", b"User-agent: *\nDisallow: /a\nAllow: /a/open*\n")
 
 
 @pytest.mark.parametrize(
-    ("robots", "path", "decision"),
+    ("file", "path", "decision"),
     [
         (DENY, "/a", "disallowed"),
         (DENY, "/a/open?x=1", "allowed"),
@@ -378,14 +381,14 @@ DENY = reply("200 OK", b"User-agent: *\nDisallow: /a\nAllow: /a/open*\n")
     ],
 )  # fmt: skip
 async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
-    robots: bytes, path: str, decision: str, wire: Any, connect: Open, control: ControlStore
+    file: bytes, path: str, decision: str, wire: Any, connect: Open, control: ControlStore
 ) -> None:
     client = await connect()
-    wire.answers["/robots.txt"] = [robots]
+    wire.answers["/robots.txt"] = [file]
     wire.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
     with open_call_trace() as call_trace:
         await client.fetch(ask(path, "music_list"))
-    kept = control.robots_decisions()
+    kept = robots.decisions(control)
     assert [(each.host, each.surface, each.decision) for each in kept] == [
         (HOST, "music_list", decision)
     ]
@@ -415,7 +418,7 @@ async def test_robots_file_is_read_once_by_all_processes(
     await asyncio.gather(*reading)
     await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
     assert wire.count("/robots.txt") == 1
-    assert [(each.surface, each.decision) for each in control.robots_decisions()] == [
+    assert [(each.surface, each.decision) for each in robots.decisions(control)] == [
         ("music_list", "disallowed"),
         ("user_info", "allowed"),
     ]
@@ -440,4 +443,4 @@ async def test_what_is_refused_without_a_request_pauses_no_host(
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5)
     assert isinstance(await refused(client, "/a", "music_list"), ForbiddenError)
     assert wire.count("/a") == 0
-    assert control.host_paused_until(HOST) is None
+    assert budgets.paused_until(control, HOST) is None

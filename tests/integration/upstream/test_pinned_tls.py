@@ -12,6 +12,7 @@ import pytest
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
+from tests.host_rates import AT_ONCE
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.records.errors import UnreachableError
 
@@ -49,7 +50,7 @@ async def secure_profile(names_asked: list[str]) -> AsyncIterator[PlatformProfil
 
 def _client(profile: PlatformProfile, book: Any, *, trusting: bool) -> GuestClient:
     tls = ssl.create_default_context(cafile=str(PAIR)) if trusting else None
-    turns = HostRateLimiter(book, profile.rate, daily_budget=100)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=100)
     return GuestClient(profile, turns, limits=LIMITS, tls=tls)
 
 

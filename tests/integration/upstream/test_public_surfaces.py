@@ -15,6 +15,7 @@ from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
+from tests.host_rates import AT_ONCE
 from tests.integration.upstream.conftest import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
@@ -56,7 +57,7 @@ def platform(sandbox: Any) -> Iterator[Platform]:
 
 
 def _client(profile: PlatformProfile, book: Any) -> GuestClient:
-    turns = HostRateLimiter(book, profile.rate, daily_budget=100_000, max_wait_s=3)
+    turns = HostRateLimiter(book, AT_ONCE, daily_budget=100_000, max_wait_s=3)
     return GuestClient(profile, turns, limits=LIMITS)
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from warehouse.control import open_control
+from warehouse.control.captures import sequences
+from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import Home, open_home
@@ -102,7 +104,9 @@ def test_no_number_of_a_capture_is_given_again(copied: Path, tmp_path: Path) -> 
     with closing(Engine(open_lake(home.lake_url, world=WORLD))) as engine:
         (last,) = engine.rows("select max(sequence) as last from raw.captures")
     with closing(open_control(home.control_url, world=WORLD)) as control:
-        assert control.next_sequences([("music_list", "12345")])[0] > int(str(last["last"]))
+        assert sequences.next_numbers(control, [("music_list", "12345")])[0] > int(
+            str(last["last"])
+        )
 
 
 def test_writing_goes_on_after_a_restore(copied: Path, program: Path, tmp_path: Path) -> None:
@@ -237,10 +241,11 @@ def test_a_backup_without_its_store_leaves_nothing_behind(tmp_path: Path) -> Non
 def test_a_restored_backup_opens_no_session(tmp_path: Path) -> None:
     home = open_home(tmp_path / "first", "mock")
     with closing(open_control(home.control_url, world="mock")) as control:
-        control.add_session("a" * 32, ends_at=2e9, now=1e9)
+        sessions = StoredSessions(control)
+        sessions.add_session("a" * 32, ends_at=2e9, now=1e9)
         backup(home, tmp_path / "copy")
-        control.end_session("a" * 32)
+        sessions.end_session("a" * 32)
     restore_backup(tmp_path / "copy", tmp_path / "second", world="mock")
     restored = open_home(tmp_path / "second", "mock")
     with closing(open_control(restored.control_url, world="mock")) as control:
-        assert not control.has_session("a" * 32)
+        assert not StoredSessions(control).has_session("a" * 32)

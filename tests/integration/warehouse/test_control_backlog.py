@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import BacklogItem, ControlStore, open_control
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 SURFACE = "chart_songs"
@@ -36,33 +38,33 @@ def control(control_url: str, times: Times) -> Iterator[ControlStore]:
 def test_what_is_wanted_is_given_to_one_taker_oldest_first(
     control: ControlStore, times: Times
 ) -> None:
-    control.add_to_backlog(SURFACE, {"2": {"day": "2021-01-02"}})
+    backlog.add(control, SURFACE, {"2": {"day": "2021-01-02"}})
     times.now += timedelta(seconds=1)
-    control.add_to_backlog(SURFACE, {"1": {"day": "2021-01-01"}, "2": {"day": "other"}})
-    control.add_to_backlog("other", {"3": {}})
-    assert control.claim_backlog(SURFACE, limit=1, hold_s=60) == [
+    backlog.add(control, SURFACE, {"1": {"day": "2021-01-01"}, "2": {"day": "other"}})
+    backlog.add(control, "other", {"3": {}})
+    assert backlog.claim(control, SURFACE, limit=1, hold_s=60) == [
         BacklogItem("2", {"day": "2021-01-02"}, 1)
     ]
-    assert [wanted.entity_id for wanted in control.claim_backlog(SURFACE, limit=9, hold_s=60)] == [
+    assert [wanted.entity_id for wanted in backlog.claim(control, SURFACE, limit=9, hold_s=60)] == [
         "1"
     ]
-    assert control.claim_backlog(SURFACE, limit=9, hold_s=60) == []
+    assert backlog.claim(control, SURFACE, limit=9, hold_s=60) == []
 
 
 def test_what_a_process_died_over_is_due_again(control: ControlStore, times: Times) -> None:
-    control.add_to_backlog(SURFACE, {"1": {}})
-    control.claim_backlog(SURFACE, limit=9, hold_s=60)
-    assert control.next_backlog_due_at(SURFACE) == times.now + timedelta(seconds=60)
+    backlog.add(control, SURFACE, {"1": {}})
+    backlog.claim(control, SURFACE, limit=9, hold_s=60)
+    assert backlog.next_due_at(control, SURFACE) == times.now + timedelta(seconds=60)
     times.now += timedelta(seconds=60)
-    assert control.claim_backlog(SURFACE, limit=9, hold_s=60) == [BacklogItem("1", {}, 2)]
+    assert backlog.claim(control, SURFACE, limit=9, hold_s=60) == [BacklogItem("1", {}, 2)]
 
 
 def test_what_is_put_back_or_done_says_so(control: ControlStore) -> None:
-    control.add_to_backlog(SURFACE, {"1": {}, "2": {}})
-    control.claim_backlog(SURFACE, limit=9, hold_s=60)
-    control.postpone_backlog(SURFACE, ["1"], wait_s=0)
-    control.remove_from_backlog(SURFACE, ["2"])
-    assert control.claim_backlog(SURFACE, limit=9, hold_s=60) == [BacklogItem("1", {}, 2)]
-    control.remove_from_backlog(SURFACE, ["1"])
-    assert control.next_backlog_due_at(SURFACE) is None
-    control.add_to_backlog(SURFACE, {})
+    backlog.add(control, SURFACE, {"1": {}, "2": {}})
+    backlog.claim(control, SURFACE, limit=9, hold_s=60)
+    backlog.postpone(control, SURFACE, ["1"], wait_s=0)
+    backlog.remove(control, SURFACE, ["2"])
+    assert backlog.claim(control, SURFACE, limit=9, hold_s=60) == [BacklogItem("1", {}, 2)]
+    backlog.remove(control, SURFACE, ["1"])
+    assert backlog.next_due_at(control, SURFACE) is None
+    backlog.add(control, SURFACE, {})

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fake_clock import START, FakeClock
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, catalogs, open_control
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 
 GIVEN = {"fresh_days": 3.5, "tracks_per_day": 40, "parameters": {"candidate_limit": 15}}
@@ -35,26 +35,26 @@ def control(control_url: str, clock: FakeClock) -> Iterator[ControlStore]:
 
 
 def rows(control: ControlStore) -> dict[str, CatalogTrack]:
-    return {track.given.key: track for track in control.catalog_tracks("songs")}
+    return {track.given.key: track for track in catalogs.read_tracks(control, "songs")}
 
 
 def test_a_catalogue_is_kept_as_it_was_given(control: ControlStore, clock: FakeClock) -> None:
-    control.change_catalog("songs", GIVEN)
+    catalogs.change(control, "songs", GIVEN)
     clock.advance(60)
-    control.change_catalog("songs", {"tracks_per_day": None})
-    (found,) = control.catalogs()
-    assert found == control.catalog("songs")
+    catalogs.change(control, "songs", {"tracks_per_day": None})
+    (found,) = catalogs.read_all(control)
+    assert found == catalogs.get(control, "songs")
     assert found.settings == CatalogSettings(fresh_days=3.5, parameters={"candidate_limit": 15})
     assert (found.created_at, found.updated_at) == (START, clock.now())
-    assert control.catalog("other") is None
+    assert catalogs.get(control, "other") is None
 
 
 def test_changes_made_at_the_same_time_are_both_kept(control: ControlStore) -> None:
     def set_again_and_again(field: str) -> list[int | None]:
         found: list[int | None] = []
         for value in range(1, 21):
-            control.change_catalog("songs", {field: value})
-            stored = control.catalog("songs")
+            catalogs.change(control, "songs", {field: value})
+            stored = catalogs.get(control, "songs")
             found.append(None if stored is None else getattr(stored.settings, field))
         return found
 
@@ -65,25 +65,29 @@ def test_changes_made_at_the_same_time_are_both_kept(control: ControlStore) -> N
 
 
 def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> None:
-    control.import_tracks("songs", [FIRST, SECOND])
+    catalogs.import_tracks(control, "songs", [FIRST, SECOND])
     done = replace(rows(control)[FIRST.key], result_job_id="a", result_at=START)
-    assert control.update_catalog_track("songs", done, job_before=None)
+    assert catalogs.update_track(control, "songs", done, job_before=None)
     changed = replace(FIRST, priority=9, columns={"ISRC": "DE-A01"})
     third = ImportedTrack(key="music:33333", input="33333")
-    control.import_tracks("songs", [third, changed])
-    assert [track.given for track in control.catalog_tracks("songs")] == [changed, SECOND, third]
+    catalogs.import_tracks(control, "songs", [third, changed])
+    assert [track.given for track in catalogs.read_tracks(control, "songs")] == [
+        changed,
+        SECOND,
+        third,
+    ]
     assert rows(control)[FIRST.key] == replace(done, given=changed)
-    control.import_tracks("songs", [])
+    catalogs.import_tracks(control, "songs", [])
 
 
 def test_imports_at_the_same_time_both_state_what_they_know(control: ControlStore) -> None:
-    control.change_catalog("songs", {})
-    control.import_tracks("songs", [FIRST])
+    catalogs.change(control, "songs", {})
+    catalogs.import_tracks(control, "songs", [FIRST])
 
     def state_again_and_again(column: str) -> None:
         for value in range(20):
             stated = replace(FIRST, columns={f"{column} {value}": "x"})
-            control.import_tracks("songs", [stated], merge=with_columns_of_both)
+            catalogs.import_tracks(control, "songs", [stated], merge=with_columns_of_both)
 
     with ThreadPoolExecutor() as threads:
         list(threads.map(state_again_and_again, ("a", "b")))
@@ -96,39 +100,39 @@ def with_columns_of_both(before: ImportedTrack, new: ImportedTrack) -> ImportedT
 
 
 def test_a_row_is_stored_whole(control: ControlStore) -> None:
-    control.import_tracks("songs", [FIRST])
+    catalogs.import_tracks(control, "songs", [FIRST])
     track = CatalogTrack(
         given=FIRST, position=0, submission_count=2, job_id="b", charged_day=20_000,
         charged_requests=7, charged_scans=3, music_id="12345", result_job_id="a", result_at=START,
         previous_job_id="0", failed_at=datetime(2026, 3, 2, tzinfo=UTC), error={"type": "x"},
     )  # fmt: skip
-    assert control.update_catalog_track("songs", track, job_before=None)
-    assert control.catalog_tracks("songs") == [track]
+    assert catalogs.update_track(control, "songs", track, job_before=None)
+    assert catalogs.read_tracks(control, "songs") == [track]
 
 
 def test_a_row_that_has_another_job_by_now_is_left_alone(control: ControlStore) -> None:
-    control.import_tracks("songs", [FIRST])
+    catalogs.import_tracks(control, "songs", [FIRST])
     track = rows(control)[FIRST.key]
-    assert control.update_catalog_track("songs", replace(track, job_id="a"), job_before=None)
+    assert catalogs.update_track(control, "songs", replace(track, job_id="a"), job_before=None)
     late = replace(track, failed_at=START)
-    assert not control.update_catalog_track("songs", late, job_before=None)
-    assert not control.update_catalog_track("songs", late, job_before="b")
+    assert not catalogs.update_track(control, "songs", late, job_before=None)
+    assert not catalogs.update_track(control, "songs", late, job_before="b")
     assert rows(control)[FIRST.key].job_id == "a"
 
 
 def test_ten_thousand_tracks_are_kept_and_removed(control: ControlStore) -> None:
     tracks = [ImportedTrack(key=f"music:{n}", input=str(n)) for n in range(10_000)]
-    control.import_tracks("songs", tracks)
-    assert [track.given for track in control.catalog_tracks("songs")] == tracks
-    assert control.remove_catalog_tracks("songs", [track.key for track in tracks[1:]]) == 9_999
-    assert [track.given for track in control.catalog_tracks("songs")] == tracks[:1]
+    catalogs.import_tracks(control, "songs", tracks)
+    assert [track.given for track in catalogs.read_tracks(control, "songs")] == tracks
+    assert catalogs.remove_tracks(control, "songs", [track.key for track in tracks[1:]]) == 9_999
+    assert [track.given for track in catalogs.read_tracks(control, "songs")] == tracks[:1]
 
 
 def test_a_catalogue_is_deleted_with_its_tracks_alone(control: ControlStore) -> None:
     for name in ("songs", "others"):
-        control.change_catalog(name, {})
-        control.import_tracks(name, [FIRST])
-    assert control.delete_catalog("songs")
-    assert not control.delete_catalog("songs")
-    assert control.catalog_tracks("songs") == []
-    assert len(control.catalog_tracks("others")) == 1
+        catalogs.change(control, name, {})
+        catalogs.import_tracks(control, name, [FIRST])
+    assert catalogs.delete_with_tracks(control, "songs")
+    assert not catalogs.delete_with_tracks(control, "songs")
+    assert catalogs.read_tracks(control, "songs") == []
+    assert len(catalogs.read_tracks(control, "others")) == 1

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, erasure, jobs, links, open_control, watchlists
+from warehouse.control.captures import backlog, generations, sequences
+from warehouse.control.jobs import NewJob
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
 WHO = "MS4wLjABAAAAgone_account-0001"
@@ -28,19 +30,19 @@ def new_job(target: str) -> NewJob:
 
 def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: ControlStore) -> None:
     for name in (WHO, "another"):
-        control.create_or_join(new_job(name))
-        control.next_sequences([("user_posts", name)])[0]
-        control.count_up_generations([f"user:{name}"])
-        control.cache_link(f"https://short.example/{name}", "user", name, ttl_s=60)
-        control.add_to_backlog("user_posts", {name: {"page": 1}})
-    kept = control.create_or_join(new_job("kept"))[0]
-    gone = control.forget(re.compile(WHO.encode()), job_ids=[kept.job_id])
+        jobs.create_or_join(control, new_job(name))
+        sequences.next_numbers(control, [("user_posts", name)])[0]
+        generations.count_up(control, [f"user:{name}"])
+        links.save(control, f"https://short.example/{name}", "user", name, ttl_s=60)
+        backlog.add(control, "user_posts", {name: {"page": 1}})
+    kept = jobs.create_or_join(control, new_job("kept"))[0]
+    gone = erasure.erase(control, re.compile(WHO.encode()), job_ids=[kept.job_id])
     assert gone == {
         "jobs": 2, "sequences": 1, "generations": 1, "links": 1, "backlog": 1,
     }  # fmt: skip
-    assert [job.target for job in control.jobs(limit=9)] == ["another"]
-    assert control.next_sequences([("user_posts", "another")])[0] == 2
-    assert control.next_sequences([("user_posts", WHO)])[0] == 1
+    assert [job.target for job in jobs.newest(control, limit=9)] == ["another"]
+    assert sequences.next_numbers(control, [("user_posts", "another")])[0] == 2
+    assert sequences.next_numbers(control, [("user_posts", WHO)])[0] == 1
     assert control.schema_version() > 1
 
 
@@ -49,25 +51,25 @@ def test_a_watchlist_loses_the_account_and_keeps_its_other_entries(control: Cont
     account = WatchlistEntry(kind="account", input=f"https://vidplat.example/user/{WHO}")
     for name, entries in (("both", (track, account)), ("alone", (account,)), ("other", (track,))):
         plan = WatchlistPlan(name=name, every="daily", entries=entries, parameters={"count": 5})
-        assert control.create_watchlist(plan, "0 0 * * *")
-    assert control.forget(re.compile(WHO.encode())) == {"watchlists": 2}
-    left = {kept.plan.name: kept.plan for kept in control.watchlists()}
+        assert watchlists.create(control, plan, "0 0 * * *")
+    assert erasure.erase(control, re.compile(WHO.encode())) == {"watchlists": 2}
+    left = {kept.plan.name: kept.plan for kept in watchlists.read_all(control)}
     assert left.keys() == {"both", "other"}
     assert (left["both"].entries, left["both"].parameters) == ((track,), {"count": 5})
 
 
 def test_nothing_to_forget_changes_nothing(control: ControlStore) -> None:
-    control.create_or_join(new_job("another"))
-    assert control.forget(re.compile(WHO.encode())) == {}
-    assert len(control.jobs(limit=9)) == 1
+    jobs.create_or_join(control, new_job("another"))
+    assert erasure.erase(control, re.compile(WHO.encode())) == {}
+    assert len(jobs.newest(control, limit=9)) == 1
 
 
 def test_the_file_itself_holds_nothing_of_it_afterwards(tmp_path: Path) -> None:
     path = tmp_path / "control.sqlite"
     store = open_control(f"sqlite:///{path}", world="sandbox")
     for number in range(50):
-        store.next_sequences([("user_posts", f"{WHO}-{number}")])[0]
-    store.forget(re.compile(WHO.encode()))
+        sequences.next_numbers(store, [("user_posts", f"{WHO}-{number}")])[0]
+    erasure.erase(store, re.compile(WHO.encode()))
     found = [one.name for one in tmp_path.iterdir() if WHO.encode() in one.read_bytes()]
     store.close()
     assert found == []

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import JobStatus, ProgressRecord
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -53,9 +54,9 @@ def new_job(
 
 
 def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -> None:
-    job, created = control.create_or_join(new_job("f", job_id="chosen"))
+    job, created = jobs.create_or_join(control, new_job("f", job_id="chosen"))
     assert created
-    assert job == control.job("chosen")
+    assert job == jobs.get(control, "chosen")
     assert (job.status, job.created_at, job.progress) == (
         "queued",
         START,
@@ -67,60 +68,60 @@ def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -
 
 
 def test_equal_wish_joins_the_job_while_it_is_wanted(control: ControlStore) -> None:
-    first, _ = control.create_or_join(new_job("f"))
-    assert control.create_or_join(new_job("f"))[0].job_id == first.job_id
-    control.claim("w")
-    joined, created = control.create_or_join(new_job("f"))
+    first, _ = jobs.create_or_join(control, new_job("f"))
+    assert jobs.create_or_join(control, new_job("f"))[0].job_id == first.job_id
+    job_claims.claim(control, "w")
+    joined, created = jobs.create_or_join(control, new_job("f"))
     assert (joined.job_id, joined.status, created) == (first.job_id, "running", False)
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
 def test_ended_job_is_not_joined(control: ControlStore, status: JobStatus) -> None:
-    first, _ = control.create_or_join(new_job("f"))
-    control.claim("w")
-    assert control.finish(first.job_id, status)
-    second, created = control.create_or_join(new_job("f"))
+    first, _ = jobs.create_or_join(control, new_job("f"))
+    job_claims.claim(control, "w")
+    assert jobs.finish(control, first.job_id, status)
+    second, created = jobs.create_or_join(control, new_job("f"))
     assert created
     assert second.job_id != first.job_id
 
 
 def test_job_that_is_being_cancelled_is_not_joined(control: ControlStore) -> None:
-    first, _ = control.create_or_join(new_job("f"))
-    control.claim("w")
-    control.request_cancel(first.job_id)
-    assert control.create_or_join(new_job("f"))[1]
+    first, _ = jobs.create_or_join(control, new_job("f"))
+    job_claims.claim(control, "w")
+    jobs.request_cancel(control, first.job_id)
+    assert jobs.create_or_join(control, new_job("f"))[1]
 
 
 def test_creating_twice_under_one_id_gives_the_same_job(control: ControlStore) -> None:
-    first, _ = control.create_or_join(new_job("f", job_id="chosen"))
-    again, created = control.create_or_join(new_job("g", job_id="chosen"))
+    first, _ = jobs.create_or_join(control, new_job("f", job_id="chosen"))
+    again, created = jobs.create_or_join(control, new_job("g", job_id="chosen"))
     assert (again, created) == (first, False)
 
 
 def test_unknown_job_is_none(control: ControlStore) -> None:
-    assert control.job("nobody") is None
-    assert control.request_cancel("nobody") is None
-    assert not control.is_cancel_requested("nobody")
-    assert not control.finish("nobody", "failed")
+    assert jobs.get(control, "nobody") is None
+    assert jobs.request_cancel(control, "nobody") is None
+    assert not jobs.is_cancel_requested(control, "nobody")
+    assert not jobs.finish(control, "nobody", "failed")
 
 
 def test_claims_go_by_priority_and_then_by_age(control: ControlStore, clock: Clock) -> None:
     wishes = [("schedule", 10), ("older", 100), ("newer", 100), ("other kind", 900)]
     for name, priority in wishes:
         kind = "publish" if name == "other kind" else "scan"
-        control.create_or_join(new_job(name, priority=priority, kind=kind, job_id=name))
+        jobs.create_or_join(control, new_job(name, priority=priority, kind=kind, job_id=name))
         clock.pass_by(1)
-    claimed = [control.claim("w") for _ in range(4)]
+    claimed = [job_claims.claim(control, "w") for _ in range(4)]
     assert [job and job.job_id for job in claimed] == ["older", "newer", "schedule", None]
-    other = control.claim("w", kinds=("publish", "scan"))
+    other = job_claims.claim(control, "w", kinds=("publish", "scan"))
     assert other is not None
     assert other.job_id == "other kind"
 
 
 def test_claimed_job_says_who_and_since_when(control: ControlStore, clock: Clock) -> None:
-    control.create_or_join(new_job("f"))
+    jobs.create_or_join(control, new_job("f"))
     clock.pass_by(3)
-    job = control.claim("worker-1")
+    job = job_claims.claim(control, "worker-1")
     assert job is not None
     assert (job.status, job.worker_id) == ("running", "worker-1")
     assert job.started_at == job.heartbeat_at == START + timedelta(seconds=3)
@@ -130,88 +131,88 @@ def test_silent_jobs_are_lost_and_those_heard_of_are_not(
     control: ControlStore, clock: Clock
 ) -> None:
     for name in ("silent", "heard"):
-        control.create_or_join(new_job(name, job_id=name))
-        control.claim("w")
+        jobs.create_or_join(control, new_job(name, job_id=name))
+        job_claims.claim(control, "w")
     clock.pass_by(30)
-    control.beat("w", ["heard"])
-    assert [job.job_id for job in control.lost_jobs(20)] == ["silent"]
-    control.finish("silent", "failed")
-    assert control.lost_jobs(20) == []
+    job_claims.beat(control, "w", ["heard"])
+    assert [job.job_id for job in job_claims.lost(control, 20)] == ["silent"]
+    jobs.finish(control, "silent", "failed")
+    assert job_claims.lost(control, 20) == []
 
 
 def test_a_heartbeat_from_before_the_clock_was_set_back_is_none(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.create_or_join(new_job("f", job_id="silent"))
-    control.create_or_join(new_job("g", job_id="alive"))
+    jobs.create_or_join(control, new_job("f", job_id="silent"))
+    jobs.create_or_join(control, new_job("g", job_id="alive"))
     for _ in range(2):
-        control.claim("worker")
+        job_claims.claim(control, "worker")
     clock.pass_by(-3600)
-    control.heartbeat_job("alive", run_number=1)
-    assert [job.job_id for job in control.lost_jobs(20)] == ["silent"]
+    job_claims.beat_job(control, "alive", run_number=1)
+    assert [job.job_id for job in job_claims.lost(control, 20)] == ["silent"]
 
 
 def test_workers_live_as_long_as_they_are_heard_of(control: ControlStore, clock: Clock) -> None:
-    control.beat("b", [])
+    job_claims.beat(control, "b", [])
     clock.pass_by(10)
-    control.beat("a", [])
-    assert control.live_workers(5) == ["a"]
-    assert control.live_workers(10) == ["a", "b"]
-    control.retire("a")
-    assert control.live_workers(10) == ["b"]
+    job_claims.beat(control, "a", [])
+    assert job_claims.live_workers(control, 5) == ["a"]
+    assert job_claims.live_workers(control, 10) == ["a", "b"]
+    job_claims.retire(control, "a")
+    assert job_claims.live_workers(control, 10) == ["b"]
 
 
 def test_a_worker_heard_of_before_the_clock_was_set_back_is_not_alive(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.beat("gone", [])
+    job_claims.beat(control, "gone", [])
     clock.pass_by(-3600)
-    control.beat("here", [])
+    job_claims.beat(control, "here", [])
     clock.pass_by(-4)
-    assert control.live_workers(10) == ["here"]
+    assert job_claims.live_workers(control, 10) == ["here"]
 
 
 def test_progress_is_kept_while_running_and_frozen_after(control: ControlStore) -> None:
-    job, _ = control.create_or_join(new_job("f"))
-    control.claim("w")
+    job, _ = jobs.create_or_join(control, new_job("f"))
+    job_claims.claim(control, "w")
     progress = ProgressRecord(candidate_pool_count=7, eta_s=1.5).at("candidates")
-    control.save_progress(job.job_id, progress)
-    control.finish(job.job_id, "completed")
-    control.save_progress(job.job_id, ProgressRecord(candidate_pool_count=99))
-    found = control.job(job.job_id)
+    jobs.save_progress(control, job.job_id, progress)
+    jobs.finish(control, job.job_id, "completed")
+    jobs.save_progress(control, job.job_id, ProgressRecord(candidate_pool_count=99))
+    found = jobs.get(control, job.job_id)
     assert found is not None
     assert found.progress == progress
 
 
 def test_ending_keeps_error_and_retention(control: ControlStore, clock: Clock) -> None:
-    job, _ = control.create_or_join(new_job("f"))
+    job, _ = jobs.create_or_join(control, new_job("f"))
     error: dict[str, object] = {"type": "upstream_empty", "upstream": {"status": 200}}
     clock.pass_by(5)
     until = START + timedelta(days=30)
-    assert control.finish(job.job_id, "failed", error=error, expires_at=until)
-    found = control.job(job.job_id)
+    assert jobs.finish(control, job.job_id, "failed", error=error, expires_at=until)
+    found = jobs.get(control, job.job_id)
     assert found is not None
     assert (found.status, found.error, found.expires_at) == ("failed", error, until)
     assert found.finished_at == START + timedelta(seconds=5)
 
 
 def test_second_end_changes_nothing(control: ControlStore) -> None:
-    job, _ = control.create_or_join(new_job("f"))
-    assert control.finish(job.job_id, "completed")
-    before = control.job(job.job_id)
-    assert not control.finish(job.job_id, "failed", error={"type": "x"})
-    assert not control.finish(job.job_id, "running")
-    assert control.job(job.job_id) == before
+    job, _ = jobs.create_or_join(control, new_job("f"))
+    assert jobs.finish(control, job.job_id, "completed")
+    before = jobs.get(control, job.job_id)
+    assert not jobs.finish(control, job.job_id, "failed", error={"type": "x"})
+    assert not jobs.finish(control, job.job_id, "running")
+    assert jobs.get(control, job.job_id) == before
 
 
 def test_a_run_that_was_given_up_ends_nothing_while_its_job_waits(control: ControlStore) -> None:
     """Its number is still the highest one: the job has no other run yet."""
-    control.create_or_join(new_job("f", job_id="j"))
-    control.claim("silent")
-    assert control.requeue("j", run_number=1, costs_attempt=True)
-    assert control.finish("j", "failed", run_number=1) is False
-    control.save_progress("j", ProgressRecord(stage="complete"), run_number=1)
-    job = control.job("j")
+    jobs.create_or_join(control, new_job("f", job_id="j"))
+    job_claims.claim(control, "silent")
+    assert job_claims.requeue(control, "j", run_number=1, costs_attempt=True)
+    assert jobs.finish(control, "j", "failed", run_number=1) is False
+    jobs.save_progress(control, "j", ProgressRecord(stage="complete"), run_number=1)
+    job = jobs.get(control, "j")
     assert job is not None
     assert (job.status, job.progress.stage, job.progress.waiting_for) == (
         "queued", ProgressRecord().stage, "worker",
@@ -219,89 +220,91 @@ def test_a_run_that_was_given_up_ends_nothing_while_its_job_waits(control: Contr
 
 
 def test_cancelling_depends_on_how_far_the_job_is(control: ControlStore) -> None:
-    queued, _ = control.create_or_join(new_job("queued", priority=1))
-    running, _ = control.create_or_join(new_job("running", priority=9))
-    ended, _ = control.create_or_join(new_job("ended", priority=1))
-    control.claim("w")
-    control.finish(ended.job_id, "completed")
+    queued, _ = jobs.create_or_join(control, new_job("queued", priority=1))
+    running, _ = jobs.create_or_join(control, new_job("running", priority=9))
+    ended, _ = jobs.create_or_join(control, new_job("ended", priority=1))
+    job_claims.claim(control, "w")
+    jobs.finish(control, ended.job_id, "completed")
     until = START + timedelta(days=1)
-    jobs = [control.request_cancel(job.job_id, expires_at=until) for job in (queued, running)]
-    assert [job and (job.status, job.cancel_requested) for job in jobs] == [
+    asked = [
+        jobs.request_cancel(control, job.job_id, expires_at=until) for job in (queued, running)
+    ]
+    assert [job and (job.status, job.cancel_requested) for job in asked] == [
         ("cancelled", True),
         ("running", True),
     ]
-    assert jobs[0] is not None
-    assert (jobs[0].finished_at, jobs[0].expires_at) == (START, until)
-    assert control.is_cancel_requested(running.job_id)
-    untouched = control.request_cancel(ended.job_id)
+    assert asked[0] is not None
+    assert (asked[0].finished_at, asked[0].expires_at) == (START, until)
+    assert jobs.is_cancel_requested(control, running.job_id)
+    untouched = jobs.request_cancel(control, ended.job_id)
     assert untouched is not None
     assert (untouched.status, untouched.cancel_requested) == ("completed", False)
-    assert control.claim("w") is None
+    assert job_claims.claim(control, "w") is None
 
 
 def test_a_job_that_has_ended_waits_for_nothing_any_more(control: ControlStore) -> None:
-    created, _ = control.create_or_join(new_job("f"))
-    control.claim("w")
-    control.set_waiting_for(created.job_id, "lease")
-    waiting = control.job(created.job_id)
+    created, _ = jobs.create_or_join(control, new_job("f"))
+    job_claims.claim(control, "w")
+    job_claims.set_waiting_for(control, created.job_id, "lease")
+    waiting = jobs.get(control, created.job_id)
     assert waiting is not None
     assert waiting.progress.waiting_for == "lease"
-    control.finish(created.job_id, "cancelled")
-    ended = control.job(created.job_id)
-    control.set_waiting_for(created.job_id, "disk")
-    assert control.job(created.job_id) == ended
+    jobs.finish(control, created.job_id, "cancelled")
+    ended = jobs.get(control, created.job_id)
+    job_claims.set_waiting_for(control, created.job_id, "disk")
+    assert jobs.get(control, created.job_id) == ended
 
 
 def test_the_whole_queue_waits_for_the_disk_and_no_longer(control: ControlStore) -> None:
     for number in range(150):
-        control.create_or_join(new_job(f"{number}", job_id=f"{number}"))
-    started = control.claim("w")
+        jobs.create_or_join(control, new_job(f"{number}", job_id=f"{number}"))
+    started = job_claims.claim(control, "w")
     assert started is not None
 
     def waits() -> Counter[tuple[str, str | None]]:
-        jobs = control.jobs(limit=200)
-        return Counter((job.status, job.progress.waiting_for) for job in jobs)
+        newest = jobs.newest(control, limit=200)
+        return Counter((job.status, job.progress.waiting_for) for job in newest)
 
     before = waits()
-    control.set_queue_waiting_for_disk(True)
+    job_claims.set_queue_waiting_for_disk(control, True)
     assert waits() == {("queued", "disk"): 149, ("running", started.progress.waiting_for): 1}
-    control.set_queue_waiting_for_disk(False)
+    job_claims.set_queue_waiting_for_disk(control, False)
     assert waits() == before
     assert before["queued", "worker"] == 149
 
 
 def test_completed_jobs_are_found_by_what_they_scanned(control: ControlStore, clock: Clock) -> None:
     for name in ("old", "new", "failed", "elsewhere"):
-        control.create_or_join(new_job(name, job_id=name))
+        jobs.create_or_join(control, new_job(name, job_id=name))
         key = "other" if name == "elsewhere" else "key"
-        control.set_target(name, music_id="7000000000000000002", scan_key=key)
-        control.finish(name, "failed" if name == "failed" else "completed")
+        jobs.set_target(control, name, music_id="7000000000000000002", scan_key=key)
+        jobs.finish(control, name, "failed" if name == "failed" else "completed")
         clock.pass_by(60)
-    found = control.completed_jobs("key", since=START)
+    found = jobs.completed(control, "key", since=START)
     assert [(job.job_id, job.target, job.music_id) for job in found] == [
         (name, "7000000000000000002", "7000000000000000002") for name in ("new", "old")
     ]
     assert [
-        job.job_id for job in control.completed_jobs("key", since=START + timedelta(1 / 1440))
+        job.job_id for job in jobs.completed(control, "key", since=START + timedelta(1 / 1440))
     ] == ["new"]
 
 
 def test_jobs_are_listed_newest_first(control: ControlStore, clock: Clock) -> None:
     for number in range(4):
-        control.create_or_join(new_job(str(number), job_id=str(number)))
+        jobs.create_or_join(control, new_job(str(number), job_id=str(number)))
         clock.pass_by(1)
-    control.finish("3", "failed")
-    assert [job.job_id for job in control.jobs(limit=3)] == ["3", "2", "1"]
-    assert [job.job_id for job in control.jobs(limit=9, status="queued")] == ["2", "1", "0"]
+    jobs.finish(control, "3", "failed")
+    assert [job.job_id for job in jobs.newest(control, limit=3)] == ["3", "2", "1"]
+    assert [job.job_id for job in jobs.newest(control, limit=9, status="queued")] == ["2", "1", "0"]
 
 
 def test_only_ended_jobs_past_their_retention_are_deleted(control: ControlStore) -> None:
     soon, later = START + timedelta(days=1), START + timedelta(days=2)
     for name, until in (("a", soon), ("b", later), ("c", None)):
-        control.create_or_join(new_job(name, job_id=name))
-        control.finish(name, "completed", expires_at=until)
-    control.create_or_join(new_job("queued", job_id="queued"))
-    assert control.expired_jobs(soon, limit=9) == ["a"]
-    assert control.expired_jobs(later, limit=1) == ["a"]
-    assert control.delete_jobs(["a", "queued", "nobody"]) == 1
-    assert {job.job_id for job in control.jobs(limit=9)} == {"b", "c", "queued"}
+        jobs.create_or_join(control, new_job(name, job_id=name))
+        jobs.finish(control, name, "completed", expires_at=until)
+    jobs.create_or_join(control, new_job("queued", job_id="queued"))
+    assert jobs.expired(control, soon, limit=9) == ["a"]
+    assert jobs.expired(control, later, limit=1) == ["a"]
+    assert jobs.delete_ended(control, ["a", "queued", "nobody"]) == 1
+    assert {job.job_id for job in jobs.newest(control, limit=9)} == {"b", "c", "queued"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
-from warehouse.control import open_control
+from warehouse.control import ControlStore, links, open_control
 from warehouse.control.database import connect
 from warehouse.control.migrations import MIGRATIONS, Migration, migrate
 from warehouse.control.schema import METADATA
@@ -34,20 +34,19 @@ BROKEN = Migration(
 )
 
 
+def unmigrated(url: str) -> closing[ControlStore]:
+    return closing(ControlStore(connect(url)))
+
+
 def marks(url: str) -> dict[str, str]:
-    database = connect(url)
-    with database.reading() as connection:
+    with unmigrated(url) as store, store.read() as connection:
         rows = connection.execute(text("select name, value from marks")).all()
-    database.close()
     return {row.name: row.value for row in rows}
 
 
 def migrate_to(url: str, *steps: Migration) -> None:
-    database = connect(url)
-    try:
-        migrate(database, world="sandbox", migrations=steps)
-    finally:
-        database.close()
+    with unmigrated(url) as store, store.write() as connection:
+        migrate(connection, world="sandbox", migrations=steps)
 
 
 def test_new_store_says_whose_it_is_and_of_which_version(control_url: str) -> None:
@@ -66,36 +65,32 @@ def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
     migrate_to(control_url, *STEPS)
     assert marks(control_url)["schema_version"] == str(NEWEST + 2)
     migrate_to(control_url, *STEPS)
-    database = connect(control_url)
-    with database.reading() as connection:
+    with unmigrated(control_url) as store, store.read() as connection:
         assert connection.execute(text("select note from jobs")).all() == []
         assert connection.execute(text("select word from notes")).all() == []
-    database.close()
 
 
 def test_store_of_the_first_version_becomes_what_a_new_one_is(control_url: str) -> None:
-    database = connect(control_url)
     later = {
         "circuits", "capturing", "remembered", "robots_files", "robots", "backlog", "watchlists",
         "watch_runs", "watch_looks", "surface_answers", "scan_journal", "catalogs",
         "catalog_tracks", "scan_previews", "user_notes", "sessions",
     }  # fmt: skip
     first = [table for table in METADATA.sorted_tables if table.name not in later]
-    with database.writing() as connection:
+    with unmigrated(control_url) as store, store.write() as connection:
         METADATA.create_all(connection, tables=first)
         for column in ("attempt", "run_number"):
             connection.execute(text(f"alter table jobs drop column {column}"))
         connection.execute(text("create table outbox (id integer primary key, kind varchar)"))
         for name, value in (("world", "sandbox"), ("schema_version", "1")):
             connection.execute(METADATA.tables["marks"].insert().values(name=name, value=value))
-    migrate(database, world="sandbox")
-    with database.reading() as connection:
+    open_control(control_url, world="sandbox").close()
+    with unmigrated(control_url) as store, store.read() as connection:
         migrated = {
             table.name: [column["name"] for column in inspect(connection).get_columns(table.name)]
             for table in METADATA.sorted_tables
         }
         assert "outbox" not in inspect(connection).get_table_names()
-    database.close()
     assert migrated == {
         table.name: [column.name for column in table.columns] for table in METADATA.sorted_tables
     }
@@ -118,10 +113,12 @@ def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
     with pytest.raises(WarehouseUnavailableError):
         migrate_to(control_url, *STEPS, BROKEN)
     assert marks(control_url)["schema_version"] == str(NEWEST + 2)
-    database = connect(control_url)
-    with pytest.raises(WarehouseUnavailableError), database.reading() as connection:
+    with (
+        unmigrated(control_url) as store,
+        pytest.raises(WarehouseUnavailableError),
+        store.read() as connection,
+    ):
         connection.execute(text("select * from half"))
-    database.close()
 
 
 def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: str) -> None:
@@ -134,7 +131,7 @@ def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: 
 def test_file_is_copied_before_it_is_migrated(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     control = open_control(url, world="sandbox")
-    control.cache_link("short", "music", "1", ttl_s=60)  # still in the write-ahead log
+    links.save(control, "short", "music", "1", ttl_s=60)  # still in the write-ahead log
     migrate_to(url, *STEPS)
     control.close()
     with closing(sqlite3.connect(tmp_path / f"control.sqlite.version-{NEWEST}")) as copy:

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
 
-from warehouse.control import CacheValidators, ControlStore, open_control
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import capture_claims, sequences
+from warehouse.control.hosts import circuits, robots, validators
+from warehouse.control.hosts.validators import CacheValidators
 
 HOST, SURFACE = "share.vidplat.localhost", "music_list"
 
@@ -38,40 +42,40 @@ def fail(control: ControlStore, **over: Any) -> None:
         "cause": "upstream_forbidden", "is_probe": False, "threshold": 1,
         "open_s": 60.0, "longest_s": 600.0,
     }  # fmt: skip
-    control.note_failure(HOST, SURFACE, **values | over)
+    circuits.note_failure(control, HOST, SURFACE, **values | over)
 
 
 def test_open_circuit_refuses_and_says_why_and_how_long(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_allowed
+    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_allowed
     fail(control)
     clock.now += 20
-    passage = control.check_circuit(HOST, SURFACE, probe_s=30)
+    passage = circuits.check(control, HOST, SURFACE, probe_s=30)
     assert (passage.is_allowed, passage.wait_s, passage.cause) == (
         False, 40, "upstream_forbidden",
     )  # fmt: skip
-    assert control.check_circuit(HOST, "music_info", probe_s=30).is_allowed
+    assert circuits.check(control, HOST, "music_info", probe_s=30).is_allowed
 
 
 def test_of_many_that_ask_at_once_one_gets_the_probe(control: ControlStore, clock: Clock) -> None:
     fail(control)
     clock.now += 61
     with ThreadPoolExecutor(8) as pool:
-        asked = pool.map(lambda _: control.check_circuit(HOST, SURFACE, probe_s=30), range(24))
+        asked = pool.map(lambda _: circuits.check(control, HOST, SURFACE, probe_s=30), range(24))
         passages = list(asked)
     assert sum(passage.is_allowed for passage in passages) == 1
-    control.note_success(HOST, SURFACE, is_probe=True, with_data=True)
-    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
+    circuits.note_success(control, HOST, SURFACE, is_probe=True, with_data=True)
+    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_states_are_listed_with_when_it_last_worked_and_failed(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.note_success(HOST, SURFACE, is_probe=False, with_data=True)
+    circuits.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
     clock.now += 10
     fail(control)
-    (state,) = control.circuits()
+    (state,) = circuits.read_all(control)
     assert state.worked_at is not None
     assert state.failed_at is not None
     assert state.open_until is not None
@@ -80,50 +84,52 @@ def test_states_are_listed_with_when_it_last_worked_and_failed(
 
 
 def test_success_is_no_news_for_a_minute(control: ControlStore, clock: Clock) -> None:
-    control.note_success(HOST, SURFACE, is_probe=False, with_data=True)
-    assert control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
+    circuits.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
+    assert circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
     clock.now += 61
-    assert not control.check_circuit(HOST, SURFACE, probe_s=30).is_clean
+    assert not circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
 
 
 def test_capture_is_handed_to_those_who_wait_and_forgotten_later(
     control: ControlStore, clock: Clock
 ) -> None:
-    assert control.claim_capture("page", "one", ttl_s=60).is_ours
-    assert control.claim_capture("page", "two", ttl_s=60) == (False, "one")
-    assert control.check_capture("page", "one") == (False, None)
-    assert not control.finish_capture("page", "one")
-    control.publish_capture("page", "one", "capture-7")
-    assert control.check_capture("page", "one") == (True, "capture-7")
-    assert control.claim_capture("page", "two", ttl_s=60).is_ours
+    assert capture_claims.claim(control, "page", "one", ttl_s=60).is_ours
+    assert capture_claims.claim(control, "page", "two", ttl_s=60) == (False, "one")
+    assert capture_claims.check(control, "page", "one") == (False, None)
+    assert not capture_claims.finish(control, "page", "one")
+    capture_claims.publish(control, "page", "one", "capture-7")
+    assert capture_claims.check(control, "page", "one") == (True, "capture-7")
+    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
     clock.now += 100
-    control.claim_capture("other", "three", ttl_s=60)
-    control.publish_capture("other", "three", None)
-    assert control.check_capture("page", "two").is_over
+    capture_claims.claim(control, "other", "three", ttl_s=60)
+    capture_claims.publish(control, "other", "three", None)
+    assert capture_claims.check(control, "page", "two").is_over
 
 
 def test_long_capture_is_prolonged_and_one_whose_reader_died_is_free(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.claim_capture("page", "one", ttl_s=60)
+    capture_claims.claim(control, "page", "one", ttl_s=60)
     clock.now += 50
-    control.renew_capture_claim("page", "one", ttl_s=60)
+    capture_claims.renew(control, "page", "one", ttl_s=60)
     clock.now += 50
-    assert not control.claim_capture("page", "two", ttl_s=60).is_ours
+    assert not capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
     clock.now += 11
-    assert control.claim_capture("page", "two", ttl_s=60).is_ours
+    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
 
 
 def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) -> None:
-    control.claim_capture("page", "one", ttl_s=60)
-    assert control.finish_capture("page", "one")
-    assert control.claim_capture("page", "two", ttl_s=60).is_ours
+    capture_claims.claim(control, "page", "one", ttl_s=60)
+    assert capture_claims.finish(control, "page", "one")
+    assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
 
 
 def test_of_many_that_want_to_capture_one_does(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         turns = list(
-            pool.map(lambda n: control.claim_capture("page", f"owner-{n}", ttl_s=60), range(24))
+            pool.map(
+                lambda n: capture_claims.claim(control, "page", f"owner-{n}", ttl_s=60), range(24)
+            )
         )
     assert sum(turn.is_ours for turn in turns) == 1
     assert len({turn.owner for turn in turns}) == 1
@@ -131,14 +137,14 @@ def test_of_many_that_want_to_capture_one_does(control: ControlStore) -> None:
 
 def test_sequences_of_a_batch_stand_in_its_order(control: ControlStore) -> None:
     batch = [("b", "1"), ("a", "1"), ("b", "1"), ("a", "2")]
-    assert control.next_sequences(batch) == [1, 1, 2, 1]
-    assert control.next_sequences(batch) == [3, 2, 4, 2]
+    assert sequences.next_numbers(control, batch) == [1, 1, 2, 1]
+    assert sequences.next_numbers(control, batch) == [3, 2, 4, 2]
 
 
 def test_batches_of_many_never_give_a_number_twice(control: ControlStore) -> None:
     batches = [[("a", "1"), ("b", "1")], [("b", "1"), ("a", "1")]] * 12
     with ThreadPoolExecutor(8) as pool:
-        numbers = list(pool.map(control.next_sequences, batches))
+        numbers = list(pool.map(partial(sequences.next_numbers, control), batches))
     seen = [number for pair in numbers for number in pair]
     assert sorted(seen) == sorted([*range(1, 25), *range(1, 25)])
 
@@ -150,26 +156,26 @@ def test_answers_to_ask_again_with_are_kept_and_forgotten(
         CacheValidators('"v1"', None, "a" * 64),
         CacheValidators('"v2"', "Fri", "b" * 64),
     )
-    control.save_validators("address", first)
-    assert control.read_validators("address") == first
-    control.save_validators("address", second)
-    assert control.read_validators("address") == second
+    validators.save(control, "address", first)
+    assert validators.read(control, "address") == first
+    validators.save(control, "address", second)
+    assert validators.read(control, "address") == second
     clock.now += 31 * 86_400
-    control.save_validators("other", first)
-    assert control.read_validators("address") is None
+    validators.save(control, "other", first)
+    assert validators.read(control, "address") is None
 
 
 def test_robots_file_grows_old_and_decisions_are_replaced(
     control: ControlStore, clock: Clock
 ) -> None:
-    control.save_robots_file(HOST, status=200, body="User-agent: *")
-    kept = control.robots_file(HOST, max_age_s=86_400)
+    robots.save_file(control, HOST, status=200, body="User-agent: *")
+    kept = robots.read_file(control, HOST, max_age_s=86_400)
     assert kept is not None
     assert (kept.status, kept.body) == (200, "User-agent: *")
     clock.now += 86_401
-    assert control.robots_file(HOST, max_age_s=86_400) is None
+    assert robots.read_file(control, HOST, max_age_s=86_400) is None
     for decision in ("unknown", "disallowed"):
-        control.record_robots(HOST, SURFACE, decision=decision, reason="because")
-    assert [(each.surface, each.decision) for each in control.robots_decisions()] == [
+        robots.record_decision(control, HOST, SURFACE, decision=decision, reason="because")
+    assert [(each.surface, each.decision) for each in robots.decisions(control)] == [
         (SURFACE, "disallowed")
     ]

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.warehouse.together import kill_all, run_together, start_together
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
+from warehouse.control.captures import sequences
 
 CONTROL = "warehouse.control"
 PROCESSES = 4  # `make load` has 200 users and 10 jobs
@@ -22,7 +23,7 @@ def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     assert [line.split()[1] for line in claimed] == [line.split()[1] for line in created]
 
     control = open_control(control_url, world="sandbox")
-    assert {job.status for job in control.jobs(limit=99)} == {"running"}
+    assert {job.status for job in jobs.newest(control, limit=99)} == {"running"}
     control.close()
 
 
@@ -50,7 +51,7 @@ def test_no_number_is_given_twice_though_its_takers_are_killed(
             acknowledged.append(int(number))
         acknowledged += [int(line.split()[1]) for line in kill_all(running).splitlines()]
     control = open_control(control_url, world="sandbox")
-    last = control.next_sequences([("music_list", "7000000000000000001")])[0]
+    last = sequences.next_numbers(control, [("music_list", "7000000000000000001")])[0]
     control.close()
     assert len(set(acknowledged)) == len(acknowledged)
     assert max(acknowledged) < last <= len(acknowledged) + 1 + 6  # each kill may hide one

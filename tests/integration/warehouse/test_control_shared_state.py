@@ -5,13 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.control import (
-    CachedLink,
-    ControlStore,
-    NewJob,
-    open_control,
-)
-from warehouse.control.shared import ANY_ENTITY
+from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
+from warehouse.control.captures import generations, sequences
+from warehouse.control.captures.generations import ANY_ENTITY
+from warehouse.control.hosts import budgets
+from warehouse.control.jobs import NewJob
+from warehouse.control.links import CachedLink
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -39,66 +38,66 @@ def control(control_url: str, times: Times) -> Iterator[ControlStore]:
 
 
 def test_link_is_recalled_until_it_runs_out(control: ControlStore, times: Times) -> None:
-    control.cache_link("short", "video", "1", ttl_s=60)
-    control.cache_link("short", "music", "2", ttl_s=60)
-    assert control.read_cached_link("short") == CachedLink("music", "2")
-    assert control.read_cached_link("other") is None
+    links.save(control, "short", "video", "1", ttl_s=60)
+    links.save(control, "short", "music", "2", ttl_s=60)
+    assert links.read(control, "short") == CachedLink("music", "2")
+    assert links.read(control, "other") is None
     times.now += timedelta(seconds=60)
-    assert control.read_cached_link("short") is None
+    assert links.read(control, "short") is None
 
 
 def test_lease_has_one_holder_at_a_time(control: ControlStore, times: Times) -> None:
-    assert control.acquire_lease("music:1", "a", 10)
-    assert not control.acquire_lease("music:1", "b", 10)
-    assert control.acquire_lease("music:2", "b", 10)
+    assert leases.acquire(control, "music:1", "a", 10)
+    assert not leases.acquire(control, "music:1", "b", 10)
+    assert leases.acquire(control, "music:2", "b", 10)
     times.now += timedelta(seconds=9)
-    assert control.acquire_lease("music:1", "a", 10)
+    assert leases.acquire(control, "music:1", "a", 10)
     times.now += timedelta(seconds=9)
-    assert not control.acquire_lease("music:1", "b", 10)
+    assert not leases.acquire(control, "music:1", "b", 10)
     times.now += timedelta(seconds=1)
-    assert control.acquire_lease("music:1", "b", 10)
+    assert leases.acquire(control, "music:1", "b", 10)
 
 
 def test_lease_is_released_by_its_holder_only(control: ControlStore) -> None:
-    control.acquire_lease("music:1", "a", 10)
-    control.release_lease("music:1", "b")
-    assert not control.acquire_lease("music:1", "b", 10)
-    control.release_lease("music:1", "a")
-    assert control.acquire_lease("music:1", "b", 10)
+    leases.acquire(control, "music:1", "a", 10)
+    leases.release(control, "music:1", "b")
+    assert not leases.acquire(control, "music:1", "b", 10)
+    leases.release(control, "music:1", "a")
+    assert leases.acquire(control, "music:1", "b", 10)
 
 
 def test_lease_names_its_holder_until_it_ends(control: ControlStore, times: Times) -> None:
-    assert control.lease_holder("music:1") is None
-    control.acquire_lease("music:1", "a", 10)
-    assert control.lease_holder("music:1") == "a"
+    assert leases.holder(control, "music:1") is None
+    leases.acquire(control, "music:1", "a", 10)
+    assert leases.holder(control, "music:1") == "a"
     times.now += timedelta(seconds=10)
-    assert control.lease_holder("music:1") is None
+    assert leases.holder(control, "music:1") is None
 
 
 def test_leases_are_listed_with_their_holders_by_the_beginning_of_their_names(
     control: ControlStore, times: Times
 ) -> None:
-    control.acquire_lease("a_b:1", "a", 10)
-    control.acquire_lease("a_b:2", "b", 20)
-    control.acquire_lease("a-b:3", "c", 20)
-    assert control.lease_holders("a_b:") == {"a_b:1": "a", "a_b:2": "b"}
+    leases.acquire(control, "a_b:1", "a", 10)
+    leases.acquire(control, "a_b:2", "b", 20)
+    leases.acquire(control, "a-b:3", "c", 20)
+    assert leases.holders(control, "a_b:") == {"a_b:1": "a", "a_b:2": "b"}
     times.now += timedelta(seconds=10)
-    assert control.lease_holders("a_b:") == {"a_b:2": "b"}
-    assert control.lease_holders("b:") == {}
+    assert leases.holders(control, "a_b:") == {"a_b:2": "b"}
+    assert leases.holders(control, "b:") == {}
 
 
 def test_an_owner_gives_back_all_its_leases_at_once(control: ControlStore) -> None:
-    control.acquire_lease("music:1", "a", 10)
-    control.acquire_lease("music:2", "a", 10)
-    control.acquire_lease("music:3", "b", 10)
-    control.release_leases("a")
-    holders = [control.lease_holder(f"music:{number}") for number in (1, 2, 3)]
+    leases.acquire(control, "music:1", "a", 10)
+    leases.acquire(control, "music:2", "a", 10)
+    leases.acquire(control, "music:3", "b", 10)
+    leases.release_all(control, "a")
+    holders = [leases.holder(control, f"music:{number}") for number in (1, 2, 3)]
     assert holders == [None, None, "b"]
 
 
 def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore) -> None:
     asked = [("list", "1"), ("list", "1"), ("list", "2"), ("posts", "1"), ("list", "1")]
-    assert [control.next_sequences([key])[0] for key in asked] == [1, 2, 1, 1, 3]
+    assert [sequences.next_numbers(control, [key])[0] for key in asked] == [1, 2, 1, 1, 3]
 
 
 def test_one_look_says_whether_anything_changed_and_a_second_one_what(
@@ -107,44 +106,46 @@ def test_one_look_says_whether_anything_changed_and_a_second_one_what(
     heard: list[set[str]] = []
     control.on_generations_change = lambda entities: heard.append(set(entities))
     for entities in (["music:1"], ["music:2", "music:2"], ["music:1"]):
-        control.count_up_generations(entities)
+        generations.count_up(control, entities)
     names = ["music:1", "music:2", "music:3", *(f"user:{n}" for n in range(1_200))]
-    assert control.generations(names) == {"music:1": 2, "music:2": 1}
-    assert control.generations([ANY_ENTITY]) == {ANY_ENTITY: 3}
-    assert control.generations([]) == {}
-    control.count_up_generations([])
+    assert generations.read(control, names) == {"music:1": 2, "music:2": 1}
+    assert generations.read(control, [ANY_ENTITY]) == {ANY_ENTITY: 3}
+    assert generations.read(control, []) == {}
+    generations.count_up(control, [])
     assert heard == [{ANY_ENTITY, "music:1"}, {ANY_ENTITY, "music:2"}, {ANY_ENTITY, "music:1"}]
 
 
 def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
     for _ in range(5):
-        control.next_sequences([("list", "1")])[0]
-    control.raise_sequences({("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
-    control.raise_sequences({("posts", "1"): 4})
-    control.raise_sequences({})
-    following = [control.next_sequences([key])[0] for key in (("list", "1"), ("list", "2"))]
+        sequences.next_numbers(control, [("list", "1")])[0]
+    sequences.raise_to(control, {("list", "1"): 3, ("list", "2"): 8, ("posts", "1"): 1})
+    sequences.raise_to(control, {("posts", "1"): 4})
+    sequences.raise_to(control, {})
+    following = [
+        sequences.next_numbers(control, [key])[0] for key in (("list", "1"), ("list", "2"))
+    ]
     assert following == [6, 9]
-    assert control.next_sequences([("posts", "1")])[0] == 5
+    assert sequences.next_numbers(control, [("posts", "1")])[0] == 5
 
 
 def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
-    assert (control.job_counts(), control.queue_age_s()) == ({}, 0)
+    assert (jobs.counts(control), jobs.queue_age_s(control)) == ({}, 0)
     for number in range(3):
-        control.create_or_join(
+        jobs.create_or_join(control,
             NewJob(
                 kind="scan", input="1", target="1", music_id="1", parameters={},
                 fingerprint=str(number), scan_key=None, origin="cli", priority=100,
             )
         )  # fmt: skip
-    control.claim("worker")
+    job_claims.claim(control, "worker")
     times.now += timedelta(seconds=90)
-    assert control.job_counts() == {"queued": 2, "running": 1}
-    assert control.queue_age_s() == 90
+    assert jobs.counts(control) == {"queued": 2, "running": 1}
+    assert jobs.queue_age_s(control) == 90
 
 
 def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> None:
     def wait() -> float:
-        return control.take_token("host", rate_per_s=2, burst=2, daily_budget=99).wait_s
+        return budgets.take_token(control, "host", rate_per_s=2, burst=2, daily_budget=99).wait_s
 
     assert [wait() for _ in range(4)] == pytest.approx([0, 0, 0.5, 1.0])
     times.now += timedelta(seconds=60)
@@ -153,7 +154,7 @@ def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> No
 
 def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None:
     def is_spent(host: str) -> bool:
-        return control.take_token(host, rate_per_s=99, burst=9, daily_budget=2).spent
+        return budgets.take_token(control, host, rate_per_s=99, burst=9, daily_budget=2).spent
 
     assert [is_spent("a"), is_spent("a"), is_spent("a"), is_spent("b")] == [
         False,
@@ -166,30 +167,30 @@ def test_budget_is_per_host_and_day(control: ControlStore, times: Times) -> None
 
 
 def test_pause_ends_by_itself_and_is_never_cut_short(control: ControlStore, times: Times) -> None:
-    assert control.host_paused_until("host") is None
+    assert budgets.paused_until(control, "host") is None
     late, early = START + timedelta(seconds=60), START + timedelta(seconds=5)
-    control.pause_host("host", late)
-    control.pause_host("host", early)
-    assert control.host_paused_until("host") == late
-    assert control.host_paused_until("other") is None
+    budgets.pause(control, "host", late)
+    budgets.pause(control, "host", early)
+    assert budgets.paused_until(control, "host") == late
+    assert budgets.paused_until(control, "other") is None
     times.now = late
-    assert control.host_paused_until("host") is None
+    assert budgets.paused_until(control, "host") is None
 
 
 def test_workers_silent_for_a_day_are_forgotten(control: ControlStore, times: Times) -> None:
-    control.beat("gone", [])
+    job_claims.beat(control, "gone", [])
     times.now += timedelta(days=1)
-    control.beat("here", [])
-    assert control.delete_expired_state(times.now) > 0
-    assert control.live_workers(10**9) == ["here"]
+    job_claims.beat(control, "here", [])
+    assert leases.delete_expired(control, times.now) > 0
+    assert job_claims.live_workers(control, 10**9) == ["here"]
 
 
 def test_expired_links_and_leases_are_swept(control: ControlStore, times: Times) -> None:
-    control.cache_link("short", "music", "1", ttl_s=1)
-    control.acquire_lease("music:1", "a", 1)
+    links.save(control, "short", "music", "1", ttl_s=1)
+    leases.acquire(control, "music:1", "a", 1)
     times.now += timedelta(seconds=2)
-    assert control.delete_expired_state(times.now) == 2
-    assert control.delete_expired_state(times.now) == 0
+    assert leases.delete_expired(control, times.now) == 2
+    assert leases.delete_expired(control, times.now) == 0
     times.now = START
-    assert control.read_cached_link("short") is None
-    assert control.acquire_lease("music:1", "b", 1)
+    assert links.read(control, "short") is None
+    assert leases.acquire(control, "music:1", "b", 1)

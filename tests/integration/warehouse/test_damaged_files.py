@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import open_home
@@ -37,7 +37,7 @@ def garble(path: Path) -> None:
 def read(home: Path) -> list[dict[str, object]]:
     opened = open_home(home.parent, home.name)
     with closing(open_control(opened.control_url, world="sandbox")) as control:
-        control.jobs(limit=1)
+        jobs.newest(control, limit=1)
     with closing(Engine(open_lake(opened.lake_url, world="sandbox"))) as engine:
         engine.refresh()
         return engine.rows('select max("desc") as d, count(*) as n from raw.videos', {})

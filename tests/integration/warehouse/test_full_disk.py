@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.control import CachedLink, open_control
+from warehouse.control import links, open_control
+from warehouse.control.links import CachedLink
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.disk_space import MIN_FREE_BYTES
 from warehouse.lake.store import open_lake
@@ -55,15 +56,14 @@ def test_a_nearly_full_disk_refuses_before_anything_is_written(tmp_path: Path) -
 
 def test_control_store_without_room_is_unavailable_and_works_again(tmp_path: Path) -> None:
     control = open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="sandbox")
-    control.cache_link("short", "music", "1", ttl_s=60)
-    database = control._database
-    with database.reading() as connection:
+    links.save(control, "short", "music", "1", ttl_s=60)
+    with control.read() as connection:
         connection.exec_driver_sql("pragma max_page_count=1")  # as a full disk: no new page
     with pytest.raises(WarehouseUnavailableError) as caught:
-        control.cache_link("long", "music", "x" * 100_000, ttl_s=60)
+        links.save(control, "long", "music", "x" * 100_000, ttl_s=60)
     assert "full" in str(caught.value.__cause__)
-    with database.reading() as connection:
+    with control.read() as connection:
         connection.exec_driver_sql("pragma max_page_count=4294967294")
-    assert control.read_cached_link("short") == CachedLink("music", "1")
-    assert control.read_cached_link("long") is None
+    assert links.read(control, "short") == CachedLink("music", "1")
+    assert links.read(control, "long") is None
     control.close()

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
-from warehouse.control import NewJob, open_control
+from warehouse.control import job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus
 
 
@@ -26,7 +27,8 @@ class JobLife(RuleBasedStateMachine):
 
     @rule(target=ids, fingerprint=st.sampled_from("abc"), priority=st.integers(0, 2))
     def create(self, fingerprint: str, priority: int) -> str:
-        job, created = self.control.create_or_join(
+        job, created = jobs.create_or_join(
+            self.control,
             NewJob(
                 kind="scan",
                 input="x",
@@ -37,7 +39,7 @@ class JobLife(RuleBasedStateMachine):
                 scan_key=None,
                 origin="api",
                 priority=priority,
-            )
+            ),
         )
         assert created != (job.job_id in self.before)
         assert job.status in {"queued", "running"}
@@ -46,7 +48,7 @@ class JobLife(RuleBasedStateMachine):
     @rule(worker=st.sampled_from("vw"))
     def claim(self, worker: str) -> None:
         queued = [job for job in self.before.values() if job.status == "queued"]
-        job = self.control.claim(worker)
+        job = job_claims.claim(self.control, worker)
         assert (job is None) == (not queued)
         if job is not None:
             assert job.priority == max(job.priority for job in queued)
@@ -55,7 +57,7 @@ class JobLife(RuleBasedStateMachine):
     @rule(job_id=ids, status=st.sampled_from(STATES))
     def finish(self, job_id: str, status: JobStatus) -> None:
         before = self.before[job_id].status
-        moved = self.control.finish(job_id, status)
+        moved = jobs.finish(self.control, job_id, status)
         assert moved == (status in FINAL and status in LEGAL_MOVES[before])
 
     @rule(job_id=ids, is_lost=st.booleans(), is_late=st.booleans())
@@ -63,10 +65,10 @@ class JobLife(RuleBasedStateMachine):
         """A worker is lost, or hands its job back; a run given up before changes nothing."""
         before = self.before[job_id]
         number = before.run_number - is_late
-        moved = self.control.requeue(job_id, run_number=number, costs_attempt=is_lost)
+        moved = job_claims.requeue(self.control, job_id, run_number=number, costs_attempt=is_lost)
         may_move = before.status == "running" and not before.cancel_requested and not is_late
         assert moved == (may_move and (before.attempt < ATTEMPTS or not is_lost))
-        after = self.control.job(job_id)
+        after = jobs.get(self.control, job_id)
         assert after is not None
         assert after.attempt == before.attempt + (moved and is_lost)
 
@@ -74,23 +76,23 @@ class JobLife(RuleBasedStateMachine):
     def finish_a_run(self, job_id: str, is_late: bool) -> None:
         before = self.before[job_id]
         number = before.run_number - is_late
-        moved = self.control.finish(job_id, "completed", run_number=number)
+        moved = jobs.finish(self.control, job_id, "completed", run_number=number)
         # In the queue no run holds the job, also not the one whose number it still has.
         assert moved == (before.status == "running" and not is_late)
 
     @rule(job_id=ids)
     def cancel(self, job_id: str) -> None:
-        job = self.control.request_cancel(job_id)
+        job = jobs.request_cancel(self.control, job_id)
         assert job is not None
         assert job.status != "queued"
 
     @rule(job_id=ids)
     def beat(self, job_id: str) -> None:
-        self.control.beat("w", [job_id])
+        job_claims.beat(self.control, "w", [job_id])
 
     @invariant()
     def moves_are_legal(self) -> None:
-        after = {job.job_id: job for job in self.control.jobs(limit=1000)}
+        after = {job.job_id: job for job in jobs.newest(self.control, limit=1000)}
         for job_id, job in self.before.items():
             status = after[job_id].status
             assert status == job.status or status in LEGAL_MOVES[job.status]

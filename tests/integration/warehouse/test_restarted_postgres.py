@@ -15,7 +15,7 @@ from api.cli.processes.child_processes import ChildProcessGroup
 from deploy.local.stores import PostgresServer
 from pipelines.orchestration.outages import is_outage
 from tests.stage import wait_for
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
 from warehouse.control.database import TRY_AGAIN_S
 from warehouse.records.errors import WarehouseUnavailableError
 
@@ -46,13 +46,13 @@ def server() -> Iterator[Server]:
 
 def test_a_process_that_runs_scans_waits_for_a_server_that_restarts(server: Server) -> None:
     with closing(open_control(server.url, world="sandbox", wait_s=300)) as control:
-        assert control.jobs(limit=1) == []
+        assert jobs.newest(control, limit=1) == []
         server.stop()
         waits = threading.Event()
         stamina.instrumentation.set_on_retry_hooks([lambda _details: waits.set()])
         try:
             with ThreadPoolExecutor(1) as pool:
-                asked = pool.submit(control.jobs, limit=1)
+                asked = pool.submit(jobs.newest, control, limit=1)
                 wait_for(waits.is_set)
                 server.start()
                 assert asked.result() == []
@@ -64,11 +64,11 @@ def test_the_service_says_at_once_that_its_server_is_away(server: Server) -> Non
     with closing(open_control(server.url, world="sandbox")) as control, capture_logs():
         server.stop()
         with pytest.raises(WarehouseUnavailableError) as caught:
-            control.jobs(limit=1)
+            jobs.newest(control, limit=1)
         assert caught.value.retry_after == TRY_AGAIN_S
         assert is_outage(caught.value)
         server.start()
-        assert control.jobs(limit=1) == []
+        assert jobs.newest(control, limit=1) == []
 
 
 def test_a_damaged_file_is_no_outage(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import load_profile
-from warehouse.control import CachedLink
+from warehouse.control import links
+from warehouse.control.links import CachedLink
 from warehouse.records.errors import (
     PageWithoutDataError,
     ProfileNotChosenError,
@@ -53,9 +54,9 @@ class FakeSources:
         self.settings = ApiSettings(_env_file=None)
         self.captures = FakeCaptures()
         self.known: set[str] = set()
-        self.control = self
+        self.control = None
 
-    def read_cached_link(self, key: str) -> CachedLink | None:
+    def read_link(self, _control: object, key: str) -> CachedLink | None:
         return CachedLink("music", "11111") if key in self.known else None
 
     @asynccontextmanager
@@ -64,8 +65,10 @@ class FakeSources:
 
 
 @pytest.fixture
-def sources() -> FakeSources:
-    return FakeSources()
+def sources(monkeypatch: pytest.MonkeyPatch) -> FakeSources:
+    fake = FakeSources()
+    monkeypatch.setattr(links, "read", fake.read_link)
+    return fake
 
 
 def list_of(list_id: str, size: int, *, stated: int | None = None) -> ServiceSongList:

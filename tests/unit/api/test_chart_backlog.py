@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from sqlalchemy import select
 
 from api.services.reads.chart_backlog import (
     MAX_ATTEMPTS,
@@ -17,54 +19,52 @@ from api.services.reads.chart_backlog import (
     ChartBacklog,
     open_chart_history,
 )
-from warehouse.control import BacklogItem
+from warehouse.control import ControlStore, open_control
+from warehouse.control.captures import backlog
+from warehouse.control.captures.backlog import BacklogItem
+from warehouse.control.schema import BACKLOG
 from warehouse.records.charts import SONG_LIMIT, ChartIssue, ChartPage
 from warehouse.records.errors import ForbiddenError, WarehouseUnavailableError
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
+OBSERVED_AT = datetime(2026, 1, 1, tzinfo=UTC)
+NOW = datetime(2100, 1, 1, tzinfo=UTC).timestamp()
+"""Later than any clock shows, so that the next issue is never due sooner than a rest is long."""
+CLAIM = backlog.claim
 PATIENCE_S = 240.0
 
 
 class Shelf:
-    """A store of issues in memory, and the chart; `errors` come one by one when it is asked."""
+    """A store of issues, and the chart; `errors` come one by one when an issue is claimed."""
 
-    def __init__(self, tries: Mapping[str, int], *, known: str = "") -> None:
-        days = {"1": "2022-03-05", "2": None}
-        self.left = {
-            name: BacklogItem(name, {"chart_date": days.get(name)}, count)
-            for name, count in tries.items()
-        }
-        self.known = known
+    def __init__(self, control: ControlStore) -> None:
+        self.control = control
+        self.known = ""
         self.errors: list[Exception] = []
         self.refusals: list[Exception] = []
         self.asked: list[tuple[str | None, date | None]] = []
-        self.postponed: dict[str, float] = {}
+        self.rests: list[float] = []
         self.has_rested = threading.Event()
         self.opened = 0
 
-    def add_to_backlog(self, surface: str, wanted: Mapping[str, Mapping[str, object]]) -> None:
-        assert surface == SURFACE
-        self.left |= {name: BacklogItem(name, dict(about), 1) for name, about in wanted.items()}
+    def leave(self, tries: Mapping[str, int]) -> None:
+        """Leave issues that so many tries will have been made of, the next one included."""
+        days = {"1": "2022-03-05"}
+        for count in range(max(tries.values()), 0, -1):
+            new = {name: {"chart_date": days.get(name)} for name in tries if tries[name] == count}
+            backlog.add(self.control, SURFACE, new)
+            if count > 1:
+                CLAIM(self.control, SURFACE, limit=9, hold_s=0)
 
-    def claim_backlog(self, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]:
-        assert (surface, hold_s > 0) == (SURFACE, True)
+    def left(self) -> dict[str, float]:
+        """Return after how many seconds each issue is due that is left."""
+        with self.control.read() as connection:
+            rows = connection.execute(select(BACKLOG.c.entity_id, BACKLOG.c.due_at)).all()
+        return {row.entity_id: row.due_at - NOW for row in rows}
+
+    def claim(self, control: ControlStore, surface: str, **given: Any) -> list[BacklogItem]:
         if self.errors:
             raise self.errors.pop(0)
-        taken = [item for name, item in self.left.items() if name not in self.postponed]
-        return taken[:limit]
-
-    def remove_from_backlog(self, surface: str, entity_ids: list[str]) -> None:
-        assert surface == SURFACE
-        for name in entity_ids:
-            del self.left[name]
-
-    def postpone_backlog(self, surface: str, entity_ids: list[str], *, wait_s: float) -> None:
-        assert surface == SURFACE
-        self.postponed |= dict.fromkeys(entity_ids, wait_s)
-
-    def next_backlog_due_at(self, surface: str) -> datetime | None:
-        assert surface == SURFACE
-        return None
+        return CLAIM(control, surface, **given)
 
     @asynccontextmanager
     async def open_chart(self) -> AsyncIterator["Shelf"]:
@@ -80,28 +80,29 @@ class Shelf:
             raise self.refusals.pop(0)
         return cast("ChartPage", None)
 
+    async def rest(self, seconds: float) -> None:
+        """Take no time the first times, and for ever once there is nothing to do."""
+        self.rests.append(seconds)
+        if not self.errors and seconds == POLL_INTERVAL_S:
+            self.has_rested.set()
+            await asyncio.Event().wait()
+
     def backlog(self) -> ChartBacklog:
         return ChartBacklog(
-            store=cast("Any", self),
+            store=self.control,
             open_chart=cast("Any", self.open_chart),
             is_known=lambda name: name == self.known,
         )
 
 
 @pytest.fixture
-def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long the backlog rests each time; the first rests take no time, the last no end."""
-    rested: list[float] = []
-
-    async def rest(backlog: ChartBacklog, seconds: float) -> None:
-        rested.append(seconds)
-        shelf = cast("Shelf", backlog.store)
-        if not shelf.errors and seconds == POLL_INTERVAL_S:
-            shelf.has_rested.set()
-            await asyncio.Event().wait()
-
-    monkeypatch.setattr(ChartBacklog, "_rest", rest)
-    return rested
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=lambda: NOW)) as control:
+        shelf = Shelf(control)
+        monkeypatch.setattr(backlog, "claim", shelf.claim)
+        monkeypatch.setattr(ChartBacklog, "_rest", shelf.rest)
+        yield shelf
 
 
 def work(shelf: Shelf) -> None:
@@ -109,62 +110,58 @@ def work(shelf: Shelf) -> None:
         assert shelf.has_rested.wait(PATIENCE_S)
 
 
-def test_issues_are_read_with_their_day_and_known_ones_are_not(rests: list[float]) -> None:
-    shelf = Shelf({"1": 1, "2": 1, "3": 1}, known="3")
+def test_issues_are_read_with_their_day_and_known_ones_are_not(shelf: Shelf) -> None:
+    shelf.leave({"1": 1, "2": 1, "3": 1})
+    shelf.known = "3"
     work(shelf)
     assert shelf.asked == [("1", date(2022, 3, 5)), ("2", None)]
-    assert (shelf.left, shelf.postponed, shelf.opened) == ({}, {}, 1)
-    assert rests == [POLL_INTERVAL_S]
+    assert (shelf.left(), shelf.opened) == ({}, 1)
+    assert shelf.rests == [POLL_INTERVAL_S]
 
 
-@pytest.mark.usefixtures("rests")
-def test_an_issue_that_ended_too_many_processes_is_given_up_unread() -> None:
-    shelf = Shelf({"1": MAX_ATTEMPTS + 1})
+def test_an_issue_that_ended_too_many_processes_is_given_up_unread(shelf: Shelf) -> None:
+    shelf.leave({"1": MAX_ATTEMPTS + 1})
     work(shelf)
-    assert (shelf.asked, shelf.left) == ([], {})
+    assert (shelf.asked, shelf.left()) == ([], {})
 
 
-@pytest.mark.usefixtures("rests")
-def test_a_refused_issue_is_tried_again_later_and_given_up_in_the_end() -> None:
-    shelf = Shelf({"1": MAX_ATTEMPTS - 1, "2": MAX_ATTEMPTS})
+def test_a_refused_issue_is_tried_again_later_and_given_up_in_the_end(shelf: Shelf) -> None:
+    shelf.leave({"1": MAX_ATTEMPTS - 1, "2": MAX_ATTEMPTS})
     shelf.refusals = [ForbiddenError("no", surface=SURFACE) for _ in range(2)]
     work(shelf)
-    assert shelf.postponed == {"1": RETRY_DELAY_S * (MAX_ATTEMPTS - 1)}
-    assert shelf.left.keys() == {"1"}
+    assert shelf.left() == {"1": RETRY_DELAY_S * (MAX_ATTEMPTS - 1)}
 
 
-def test_a_store_that_is_away_is_asked_again_after_a_pause(rests: list[float]) -> None:
-    shelf = Shelf({"1": 1})
+def test_a_store_that_is_away_is_asked_again_after_a_pause(shelf: Shelf) -> None:
+    shelf.leave({"1": 1})
     shelf.errors = [WarehouseUnavailableError("the control store is away")]
     work(shelf)
-    assert rests == [RETRY_DELAY_S, POLL_INTERVAL_S]
-    assert shelf.left == {}
+    assert (shelf.rests, shelf.left()) == ([RETRY_DELAY_S, POLL_INTERVAL_S], {})
 
 
-def test_a_fault_of_our_own_ends_no_backlog(rests: list[float]) -> None:
-    shelf = Shelf({"1": 1})
+def test_a_fault_of_our_own_ends_no_backlog(shelf: Shelf) -> None:
+    shelf.leave({"1": 1})
     shelf.errors = [ZeroDivisionError("a fault"), WarehouseUnavailableError("away")]
     work(shelf)
-    assert rests == [POLL_INTERVAL_S, RETRY_DELAY_S, POLL_INTERVAL_S]
-    assert shelf.left == {}
+    assert shelf.rests == [POLL_INTERVAL_S, RETRY_DELAY_S, POLL_INTERVAL_S]
+    assert shelf.left() == {}
 
 
-def test_a_fault_while_reading_puts_all_issues_back_at_once(rests: list[float]) -> None:
-    shelf = Shelf({"1": 1, "2": 1})
+def test_a_fault_while_reading_puts_all_issues_back_at_once(shelf: Shelf) -> None:
+    shelf.leave({"1": 1, "2": 1})
     shelf.refusals = [WarehouseUnavailableError("the disk is full")]
     work(shelf)
-    assert shelf.postponed == {"1": 0, "2": 0}
-    assert shelf.left.keys() == {"1", "2"}
-    assert rests == [RETRY_DELAY_S, POLL_INTERVAL_S]
+    assert [volid for volid, _ in shelf.asked] == ["1", "1", "2"]
+    assert (shelf.rests, shelf.left()) == ([RETRY_DELAY_S, POLL_INTERVAL_S], {})
 
 
-def test_issues_left_before_it_begins_are_queued_with_their_days() -> None:
-    shelf = Shelf({})
+def test_issues_left_before_it_begins_are_queued_with_their_days(shelf: Shelf) -> None:
     issue = ChartIssue(
-        volid="7", surface="chart_issues", observed_at=NOW, chart_date=date(2022, 3, 5)
+        volid="7", surface="chart_issues", observed_at=OBSERVED_AT, chart_date=date(2022, 3, 5)
     )
     shelf.backlog().leave([issue])
-    assert shelf.left["7"].document == {"chart_date": "2022-03-05"}
+    (item,) = CLAIM(shelf.control, SURFACE, limit=9, hold_s=60)
+    assert item.document == {"chart_date": "2022-03-05"}
 
 
 def test_without_sources_there_is_no_history() -> None:

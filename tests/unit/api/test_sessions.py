@@ -21,6 +21,7 @@ from api.server.access.sessions import (
 )
 from api.server.access.tokens import TokenBook, holder_of
 from warehouse.control import open_control
+from warehouse.control.sessions import StoredSessions
 
 READER = holder_of("look", Role.READ)
 OPERATOR = holder_of("all", Role.OPERATE)
@@ -98,12 +99,12 @@ async def test_it_has_the_role_that_its_token_has_now(tmp_path: Path) -> None:
 
 async def test_signing_out_ends_every_copy_at_every_listener(tmp_path: Path) -> None:
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as first:
-        service = opened(tmp_path, store=first)
+        service = opened(tmp_path, store=StoredSessions(first))
         copied, other = await service.begin(READER), await service.begin(READER)
         with closing(
             open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")
         ) as second:
-            dagster = opened(tmp_path, store=second)
+            dagster = opened(tmp_path, store=StoredSessions(second))
             assert await dagster.find_in(carrying(copied)) == READER
             await dagster.end(carrying(copied))
             for listener in (service, dagster):
@@ -111,7 +112,7 @@ async def test_signing_out_ends_every_copy_at_every_listener(tmp_path: Path) -> 
                 assert await listener.find_in(carrying(other)) == READER
             await dagster.end(carrying(copied))  # again: nothing to end
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as third:
-        restarted = opened(tmp_path, store=third)
+        restarted = opened(tmp_path, store=StoredSessions(third))
         assert await restarted.find_in(carrying(copied)) is None
         assert await restarted.find_in(carrying(other)) == READER
 
@@ -126,7 +127,8 @@ async def test_a_forged_cookie_ends_no_session(tmp_path: Path) -> None:
 async def test_sessions_that_have_ended_leave_nothing_in_the_store(tmp_path: Path) -> None:
     clock = Hours()
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="mock")) as control:
-        for store in (control, SessionsInMemory()):
+        stores: tuple[SessionStore, ...] = (StoredSessions(control), SessionsInMemory())
+        for store in stores:
             sessions = opened(tmp_path, clock=clock, store=store)
             ids = [content(await sessions.begin(READER))[0] for _ in range(2)]
             clock.now += 12 * 3600

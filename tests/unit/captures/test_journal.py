@@ -13,7 +13,7 @@ from pipelines.captures.recording.journal import ScanJournal
 from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
 from pipelines.captures.recording.recorded_call import RecordedCall, pack_call, unpack_call
 from pipelines.platform.reading import SoundFile
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, open_control, scan_journal
 from warehouse.records.errors import RateLimitedError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail, VideoPage
@@ -81,7 +81,7 @@ def test_captures_that_the_lake_lacks_come_back_under_other_ids(control: Control
 
 def test_the_journal_goes_with_the_end_of_its_job(control: ControlStore) -> None:
     asyncio.run(journal_of(control, 1).record("a", b"1"))
-    control.drop_journal(JOB)
+    scan_journal.drop(control, JOB)
     assert not journal_of(control, 2).has("a")
 
 

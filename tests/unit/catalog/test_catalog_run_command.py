@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.catalog import app
 from pipelines.catalog.sound_matches import MatchCounts, held
 from tests.documents import MUSIC_ID
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, leases, open_control
 from warehouse.home.folder import open_home
 
 type Run = Callable[..., Result]
@@ -42,7 +42,7 @@ def control(run: Run, tmp_path: Path) -> Iterator[ControlStore]:
 def test_a_catalogue_that_another_process_runs_is_left_to_it(
     run: Run, control: ControlStore
 ) -> None:
-    held_by_another = control.acquire_lease("catalog:songs", "another", 60.0)
+    held_by_another = leases.acquire(control, "catalog:songs", "another", 60.0)
     assert held_by_another
     refused = run("run", "songs", "--json")
     assert refused.exit_code == 1
@@ -52,7 +52,7 @@ def test_a_catalogue_that_another_process_runs_is_left_to_it(
 
 
 def test_a_person_reads_the_end_of_a_run_in_one_line(run: Run, control: ControlStore) -> None:
-    control.beat("worker", [])
+    job_claims.beat(control, "worker", [])
     ended = run("run", "songs")
     assert ended.exit_code == 0
     assert ended.stdout == ""

@@ -16,7 +16,8 @@ from pipelines.catalog.service import settle_tracks
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.scan_jobs import ScanJob
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, catalogs, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
 from warehouse.records.errors import CapacityExhaustedError, InvalidMusicInputError
 from warehouse.records.jobs import (
@@ -58,22 +59,24 @@ class FakeScans:
             parameters=parameters.to_document(), origin=origin, job_id=job_id,
             priority=PRIORITY_SCHEDULED,
         )  # fmt: skip
-        return ScanJob(self.control.create_or_join(new)[0])
+        return ScanJob(jobs.create_or_join(self.control, new)[0])
 
     def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
-        job = self.control.request_cancel(job_id)
+        job = jobs.request_cancel(self.control, job_id)
         assert job is not None
         return "queued", ScanJob(job)
 
     def work(self, status: JobStatus = "completed", *, most: int = 99, requests: int = 10) -> int:
         """End up to `most` queued jobs; return how many."""
         for done in range(most):
-            job = self.control.claim("worker")
+            job = job_claims.claim(self.control, "worker")
             if job is None:
                 return done
-            self.control.save_progress(job.job_id, ProgressRecord(requests_used=requests))
+            jobs.save_progress(self.control, job.job_id, ProgressRecord(requests_used=requests))
             error: dict[str, object] = {"type": "upstream_empty", "detail": "nothing came"}
-            self.control.finish(job.job_id, status, error=error if status == "failed" else None)
+            jobs.finish(
+                self.control, job.job_id, status, error=error if status == "failed" else None
+            )
         return most
 
 
@@ -86,7 +89,7 @@ class World:
     scans: FakeScans
 
     def settings(self, **given: Any) -> None:
-        self.control.change_catalog("songs", given)
+        catalogs.change(self.control, "songs", given)
 
     def run(self, at_once: int = 2) -> CatalogRun:
         found = CatalogRun(
@@ -106,7 +109,7 @@ class World:
         return progress
 
     def tracks(self) -> dict[str, CatalogTrack]:
-        return {track.given.input: track for track in self.control.catalog_tracks("songs")}
+        return {track.given.input: track for track in catalogs.read_tracks(self.control, "songs")}
 
     def inputs(self) -> list[str]:
         return [text for text, _ in self.scans.asked]
@@ -120,8 +123,8 @@ TRACKS = [
 def build_world(folder: Path) -> World:
     clock = FakeClock()
     control = open_control(f"sqlite:///{folder / 'c.sqlite'}", world="sandbox", clock=clock.unix)
-    control.change_catalog("songs", {})
-    control.import_tracks("songs", TRACKS)
+    catalogs.change(control, "songs", {})
+    catalogs.import_tracks(control, "songs", TRACKS)
     return World(control, clock, FakeScans(control, clock))
 
 
@@ -147,7 +150,9 @@ def test_scans_of_a_catalogue_wait_behind_those_of_users(world: World) -> None:
 def test_what_is_fresh_is_not_scanned_again(world: World) -> None:
     world.finish()
     world.clock.advance(6.9 * DAY_S)
-    world.control.import_tracks("songs", [ImportedTrack(key="music:60000", input="60000")])
+    catalogs.import_tracks(
+        world.control, "songs", [ImportedTrack(key="music:60000", input="60000")]
+    )
     assert world.finish().stop == "nothing_due"
     assert world.inputs()[5:] == ["60000"]
     world.clock.advance(0.2 * DAY_S)
@@ -183,11 +188,11 @@ def test_a_run_killed_before_it_stored_its_job_finds_it_again(world: World) -> N
     world.run().step()
     for track in world.tracks().values():
         before = CatalogTrack(given=track.given, position=track.position)
-        world.control.update_catalog_track("songs", before, job_before=track.job_id)
+        catalogs.update_track(world.control, "songs", before, job_before=track.job_id)
     world.clock.advance(LEASE_S)
     world.scans.work()
     world.finish()
-    assert len(world.control.jobs(limit=99)) == len(TRACKS)
+    assert len(jobs.newest(world.control, limit=99)) == len(TRACKS)
 
 
 def test_a_track_ends_for_the_run_also_if_another_process_has_stored_its_outcome(
@@ -197,7 +202,7 @@ def test_a_track_ends_for_the_run_also_if_another_process_has_stored_its_outcome
     under_way = run.step().jobs
     world.scans.work()
     settle_tracks(
-        world.control, "songs", world.control.catalog_tracks("songs"), now=world.clock.now()
+        world.control, "songs", catalogs.read_tracks(world.control, "songs"), now=world.clock.now()
     )
     progress = run.step()
     assert {track.given.key for track in progress.ended} == under_way.keys()
@@ -210,8 +215,8 @@ def test_a_cancelled_scan_is_no_result_although_the_track_has_one(world: World) 
     run = world.run()
     under_way = run.step().jobs
     cancelled, failing = sorted(under_way)[:2]
-    world.control.request_cancel(under_way[cancelled].job_id)
-    world.control.finish(under_way[failing].job_id, "failed", error={"type": "x"})
+    jobs.request_cancel(world.control, under_way[cancelled].job_id)
+    jobs.finish(world.control, under_way[failing].job_id, "failed", error={"type": "x"})
     progress = run.step()
     assert {track.given.key for track in progress.ended} == {cancelled, failing}
     assert progress.cancelled == {cancelled}
@@ -263,9 +268,9 @@ def test_requests_of_scans_under_way_count_for_the_budget(world: World) -> None:
     world.settings(requests_per_day=15)
     run = world.run(at_once=2)
     run.step()
-    claimed = world.control.claim("worker")
+    claimed = job_claims.claim(world.control, "worker")
     assert claimed is not None
-    world.control.save_progress(claimed.job_id, ProgressRecord(requests_used=15))
+    jobs.save_progress(world.control, claimed.job_id, ProgressRecord(requests_used=15))
     world.scans.work("failed", requests=0)  # the other one: now there is room
     progress = run.step()
     assert (progress.spent.requests, progress.stop) == (15, "request_budget")
@@ -275,9 +280,9 @@ def test_requests_of_scans_under_way_count_for_the_budget(world: World) -> None:
 def test_while_every_place_is_taken_the_jobs_are_shown_as_they_are(world: World) -> None:
     run = world.run(at_once=1)
     run.step()
-    claimed = world.control.claim("worker")
+    claimed = job_claims.claim(world.control, "worker")
     assert claimed is not None
-    world.control.save_progress(claimed.job_id, ProgressRecord(stage="candidates"))
+    jobs.save_progress(world.control, claimed.job_id, ProgressRecord(stage="candidates"))
     (job,) = run.step().jobs.values()
     assert (job.status, job.progress.stage, world.inputs()) == ("running", "candidates", ["20000"])
 
@@ -285,12 +290,12 @@ def test_while_every_place_is_taken_the_jobs_are_shown_as_they_are(world: World)
 def test_a_stored_result_costs_nothing_of_the_budget(world: World) -> None:
     world.finish()
     results = {one.given.input: one.result_job_id or "" for one in world.tracks().values()}
-    jobs = {text: world.control.job(job_id) for text, job_id in results.items()}
-    world.scans.stored = {text: job for text, job in jobs.items() if job is not None}
-    world.control.delete_catalog("songs")
+    ended = {text: jobs.get(world.control, job_id) for text, job_id in results.items()}
+    world.scans.stored = {text: job for text, job in ended.items() if job is not None}
+    catalogs.delete_with_tracks(world.control, "songs")
     world.clock.advance(60)
     world.settings(tracks_per_day=1)
-    world.control.import_tracks("songs", TRACKS)
+    catalogs.import_tracks(world.control, "songs", TRACKS)
     progress = world.finish()
     assert (progress.states["fresh"], progress.spent.tracks) == (5, 0)
 
@@ -331,19 +336,19 @@ def test_cancelling_stops_the_run_and_its_jobs_and_the_next_run_goes_on(world: W
 def test_a_job_that_a_user_has_joined_is_not_cancelled(world: World, is_running: bool) -> None:
     world.run().step()
     if is_running:
-        assert [world.control.claim("worker") for _ in range(2)]
-    joined, created = world.control.create_or_join(same_scan("20000", PRIORITY_INTERACTIVE))
+        assert [job_claims.claim(world.control, "worker") for _ in range(2)]
+    joined, created = jobs.create_or_join(world.control, same_scan("20000", PRIORITY_INTERACTIVE))
     assert (joined.status == "running", created) == (is_running, False)
     assert cancel_run("songs", control=world.control, scans=world.scans) == 1
-    assert not world.control.is_cancel_requested(joined.job_id)
+    assert not jobs.is_cancel_requested(world.control, joined.job_id)
 
 
 def test_a_job_that_a_watchlist_has_created_is_not_cancelled(world: World) -> None:
-    joined, _ = world.control.create_or_join(same_scan("20000", PRIORITY_SCHEDULED))
+    joined, _ = jobs.create_or_join(world.control, same_scan("20000", PRIORITY_SCHEDULED))
     world.run().step()
     assert world.tracks()["20000"].job_id == joined.job_id
     assert cancel_run("songs", control=world.control, scans=world.scans) == 1
-    assert not world.control.is_cancel_requested(joined.job_id)
+    assert not jobs.is_cancel_requested(world.control, joined.job_id)
 
 
 def same_scan(text: str, priority: int) -> NewJob:
@@ -357,7 +362,7 @@ def same_scan(text: str, priority: int) -> NewJob:
 def test_a_job_that_is_gone_leaves_its_track_due(world: World) -> None:
     world.run().step()
     world.scans.work("failed")
-    world.control.delete_jobs([job.job_id for job in world.control.jobs(limit=9)])
+    jobs.delete_ended(world.control, [job.job_id for job in jobs.newest(world.control, limit=9)])
     world.clock.advance(LEASE_S)
     assert world.finish().states["fresh"] == 5
 

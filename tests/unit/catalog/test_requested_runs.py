@@ -16,6 +16,7 @@ from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService
 from tests.unit.catalog.test_catalog_runs import TTL, World, build_world
+from warehouse.control import catalogs
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.videos import ServiceSongList
 
@@ -128,7 +129,7 @@ def test_a_removed_catalogue_ends_its_run(world: World) -> None:
     request_run(world.control, "songs")
     runner = runner_of(world)
     runner.step()
-    world.control.delete_catalog("songs")
+    catalogs.delete_with_tracks(world.control, "songs")
     runner.step()
     assert not is_run_requested(world.control, "songs")
 
@@ -266,10 +267,10 @@ def test_the_look_up_of_a_removed_catalogue_is_not_begun(world: World) -> None:
     started: list[FakeLookUp] = []
     request_run(world.control, "songs")
     work_until_over(world, runner_of(world, started))
-    world.control.delete_catalog("songs")
+    catalogs.delete_with_tracks(world.control, "songs")
     world.clock.advance(LEASE_S + 1)
     runner_of(world, started).step()
-    world.control.change_catalog("songs", {})
+    catalogs.change(world.control, "songs", {})
     runner_of(world, started).step()
     assert len(started) == 1
 

@@ -6,7 +6,8 @@ from api.services.job_document import to_job_document
 from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.service.scan_jobs import ScanJob
 from tests.documents import MUSIC_ID, result
-from warehouse.control import ControlStore, NewJob
+from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control.jobs import NewJob
 
 
 def ask_for_scan(control: ControlStore, music_id: str) -> str:
@@ -16,14 +17,14 @@ def ask_for_scan(control: ControlStore, music_id: str) -> str:
         parameters=scan_parameters({}).to_document(), fingerprint=music_id, scan_key=None,
         origin="cli", priority=100,
     )  # fmt: skip
-    return control.create_or_join(new)[0].job_id
+    return jobs.create_or_join(control, new)[0].job_id
 
 
 def answer_scan(control: ControlStore, *, videos: int) -> dict[str, Any]:
     """End a scan as a worker does; return its job with the result, as the job API answers it."""
     job_id = ask_for_scan(control, MUSIC_ID)
-    control.claim("worker")
-    control.finish(job_id, "completed")
-    job = control.job(job_id)
+    job_claims.claim(control, "worker")
+    jobs.finish(control, job_id, "completed")
+    job = jobs.get(control, job_id)
     assert job is not None
     return dict(to_job_document(ScanJob(job, result(videos)), is_demo=True))

@@ -14,7 +14,7 @@ from api.cli.commands.jobs import app
 from api.cli.rendering.progress import ScanDisplay, describe_stage, format_counts
 from api.cli.terminal import out
 from tests.unit.cli.asked_scans import ask_for_scan
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.jobs import ProgressRecord
 
@@ -53,13 +53,13 @@ def test_the_list_shows_status_and_confirmed_videos_in_any_terminal(
     monkeypatch.setattr(out, "_width", width)
     with closing(control):
         job_id = ask_for_scan(control, "7300000000000000001")
-        control.claim("worker")
+        job_claims.claim(control, "worker")
         progress = ProgressRecord(
             candidate_pool_count=150, confirmed_count=30, detail_checked_count=150,
             audio_checked_count=110, requests_used=443,
         )  # fmt: skip
-        control.save_progress(job_id, progress)
-        control.finish(job_id, "completed")
+        jobs.save_progress(control, job_id, progress)
+        jobs.finish(control, job_id, "completed")
         row = next(line for line in run().splitlines() if "7300000000000000001" in line)
     shown_id = job_id if width >= 120 else job_id[:8]
     assert row.split()[:3] == [shown_id, "completed", "7300000000000000001"]
@@ -70,8 +70,8 @@ def test_the_list_shows_status_and_confirmed_videos_in_any_terminal(
 def test_jobs_are_listed_with_where_they_are(control: ControlStore) -> None:
     with closing(control):
         waiting = ask_for_scan(control, "7300000000000000001")
-        control.claim("worker")
-        control.finish(waiting, "failed", error=FAULT)
+        job_claims.claim(control, "worker")
+        jobs.finish(control, waiting, "failed", error=FAULT)
         ask_for_scan(control, "7300000000000000002")
         text = run()
         assert "the platform refused" in text
@@ -86,8 +86,8 @@ def test_a_job_is_shown_by_the_beginning_of_its_id(control: ControlStore) -> Non
         text = run("show", job_id[:8])
         assert job_id in text
         assert "waiting for a worker" in text
-        control.claim("worker")
-        control.finish(job_id, "failed", error=FAULT)
+        job_claims.claim(control, "worker")
+        jobs.finish(control, job_id, "failed", error=FAULT)
         assert "the platform refused" in run("show", job_id)
         assert json.loads(run("show", job_id, "--json"))["error"]["type"] == "upstream_forbidden"
 
@@ -95,8 +95,8 @@ def test_a_job_is_shown_by_the_beginning_of_its_id(control: ControlStore) -> Non
 def test_a_job_is_cancelled_unless_it_has_ended(control: ControlStore) -> None:
     with closing(control):
         ended = ask_for_scan(control, "7300000000000000002")
-        control.claim("worker")
-        control.finish(ended, "failed", error=FAULT)
+        job_claims.claim(control, "worker")
+        jobs.finish(control, ended, "failed", error=FAULT)
         assert "failed · already ended" in run("cancel", ended)
         job_id = ask_for_scan(control, "7300000000000000001")
         assert "cancelled · what it has read is kept" in run("cancel", job_id)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.watchlist import app
 from api.cli.terminal import INPUT_ERROR_TYPES
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
@@ -146,9 +146,9 @@ def test_a_run_hands_its_scans_in_for_a_person(run: Run, home: Path) -> None:
     found = shown(run("run", "songs", "--json"))
     assert (found["status"], found["origin"]) == ("waiting", "cli")
     with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as control:
-        jobs = control.jobs(limit=9)
-    assert {job.job_id for job in jobs} == {entry["job_id"] for entry in found["entries"]}
-    assert {(job.priority, job.origin) for job in jobs} == {(100, "cli")}
+        scans = jobs.newest(control, limit=9)
+    assert {job.job_id for job in scans} == {entry["job_id"] for entry in found["entries"]}
+    assert {(job.priority, job.origin) for job in scans} == {(100, "cli")}
     assert shown(run("run", "songs", "--json"))["run_id"] == found["run_id"]
     (listed,) = shown(run("runs", "songs", "--json"))["runs"]
     assert listed["status"] == "waiting"
@@ -172,7 +172,7 @@ def test_a_run_that_could_check_nothing_ends_with_status_1(run: Run, home: Path)
     found = shown(run("run", "songs", "--json"))
     with closing(open_control(open_home(home, "sandbox").control_url, world="sandbox")) as control:
         for entry in found["entries"]:
-            control.request_cancel(entry["job_id"])
+            jobs.request_cancel(control, entry["job_id"])
     failed = run("run", "songs", "--wait", "--json")
     assert (failed.exit_code, json.loads(failed.stdout)["status"]) == (1, "failed")
 

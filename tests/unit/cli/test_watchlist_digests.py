@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands import watchlist
 from api.cli.terminal import out
 from tests.documents import MUSIC_ID
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
 from warehouse.home.folder import open_home
 from warehouse.records.watchlists import DueRun
 
@@ -31,9 +31,9 @@ class Worker:
     def sleep(self, _seconds: float) -> None:
         self.waits += 1
         if self.waits > 1:  # at first it is busy with another scan
-            job = self.control.claim("worker")
+            job = job_claims.claim(self.control, "worker")
             assert job is not None
-            self.control.finish(job.job_id, "failed", error=FAULT)
+            jobs.finish(self.control, job.job_id, "failed", error=FAULT)
 
 
 @pytest.fixture
@@ -91,5 +91,7 @@ def test_the_newest_digest_is_found_behind_any_number_of_skipped_runs(
     ended = json.loads(run("run", "songs", "--wait", "--json").stdout)
     run("run", "songs")  # its scan waits for a worker meanwhile
     for minute in range(201):
-        worker.control.take_due("songs", DueRun(due_at=LATER + timedelta(minutes=minute)))
+        watchlists.take_due(
+            worker.control, "songs", DueRun(due_at=LATER + timedelta(minutes=minute))
+        )
     assert json.loads(run("digest", "songs", "--json").stdout) == ended["digest"]

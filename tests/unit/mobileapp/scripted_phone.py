@@ -4,33 +4,17 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, WorkFacts, to_dump
 from tests.fake_clock import FakeClock
-from warehouse.control import TokenGrant
+from tests.host_rates import FreeTurns
 
 PACKAGE = "localhost.vidplat.app"
 TRACK = "7361234567890123456"
 type State = str | Exception
-
-
-class GenerousStore:
-    """Grants every request at once."""
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        return TokenGrant(wait_s=0.0, spent=False)
-
-    def pause_host(self, host: str, until: object) -> None:
-        raise AssertionError("nothing here asks for a pause")
-
-    def host_paused_until(self, host: str) -> None:
-        return None
 
 
 class ScriptedPhone:
@@ -145,11 +129,6 @@ async def identify(text: str) -> str | None:
     return next((word for word in text.split() if word.startswith("7568123")), None)
 
 
-def turns(clock: FakeClock, app: App) -> HostRateLimiter:
-    """Everybody's turn comes at once."""
-    return HostRateLimiter(GenerousStore(), app.rate, daily_budget=1000, clock=clock)
-
-
 def reader_of(
     phone: ScriptedPhone,
     clock: FakeClock,
@@ -161,7 +140,7 @@ def reader_of(
     return AppReader(
         phone,
         app,
-        turns=turns(clock, app),
+        turns=FreeTurns(),
         claim=Claim(phone.address, clock=clock),
         clock=clock,
         link_of=link_of,

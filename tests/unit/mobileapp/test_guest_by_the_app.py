@@ -15,6 +15,7 @@ from pipelines.settings import Settings
 from sandbox.server.device import screens
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
+from tests.host_rates import FreeTurns
 from tests.unit.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,
@@ -23,7 +24,6 @@ from tests.unit.mobileapp.scripted_phone import (
     facts,
     sandbox_app,
     track_screen,
-    turns,
     video_id,
     visit,
     work_screen,
@@ -80,7 +80,7 @@ def play(profile: PlatformProfile) -> Any:
             clock=clock, client=client,
         )  # fmt: skip
         made = MobileAppGuest(
-            given, name="mobileapp-guest", app=app, phone=phone, turns=turns(clock, app)
+            given, name="mobileapp-guest", app=app, phone=phone, turns=FreeTurns()
         )
         return made, client
 

@@ -20,8 +20,7 @@ from pipelines.catalog.service import CatalogService, CatalogStatus
 from pipelines.orchestration.catalog_runs import catalog_partitions
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.resources import CatalogResource
-from warehouse.control import ControlStore, open_control
-from warehouse.control.catalogs import CatalogRows
+from warehouse.control import ControlStore, catalogs, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.catalog.tracks import ImportedTrack
 from warehouse.records.errors import ProfileNotChosenError
@@ -35,7 +34,7 @@ class Catalogs:
     control: ControlStore
 
     def names(self) -> list[str]:
-        return [catalog.name for catalog in self.control.catalogs()]
+        return [catalog.name for catalog in catalogs.read_all(self.control)]
 
     def request_run(self, name: str) -> CatalogStatus:
         status = CatalogService(
@@ -63,11 +62,11 @@ def instance() -> Iterator[DagsterInstance]:
 
 
 @pytest.fixture
-def catalogs(tmp_path: Path) -> Iterator[Catalogs]:
+def stored(tmp_path: Path) -> Iterator[Catalogs]:
     with closing(open_control(f"sqlite:///{tmp_path / 'control.sqlite'}", world="test")) as control:
         for name in ("albums", "songs"):
-            control.change_catalog(name, {})
-            control.import_tracks(name, [ImportedTrack(key="music:10000", input="10000")])
+            catalogs.change(control, name, {})
+            catalogs.import_tracks(control, name, [ImportedTrack(key="music:10000", input="10000")])
         yield Catalogs(control)
 
 
@@ -91,41 +90,41 @@ def launch(catalogs: object, instance: DagsterInstance, name: str) -> ExecuteInP
 
 
 def test_each_catalogue_is_a_partition_until_it_is_removed(
-    catalogs: Catalogs, instance: DagsterInstance
+    stored: Catalogs, instance: DagsterInstance
 ) -> None:
-    look(catalogs, instance)
+    look(stored, instance)
     assert sorted(instance.get_dynamic_partitions("catalogs")) == ["albums", "songs"]
-    catalogs.control.delete_catalog("albums")
-    look(catalogs, instance)
+    catalogs.delete_with_tracks(stored.control, "albums")
+    look(stored, instance)
     assert instance.get_dynamic_partitions("catalogs") == ["songs"]
 
 
 def test_a_launched_partition_requests_a_run_of_its_catalogue_alone(
-    catalogs: Catalogs, instance: DagsterInstance
+    stored: Catalogs, instance: DagsterInstance
 ) -> None:
-    look(catalogs, instance)
-    launched = launch(catalogs, instance, "songs")
+    look(stored, instance)
+    launched = launch(stored, instance, "songs")
     (shown,) = launched.asset_materializations_for_node("raw__catalog_runs")
     assert shown.metadata["due_count"].value == 1
-    assert is_run_requested(catalogs.control, "songs")
-    assert not is_run_requested(catalogs.control, "albums")
+    assert is_run_requested(stored.control, "songs")
+    assert not is_run_requested(stored.control, "albums")
 
 
 def test_a_back_fill_launches_every_missing_partition(
-    catalogs: Catalogs, instance: DagsterInstance
+    stored: Catalogs, instance: DagsterInstance
 ) -> None:
-    look(catalogs, instance)
+    look(stored, instance)
     for name in instance.get_dynamic_partitions("catalogs"):
-        assert launch(catalogs, instance, name).success
-    assert all(is_run_requested(catalogs.control, name) for name in catalogs.names())
+        assert launch(stored, instance, name).success
+    assert all(is_run_requested(stored.control, name) for name in stored.names())
 
 
 def test_a_catalogue_removed_meanwhile_fails_its_run(
-    catalogs: Catalogs, instance: DagsterInstance
+    stored: Catalogs, instance: DagsterInstance
 ) -> None:
-    look(catalogs, instance)
-    catalogs.control.delete_catalog("songs")
-    assert not launch(catalogs, instance, "songs").success
+    look(stored, instance)
+    catalogs.delete_with_tracks(stored.control, "songs")
+    assert not launch(stored, instance, "songs").success
 
 
 def test_without_a_profile_the_sensor_says_so(instance: DagsterInstance) -> None:
@@ -140,7 +139,7 @@ def test_the_names_of_catalogues_are_known_without_their_tracks(
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
     url = open_home(tmp_path, "sandbox").control_url
     with closing(open_control(url, world="sandbox")) as control:
-        control.change_catalog("songs", {})
-        control.import_tracks("songs", [ImportedTrack(key="music:10000", input="10000")])
-    monkeypatch.delattr(CatalogRows, "catalog_tracks")
+        catalogs.change(control, "songs", {})
+        catalogs.import_tracks(control, "songs", [ImportedTrack(key="music:10000", input="10000")])
+    monkeypatch.delattr(catalogs, "read_tracks")
     assert CatalogResource().names() == ["songs"]

@@ -9,7 +9,7 @@ from dagster import AssetCheckKey, AssetKey, Failure
 
 from pipelines.orchestration.definitions import LOCATION, build_definitions
 from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
-from warehouse.control import open_control
+from warehouse.control import jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.jobs import STAGES
 from warehouse.tables.row_rules import MEANINGS
@@ -123,7 +123,7 @@ def test_a_scan_can_be_asked_for_from_the_launchpad(
     assert ended.success
     home = open_home(tmp_path, "sandbox")
     with closing(open_control(home.control_url, world="sandbox")) as control:
-        queued = control.job(ended.output_for_node("hand_in_scan"))
+        queued = jobs.get(control, ended.output_for_node("hand_in_scan"))
     assert queued is not None
     assert (queued.status, queued.origin, queued.target) == ("queued", "launchpad", "1234567890")
     assert queued.parameters["candidate_limit"] == 40

@@ -17,7 +17,8 @@ from pipelines.orchestration.runs.current_scan import ScanOutcome
 from pipelines.orchestration.runs.run_session import end_job, end_job_patiently
 from pipelines.scan.runtime import Runtime
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, leases, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.errors import (
     BudgetSpentError,
     CapacityExhaustedError,
@@ -67,11 +68,11 @@ class Stores:
         music_id = text if kind == SCAN else None
         new = NewJob(
             kind=kind, input=text, target=text, music_id=music_id, parameters={},
-            fingerprint=f"{kind} {text} {len(self.control.jobs(limit=99))}", scan_key=None,
+            fingerprint=f"{kind} {text} {len(jobs.newest(self.control, limit=99))}", scan_key=None,
             origin="cli", priority=100,
         )  # fmt: skip
-        self.control.create_or_join(new)
-        job = self.control.claim("worker")
+        jobs.create_or_join(self.control, new)
+        job = job_claims.claim(self.control, "worker")
         assert job is not None
         return job
 
@@ -82,7 +83,7 @@ class Stores:
         return end_job(self.runtime, job, outcome)
 
     def now(self, job: Job) -> Job:
-        found = self.control.job(job.job_id)
+        found = jobs.get(self.control, job.job_id)
         assert found is not None
         return found
 
@@ -121,9 +122,9 @@ def test_a_scan_that_failed_without_an_error_points_to_its_run(stores: Stores) -
 
 def test_a_completed_job_gives_back_its_leases_and_the_lake_is_compacted(stores: Stores) -> None:
     job = stores.running()
-    stores.control.acquire_lease("scan:twin", job.job_id, 60)
+    leases.acquire(stores.control, "scan:twin", job.job_id, 60)
     assert stores.end(job, ScanOutcome("completed")) == "completed"
-    assert stores.control.lease_holder("scan:twin") is None
+    assert leases.holder(stores.control, "scan:twin") is None
     assert stores.lake.compacted == 1
     assert stores.now(job).expires_at is not None
 
@@ -149,9 +150,9 @@ def test_a_job_that_waits_for_a_resource_keeps_its_attempts_however_often(
         found = stores.now(job)
         assert (found.status, found.attempt) == ("queued", 1)
         assert found.progress.waiting_for == waiting_for
-        assert stores.control.claim("worker") is None  # not at once, or it would spin
+        assert job_claims.claim(stores.control, "worker") is None  # not at once, or it would spin
         stores.clock.advance(LONGEST_WAIT_S)
-        claimed = stores.control.claim("worker")
+        claimed = job_claims.claim(stores.control, "worker")
         assert claimed is not None
         job = claimed
     assert stores.end(job, ScanOutcome("completed")) == "completed"
@@ -161,9 +162,9 @@ def test_a_paused_host_is_asked_again_when_it_said(stores: Stores) -> None:
     job = stores.running()
     stores.end(job, PAUSED)
     stores.clock.advance(119)
-    assert stores.control.claim("worker") is None
+    assert job_claims.claim(stores.control, "worker") is None
     stores.clock.advance(1.1)
-    assert stores.control.claim("worker") is not None
+    assert job_claims.claim(stores.control, "worker") is not None
 
 
 def test_another_job_does_not_wait_for_the_resource_of_the_first(stores: Stores) -> None:
@@ -175,7 +176,7 @@ def test_another_job_does_not_wait_for_the_resource_of_the_first(stores: Stores)
 def test_a_job_that_waits_can_be_cancelled(stores: Stores) -> None:
     job = stores.running()
     stores.end(job, PAUSED)
-    cancelled = stores.control.request_cancel(job.job_id)
+    cancelled = jobs.request_cancel(stores.control, job.job_id)
     assert cancelled is not None
     assert cancelled.status == "cancelled"
 
@@ -191,14 +192,14 @@ def test_a_run_writes_its_end_once_the_store_is_back(
     stores: Stores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job, pauses = stores.running(), list[float]()
-    finish, away = stores.control.finish, OperationalError("update", {}, Exception("gone"))
+    finish, away = jobs.finish, OperationalError("update", {}, Exception("gone"))
 
     def finish_later(*given: Any, **more: Any) -> bool:
         if len(pauses) < 3:
             raise away
         return finish(*given, **more)
 
-    monkeypatch.setattr(stores.control, "finish", finish_later)
+    monkeypatch.setattr(jobs, "finish", finish_later)
     ended = end_job_patiently(stores.runtime, job, ScanOutcome("completed"), sleep=pauses.append)
     assert (ended, len(pauses), stores.now(job).attempt) == ("completed", 3, 1)
 
@@ -238,7 +239,7 @@ def test_a_job_that_cannot_go_back_into_the_queue_is_cancelled_if_that_was_asked
     stores: Stores, outcome: ScanOutcome
 ) -> None:
     job = stores.running()
-    stores.control.request_cancel(job.job_id)
+    jobs.request_cancel(stores.control, job.job_id)
     assert end_job(stores.runtime, job, outcome) == "cancelled"
     assert (stores.now(job).status, stores.now(job).error) == ("cancelled", None)
 
@@ -248,8 +249,8 @@ def test_a_run_that_has_lost_its_job_changes_nothing(
     stores: Stores, status: Literal["completed", "queued"]
 ) -> None:
     job = stores.running()
-    stores.control.requeue(job.job_id, run_number=job.run_number, costs_attempt=True)
-    stores.control.claim("another worker")
+    job_claims.requeue(stores.control, job.job_id, run_number=job.run_number, costs_attempt=True)
+    job_claims.claim(stores.control, "another worker")
     assert end_job(stores.runtime, job, ScanOutcome(status)) == "lost"
     assert stores.now(job).status == "running"
     assert stores.lake.compacted == 0

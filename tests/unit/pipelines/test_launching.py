@@ -13,7 +13,8 @@ from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id_of
 from pipelines.orchestration.worker.launch import JobLauncher, Launched
 from tests.fake_clock import FakeClock
 from tests.fake_runs import FakeRun
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import SCAN, Job
 
@@ -52,18 +53,18 @@ class Desk:
     def claimed(self, text: str = "7342451722773117559") -> Job:
         new = NewJob(
             kind=SCAN, input=text, target=text, music_id=text, parameters={},
-            fingerprint=f"{text} {len(self.control.jobs(limit=99))}", scan_key=None, origin="cli",
-            priority=100,
+            fingerprint=f"{text} {len(jobs.newest(self.control, limit=99))}", scan_key=None,
+            origin="cli", priority=100,
         )  # fmt: skip
-        self.control.create_or_join(new)
-        return cast("Job", self.control.claim("worker"))
+        jobs.create_or_join(self.control, new)
+        return cast("Job", job_claims.claim(self.control, "worker"))
 
     def launch(self, job: Job, *, run_number: int | None = None) -> Launched:
         number = job.run_number if run_number is None else run_number
         return self.launcher.launch(job.job_id, number).result(timeout=60)
 
     def status(self, job: Job) -> str:
-        return cast("Job", self.control.job(job.job_id)).status
+        return cast("Job", jobs.get(self.control, job.job_id)).status
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_a_run_that_cannot_be_started_fails_its_job_with_the_reason(desk: Desk) 
     desk.executor.fault = WorkerUnavailableError("Dagster's daemon is not running")
     job = desk.claimed()
     assert desk.launch(job) == Launched()
-    found = cast("Job", desk.control.job(job.job_id))
+    found = cast("Job", jobs.get(desk.control, job.job_id))
     assert (found.status, found.error and found.error["type"]) == ("failed", "worker_unavailable")
 
 

@@ -16,7 +16,8 @@ from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.scan.scan_run import ScanRun
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.home.folder import open_home
 from warehouse.records.jobs import Job
 
@@ -44,8 +45,8 @@ def running(control: ControlStore) -> Job:
         kind="scan", input="1", target="1", music_id="1", parameters={}, fingerprint="1",
         scan_key=None, origin="cli", priority=100,
     )  # fmt: skip
-    control.create_or_join(new)
-    job = control.claim("worker")
+    jobs.create_or_join(control, new)
+    job = job_claims.claim(control, "worker")
     assert job is not None
     return job
 
@@ -87,7 +88,7 @@ def test_a_run_whose_job_has_ended_meanwhile_is_refused(
     control: ControlStore, instance: DagsterInstance
 ) -> None:
     job = running(control)
-    control.finish(job.job_id, "cancelled", expires_at=datetime.now(UTC) + timedelta(days=1))
+    jobs.finish(control, job.job_id, "cancelled", expires_at=datetime.now(UTC) + timedelta(days=1))
     assert "has ended before the run began" in refusal_of(run_of(job.job_id), instance)
 
 
@@ -101,13 +102,13 @@ def test_a_run_that_a_later_one_has_replaced_is_refused(
     control: ControlStore, instance: DagsterInstance
 ) -> None:
     job = running(control)
-    control.requeue(job.job_id, run_number=1, costs_attempt=True)
+    job_claims.requeue(control, job.job_id, run_number=1, costs_attempt=True)
     assert "goes on in another run" in refusal_of(
         run_of(job.job_id), instance
     )  # in the queue again
-    control.claim("another worker")
+    job_claims.claim(control, "another worker")
     assert "goes on in another run" in refusal_of(run_of(job.job_id), instance)
-    found = control.job(job.job_id)
+    found = jobs.get(control, job.job_id)
     assert found is not None
     assert (found.status, found.run_number) == ("running", 2)
 

@@ -16,7 +16,8 @@ from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job
 
 LOST_AFTER_S = 20.0
@@ -47,7 +48,7 @@ class Stage:
             fingerprint=text, scan_key=None, origin="cli", priority=100,
         )  # fmt: skip
         self.clock.advance(0.001)  # jobs are claimed in the order in which they were asked for
-        job, _ = self.control.create_or_join(new)
+        job, _ = jobs.create_or_join(self.control, new)
         return job.job_id
 
     def step(self, seconds: float = 1.0) -> None:
@@ -58,7 +59,7 @@ class Stage:
         return self.launcher.runs[job_id]
 
     def now(self, job_id: str) -> Job:
-        found = self.control.job(job_id)
+        found = jobs.get(self.control, job_id)
         assert found is not None
         return found
 
@@ -122,7 +123,7 @@ def test_a_job_is_handed_back_once_the_store_is_back(
         raise AWAY
 
     with monkeypatch.context() as patched:
-        patched.setattr(stage.control, "requeue", away)
+        patched.setattr(job_claims, "requeue", away)
         for _ in range(3):
             stage.clock.advance(1.0)
             assert not stage.worker.try_step()
@@ -146,7 +147,7 @@ def test_a_fault_after_somebody_cancelled_is_a_cancelled_job(stage: Stage) -> No
     job_id = stage.ask("1")
     stage.launcher.instead[job_id] = FAULT
     stage.step()
-    stage.control.request_cancel(job_id)
+    jobs.request_cancel(stage.control, job_id)
     stage.step()
     assert stage.now(job_id).status == "cancelled"
 
@@ -156,16 +157,16 @@ def test_a_lost_process_changes_nothing_of_a_job_that_has_ended_or_is_gone(stage
     stage.step()
     run = stage.begin_run(ended)
     stage.step()
-    stage.control.finish(ended, "completed", expires_at=stage.clock.now())
-    stage.control.finish(gone, "failed", expires_at=stage.clock.now())
-    stage.control.delete_jobs([gone])
+    jobs.finish(stage.control, ended, "completed", expires_at=stage.clock.now())
+    jobs.finish(stage.control, gone, "failed", expires_at=stage.clock.now())
+    jobs.delete_ended(stage.control, [gone])
     stage.run(ended).is_gone = stage.run(gone).is_gone = True
     stage.step()
     assert stage.now(ended).status == "completed"
     left = stage.instance.get_run_by_id(run)
     assert left is not None
     assert not left.is_finished
-    assert stage.control.job(gone) is None
+    assert jobs.get(stage.control, gone) is None
 
 
 def test_a_job_whose_twin_has_ended_waits_until_there_is_a_place(stage: Stage) -> None:
@@ -177,7 +178,7 @@ def test_a_job_whose_twin_has_ended_waits_until_there_is_a_place(stage: Stage) -
     assert {name: one.waits_for for name, one in held.items()} == {
         waiting: twin, twin: None, other: None
     }  # fmt: skip
-    stage.control.finish(twin, "completed", expires_at=stage.clock.now())
+    jobs.finish(stage.control, twin, "completed", expires_at=stage.clock.now())
     stage.step(WAITERS_EVERY_S)  # the run of the twin has not let go of its place
     assert stage.launcher.launched.count(waiting) == 1
     stage.run(twin).is_gone = True
@@ -193,7 +194,7 @@ def test_a_job_whose_run_has_not_begun_is_not_lost_however_silent(stage: Stage) 
     stage.step()
     for _ in range(LOOKS + 1):
         stage.step(2 * LOST_AFTER_S)  # no heartbeat is sent
-    assert [job.job_id for job in stage.control.lost_jobs(LOST_AFTER_S)] == [job_id]
+    assert [job.job_id for job in job_claims.lost(stage.control, LOST_AFTER_S)] == [job_id]
     assert (stage.now(job_id).status, stage.now(job_id).run_number) == ("running", 1)
 
 

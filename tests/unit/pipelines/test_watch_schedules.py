@@ -22,11 +22,12 @@ from dagster import (
 
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.repeated_launches import EndedLaunches
-from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE, watchlists
+from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE
+from pipelines.orchestration.sensors import watchlists as watchlist_sensor
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
-from warehouse.control import open_control
+from warehouse.control import open_control, watchlists
 from warehouse.records.errors import ProfileNotChosenError
 
 SIX_HOURS = timedelta(hours=6)
@@ -65,14 +66,14 @@ def watches(tmp_path: Path) -> Iterator[Watches]:
     clock = Clock()
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock)) as control:
-        control.create_watchlist(PLAN, to_cron(PLAN.every))
+        watchlists.create(control, PLAN, to_cron(PLAN.every))
         desk = FakeDesk(control, Songs(clock))
         yield Watches(build_watcher(control, desk, tmp_path / "digests"), clock, desk)
 
 
 def look(watches: object, instance: DagsterInstance) -> SensorResult | SkipReason:
     context = build_sensor_context(instance=instance, resources={"watches": watches})
-    found = watchlists(context)
+    found = watchlist_sensor(context)
     assert isinstance(found, SensorResult | SkipReason)
     if isinstance(found, SensorResult):
         for wanted in found.dynamic_partitions_requests or []:
@@ -145,8 +146,8 @@ def test_runs_that_cannot_be_concluded_pause_and_do_not_hold_up_the_others(
 ) -> None:
     for number in range(LAUNCHED_AT_ONCE):
         plan = replace(PLAN, name=f"stuck-{number}")
-        watches.watcher.control.create_watchlist(plan, to_cron(plan.every))
-        run_id = watches.watcher.control.request_run(plan.name, origin="api")
+        watchlists.create(watches.watcher.control, plan, to_cron(plan.every))
+        run_id = watchlists.request_run(watches.watcher.control, plan.name, origin="api")
         assert run_id is not None
         watches.watcher.begin(run_id)
     stuck = requests(look(watches, instance))
@@ -184,7 +185,7 @@ def test_one_click_runs_a_watchlist_outside_its_rhythm(
     look(watches, instance)
     click = RunRequest(job_name="run_watchlist", partition_key=PLAN.name)
     assert launch(watches, instance, click).success
-    (run,) = watches.watcher.control.watch_runs(PLAN.name, limit=9)
+    (run,) = watchlists.newest_runs(watches.watcher.control, PLAN.name, limit=9)
     assert (run.origin, run.status) == ("launchpad", "waiting")
     click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
     assert launch(watches, instance, click).success
@@ -200,7 +201,7 @@ def test_one_click_concludes_an_open_run_behind_a_skipped_one(
     assert launch(watches, instance, begin).success
     watches.clock.now += SIX_HOURS
     look(watches, instance)
-    runs = watches.watcher.control.watch_runs(PLAN.name, limit=9)
+    runs = watchlists.newest_runs(watches.watcher.control, PLAN.name, limit=9)
     assert [run.status for run in runs] == ["skipped", "waiting"]
     watches.desk.work()
     click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
@@ -226,7 +227,7 @@ def test_many_due_lists_do_not_start_as_many_processes_at_once(
 ) -> None:
     for number in range(9):
         plan = replace(PLAN, name=f"list-{number}")
-        watches.watcher.control.create_watchlist(plan, to_cron(plan.every))
+        watchlists.create(watches.watcher.control, plan, to_cron(plan.every))
     watches.clock.now += SIX_HOURS
     assert len(requests(look(watches, instance))) == LAUNCHED_AT_ONCE
 
@@ -235,7 +236,7 @@ def test_a_list_that_was_removed_loses_its_partition(
     watches: Watches, instance: DagsterInstance
 ) -> None:
     look(watches, instance)
-    assert watches.watcher.control.delete_watchlist(PLAN.name)
+    assert watchlists.delete_with_runs(watches.watcher.control, PLAN.name)
     found = look(watches, instance)
     assert isinstance(found, SensorResult)
     [wanted] = found.dynamic_partitions_requests or []
@@ -251,4 +252,4 @@ def test_without_a_profile_the_sensor_says_so(instance: DagsterInstance) -> None
 
 
 def test_the_sensor_is_on_from_the_start() -> None:
-    assert watchlists.default_status == DefaultSensorStatus.RUNNING
+    assert watchlist_sensor.default_status == DefaultSensorStatus.RUNNING

@@ -16,8 +16,8 @@ from pipelines.orchestration.runs.launched_job import LaunchedJob, begin_job
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.scan.state.scan_state import ScanState, pack_state, state_revision
 from pipelines.settings import Settings
-from warehouse.control import open_control
-from warehouse.control.records import NewJob
+from warehouse.control import job_claims, jobs, leases, open_control
+from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError
@@ -65,15 +65,21 @@ def begin(stores: Any, one: DagsterRun) -> LaunchedJob:
 def ended(stores: Any, name: str, **parameters: object) -> Job:
     """A job of the queue that has ended."""
     values = scan_parameters(parameters)
-    stores.control.create_or_join(
+    jobs.create_or_join(
+        stores.control,
         NewJob(
             kind="scan", input=MUSIC_ID, target=MUSIC_ID, music_id=MUSIC_ID,
             parameters=values.to_document(), fingerprint=name, scan_key=None, origin="api",
             priority=100, job_id=name,
         )
     )  # fmt: skip
-    stores.control.finish(name, "completed")
-    job: Job = stores.control.job(name)
+    jobs.finish(stores.control, name, "completed")
+    return stored(stores, name)
+
+
+def stored(stores: Any, job_id: str) -> Job:
+    job = jobs.get(stores.control, job_id)
+    assert job is not None
     return job
 
 
@@ -120,12 +126,12 @@ def test_the_order_of_the_steps_is_the_one_that_the_assets_declare() -> None:
 def test_a_whole_scan_begins_with_nothing_and_can_answer_later_requests(stores: Any) -> None:
     launched = begin(stores, run("first"))
     assert launched.state is None
-    job = stores.control.job("first")
+    job = stored(stores, "first")
     assert (job.status, job.origin, job.kind, job.music_id) == (
         "running", "launchpad", "scan", MUSIC_ID,
     )  # fmt: skip
     assert job.scan_key is not None
-    assert stores.control.claim("a worker") is None
+    assert job_claims.claim(stores.control, "a worker") is None
 
 
 def test_one_step_begins_with_the_newest_state_before_it(stores: Any) -> None:
@@ -138,7 +144,7 @@ def test_one_step_begins_with_the_newest_state_before_it(stores: Any) -> None:
     assert launched.state is not None
     assert launched.state.settled == {"newest"}
     assert set(launched.state.steps) == UP_TO_DETAILS
-    job = stores.control.job("again")
+    job = stored(stores, "again")
     assert job.parameters["candidate_limit"] == 77
     assert job.scan_key is None, "observations of then answer no request of today"
 
@@ -198,12 +204,13 @@ def test_without_a_state_before_it_a_step_says_what_to_materialize_too(
         begin(stores, run("early", "marts/confirmed_videos"))
     assert refused.value.hint is not None
     assert "video_details" in refused.value.hint
-    assert stores.control.job("early") is None
+    assert jobs.get(stores.control, "early") is None
 
 
 def test_a_track_that_is_scanned_at_this_moment_is_not_scanned_beside_it(stores: Any) -> None:
     other = ended(stores, "other")
-    stores.control.create_or_join(
+    jobs.create_or_join(
+        stores.control,
         NewJob(
             kind="scan", input=MUSIC_ID, target=MUSIC_ID, music_id=MUSIC_ID,
             parameters=other.parameters, fingerprint="busy", scan_key=None, origin="api",
@@ -211,10 +218,10 @@ def test_a_track_that_is_scanned_at_this_moment_is_not_scanned_beside_it(stores:
         )
     )  # fmt: skip
     twin = fingerprint(MUSIC_ID, "sandbox", "public", scan_parameters({}))
-    assert stores.control.acquire_lease(f"scan:{twin}", "busy", 600)
+    assert leases.acquire(stores.control, f"scan:{twin}", "busy", 600)
     with pytest.raises(WorkerUnavailableError, match="busy scans the same"):
         begin(stores, run("beside"))
-    job = stores.control.job("beside")
+    job = stored(stores, "beside")
     assert job.status == "failed"
     assert job.expires_at is not None, "it would be kept for ever"
 
@@ -222,7 +229,8 @@ def test_a_track_that_is_scanned_at_this_moment_is_not_scanned_beside_it(stores:
 def test_the_name_behind_a_search_comes_from_its_last_job(stores: Any) -> None:
     with pytest.raises(InvalidMusicInputError, match="is not known any more"):
         begin(stores, run("blind", "raw/search_pages", partition=KEYWORD))
-    stores.control.create_or_join(
+    jobs.create_or_join(
+        stores.control,
         NewJob(
             kind="keyword_search", input="Silver Glasshouse", target=KEYWORD, music_id=None,
             parameters=scan_parameters({}).to_document(), fingerprint="word", scan_key=None,
@@ -230,7 +238,7 @@ def test_the_name_behind_a_search_comes_from_its_last_job(stores: Any) -> None:
         )
     )  # fmt: skip
     begin(stores, run("again", "raw/search_pages", partition=KEYWORD))
-    job = stores.control.job("again")
+    job = stored(stores, "again")
     assert (job.kind, job.input) == ("keyword_search", "Silver Glasshouse")
 
 

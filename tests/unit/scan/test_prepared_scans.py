@@ -10,6 +10,7 @@ import pytest
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service import preparation
 from pipelines.scan.service.preparation import PreparedScan, prepare_scan
+from warehouse.control import jobs
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, SCAN, Job, ProgressRecord
 
 MUSIC_ID = "7300000000000000001"
@@ -38,10 +39,10 @@ class Desk:
     music_provider = "public-graph"
 
     @property
-    def control(self) -> Self:
-        return self
+    def control(self) -> None:
+        return None
 
-    def set_target(self, job_id: str, *, music_id: str, scan_key: str) -> None:
+    def set_target(self, _control: object, job_id: str, *, music_id: str, scan_key: str) -> None:
         self.done.append(f"target of {job_id}: {music_id}")
         self.scan_keys.add(scan_key)
 
@@ -83,6 +84,7 @@ class ResolvingScan:
 def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     made = Desk()
     monkeypatch.setattr(preparation, "ScanRun", ResolvingScan)
+    monkeypatch.setattr(jobs, "set_target", made.set_target)
     monkeypatch.setattr(preparation, "serve_stored", made.serve_stored)
     monkeypatch.setattr(preparation, "acquire_scan_lease", made.acquire)
     return made

@@ -15,7 +15,8 @@ from pipelines.scan.state.preview import (
 )
 from pipelines.scan.state.scan_state import ScanState
 from tests.fake_clock import FakeClock
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control, scan_journal
+from warehouse.control.jobs import NewJob
 from warehouse.lake.packing import unpack_document
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, Statistics, Video, VideoDetail
@@ -117,17 +118,17 @@ def test_only_the_run_that_holds_a_job_replaces_its_preview_which_goes_with_its_
         kind="scan", input="1", target="1", music_id="1", parameters={}, fingerprint="f",
         scan_key=None, origin="cli", priority=1,
     )  # fmt: skip
-    job_id = control.create_or_join(new)[0].job_id
-    control.save_preview(job_id, b"queued", run_number=0)
-    assert control.read_preview(job_id) is None
-    claimed = control.claim("worker")
+    job_id = jobs.create_or_join(control, new)[0].job_id
+    scan_journal.save_preview(control, job_id, b"queued", run_number=0)
+    assert scan_journal.read_preview(control, job_id) is None
+    claimed = job_claims.claim(control, "worker")
     assert claimed is not None
     for document in (b"first", b"second"):
-        control.save_preview(job_id, document, run_number=claimed.run_number)
-    control.save_preview(job_id, b"given up", run_number=claimed.run_number - 1)
-    shown = control.read_preview(job_id)
+        scan_journal.save_preview(control, job_id, document, run_number=claimed.run_number)
+    scan_journal.save_preview(control, job_id, b"given up", run_number=claimed.run_number - 1)
+    shown = scan_journal.read_preview(control, job_id)
     assert shown is not None
     assert replace(shown, updated_at=NOW).document == b"second"
-    control.finish(job_id, "completed", expires_at=NOW)
-    assert control.read_preview(job_id) is None
+    jobs.finish(control, job_id, "completed", expires_at=NOW)
+    assert scan_journal.read_preview(control, job_id) is None
     control.close()

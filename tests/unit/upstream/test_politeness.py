@@ -1,9 +1,10 @@
 """Waiting for a turn: reserved turns, pauses, budgets and the words of Retry-After."""
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
 from datetime import datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
@@ -17,34 +18,14 @@ from pipelines.platform.profiles import HostRate, PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.settings import Settings
 from tests.fake_clock import START, FakeClock
-from warehouse.control.records import TokenGrant
+from warehouse.control import ControlStore, open_control
+from warehouse.control.hosts import budgets
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 RATE = HostRate(per_second=2, burst=5, parallel=4)
 
 
-class ScriptedBook:
-    """A control store whose grants and pauses are written down beforehand."""
-
-    def __init__(
-        self, grants: Sequence[TokenGrant] = (), pauses: Sequence[datetime | None] = ()
-    ) -> None:
-        self.taken: list[tuple[str, float, int, int]] = []
-        self.paused: dict[str, datetime] = {}
-        self._grants = list(grants)
-        self._pauses = list(pauses)
-
-    def take_token(
-        self, host: str, *, rate_per_s: float, burst: int, daily_budget: int
-    ) -> TokenGrant:
-        self.taken.append((host, rate_per_s, burst, daily_budget))
-        return self._grants.pop(0)
-
-    def pause_host(self, host: str, until: datetime) -> None:
-        self.paused[host] = until
-
-    def host_paused_until(self, host: str) -> datetime | None:
-        return self._pauses.pop(0) if self._pauses else None
+HOST = "a.example"
 
 
 @pytest.fixture
@@ -52,93 +33,139 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+@pytest.fixture
+def control(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
+    url = f"sqlite:///{tmp_path / 'control.sqlite'}"
+    with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
+        yield store
+
+
+@pytest.fixture
+def turns(control: ControlStore, clock: FakeClock) -> HostRateLimiter:
+    return HostRateLimiter(control, RATE, daily_budget=1000, max_wait_s=60, clock=clock)
+
+
 def _after(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
-async def test_turn_is_taken_at_the_rate_of_the_profile() -> None:
-    book = ScriptedBook([TokenGrant(0.0, spent=False)])
-    await HostRateLimiter(book, RATE, daily_budget=7).wait("a.example", surface="x")
-    assert book.taken == [("a.example", 2.0, 5, 7)]
-
-
-async def test_reserved_turn_is_waited_for_and_not_taken_twice(clock: FakeClock) -> None:
-    book = ScriptedBook([TokenGrant(20.0, spent=False)])
-    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
-    assert (len(book.taken), clock.slept) == (1, [20])
-
-
-async def test_nobody_takes_a_turn_during_a_pause(clock: FakeClock) -> None:
-    book = ScriptedBook([TokenGrant(0.0, spent=False)], [_after(50)])
-    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
-    assert (len(book.taken), clock.slept) == (1, [50, 0])
-
-
-async def test_pause_that_begins_while_waiting_costs_the_turn(clock: FakeClock) -> None:
-    granted = [TokenGrant(10.0, spent=False), TokenGrant(0.0, spent=False)]
-    book = ScriptedBook(granted, [None, _after(50), None])
-    await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait("a.example", surface="x")
-    assert (len(book.taken), clock.slept) == (2, [10, 0])
-
-
-async def test_wait_as_long_as_our_patience_is_waited_for(clock: FakeClock) -> None:
-    book = ScriptedBook([TokenGrant(60.0, spent=False)])
-    turns = HostRateLimiter(book, RATE, daily_budget=7, max_wait_s=60, clock=clock)
-    await turns.wait("a.example", surface="x")
-    assert clock.slept == [60]
-
-
-async def test_wait_beyond_our_patience_is_handed_on(clock: FakeClock) -> None:
-    book = ScriptedBook([TokenGrant(60.5, spent=False)])
-    with pytest.raises(RateLimitedError) as caught:
-        await HostRateLimiter(book, RATE, daily_budget=7, max_wait_s=60, clock=clock).wait(
-            "a.example", surface="x"
+def _reserve(control: ControlStore, wait_s: float, rate: HostRate = RATE) -> None:
+    """Let others take turns, until the next one comes after so many seconds."""
+    for _ in range(rate.burst - 1 + round(wait_s * rate.per_second)):
+        budgets.take_token(
+            control, HOST, rate_per_s=rate.per_second, burst=rate.burst, daily_budget=10**6
         )
+
+
+def _turns_taken(control: ControlStore) -> int:
+    return budgets.spent_today(control).get(HOST, 0)
+
+
+def _during_first_sleep(
+    monkeypatch: pytest.MonkeyPatch, clock: FakeClock, event: Callable[[], None]
+) -> None:
+    sleep = clock.sleep
+
+    async def sleep_meanwhile(seconds: float) -> None:
+        if not clock.slept:
+            event()
+        await sleep(seconds)
+
+    monkeypatch.setattr(clock, "sleep", sleep_meanwhile)
+
+
+@pytest.mark.parametrize("wait_s", [0, 20, 60])
+async def test_a_turn_is_taken_once_and_waited_for_as_long_as_our_patience(
+    wait_s: int, turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+) -> None:
+    _reserve(control, wait_s)
+    before = _turns_taken(control)
+    await turns.wait(HOST, surface="x")
+    assert (_turns_taken(control) - before, clock.slept) == (1, [wait_s])
+
+
+async def test_nobody_takes_a_turn_during_a_pause(
+    turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+) -> None:
+    budgets.pause(control, HOST, _after(50))
+    await turns.wait(HOST, surface="x")
+    assert (_turns_taken(control), clock.slept) == (1, [50, 0])
+
+
+async def test_pause_that_begins_while_waiting_costs_the_turn(
+    turns: HostRateLimiter,
+    control: ControlStore,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _reserve(control, 10)
+    before = _turns_taken(control)
+    _during_first_sleep(monkeypatch, clock, lambda: budgets.pause(control, HOST, _after(50)))
+    await turns.wait(HOST, surface="x")
+    assert (_turns_taken(control) - before, clock.slept) == (2, [10, 40, 0])
+
+
+async def test_wait_beyond_our_patience_is_handed_on(
+    turns: HostRateLimiter, control: ControlStore, clock: FakeClock
+) -> None:
+    _reserve(control, 60.5)
+    with pytest.raises(RateLimitedError) as caught:
+        await turns.wait(HOST, surface="x")
     assert (caught.value.retry_after, caught.value.reason, clock.slept) == (60.5, "crowded", [])
 
 
 @pytest.mark.parametrize("for_user", [False, True])
 async def test_a_job_waits_as_long_as_a_slow_rate_asks_and_a_user_does_not(
-    for_user: bool, profile: PlatformProfile, clock: FakeClock
+    for_user: bool, profile: PlatformProfile, control: ControlStore, clock: FakeClock
 ) -> None:
     slow = HostRate(per_second=0.01, burst=1, parallel=4)
+    _reserve(control, 700, slow)
     turns = ProviderDependencies(
         settings=Settings(_env_file=None),
         profile=profile.model_copy(update={"rate": slow}),
-        control=ScriptedBook([TokenGrant(700.0, spent=False)]),  # type: ignore[arg-type]  # only turns are taken
+        control=control,
         clock=clock,
         for_user=for_user,
     ).turns()
     with pytest.raises(RateLimitedError, match="our own rate limit") if for_user else nullcontext():
-        await turns.wait("a.example", surface="x")
+        await turns.wait(HOST, surface="x")
     assert clock.slept == ([] if for_user else [700])
 
 
-async def test_patience_counts_all_waits_of_one_request(clock: FakeClock) -> None:
+async def test_patience_counts_all_waits_of_one_request(
+    turns: HostRateLimiter,
+    control: ControlStore,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Each wait is short, but together they are longer than whoever asks is patient."""
-    granted = [TokenGrant(40.0, spent=False), TokenGrant(30.0, spent=False)]
-    book = ScriptedBook(granted, [None, _after(41), None])
+
+    def be_paused_and_crowded() -> None:
+        budgets.pause(control, HOST, _after(41))
+        _reserve(control, 30)
+
+    _reserve(control, 40)
+    _during_first_sleep(monkeypatch, clock, be_paused_and_crowded)
     with pytest.raises(RateLimitedError):
-        await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).wait(
-            "a.example", surface="x"
-        )
-    assert clock.slept == [40]
+        await turns.wait(HOST, surface="x")
+    assert clock.slept == [40, 1]
 
 
-async def test_spent_budget_is_named_with_the_time_until_the_next_day() -> None:
-    book = ScriptedBook([TokenGrant(3600.0, spent=True)])
+async def test_spent_budget_is_named_with_the_time_until_the_next_day(
+    control: ControlStore, clock: FakeClock
+) -> None:
+    turns = HostRateLimiter(control, RATE, daily_budget=1, clock=clock)
+    await turns.wait(HOST, surface="x")
     with pytest.raises(BudgetSpentError) as caught:
-        await HostRateLimiter(book, RATE, daily_budget=7).wait("a.example", surface="x")
-    assert caught.value.retry_after == 3600
+        await turns.wait(HOST, surface="x")
+    assert caught.value.retry_after == 16 * 3600  # it is eight in the morning
 
 
-async def test_pause_is_shared_through_the_book(clock: FakeClock) -> None:
-    book = ScriptedBook()
-    assert (
-        await HostRateLimiter(book, RATE, daily_budget=7, clock=clock).pause("a.example", "20")
-        == 20
-    )
-    assert book.paused == {"a.example": _after(20)}
+async def test_pause_is_shared_through_the_store(
+    turns: HostRateLimiter, control: ControlStore
+) -> None:
+    assert await turns.pause(HOST, "20") == 20
+    assert budgets.paused_until(control, HOST) == _after(20)
 
 
 @pytest.mark.parametrize(

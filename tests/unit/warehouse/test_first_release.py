@@ -16,7 +16,7 @@ import pytest
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
 from pipelines.watchlists.observations import to_observation
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.control.migrations import MIGRATIONS
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.export_table import columns_of, rows_of
@@ -130,9 +130,9 @@ def test_tables_of_the_lake_are_migrated_once(engine: Engine, home: Home) -> Non
 
 
 def test_jobs_and_their_results_are_read(control: ControlStore, engine: Engine) -> None:
-    jobs = control.jobs(limit=10)
-    assert [job.status for job in jobs] == ["completed", "completed"]
-    for job in jobs:
+    stored = jobs.newest(control, limit=10)
+    assert [job.status for job in stored] == ["completed", "completed"]
+    for job in stored:
         document: Any = read_result_document(engine, job.job_id)
         assert document is not None
         view = view_result(document, ScanParameters())
@@ -146,12 +146,14 @@ def test_jobs_and_their_results_are_read(control: ControlStore, engine: Engine) 
 
 
 def test_a_watchlist_goes_on_from_its_last_observation(control: ControlStore) -> None:
-    watchlist = control.watchlist("first")
+    watchlist = watchlists.get(control, "first")
     assert watchlist is not None
     assert [entry.input for entry in watchlist.plan.entries] == [TRACK]
-    (run,) = control.watch_runs("first", limit=5)
+    (run,) = watchlists.newest_runs(control, "first", limit=5)
     assert run.digest is not None
     assert run.digest["completed_count"] == 1
-    stored = control.last_observation("first", "track", TRACK, before_run="the next one")
+    stored = watchlists.last_observation(
+        control, "first", "track", TRACK, before_run="the next one"
+    )
     assert stored is not None
     assert len(to_observation(stored).works) == 11

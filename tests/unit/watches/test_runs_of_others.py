@@ -13,7 +13,7 @@ import pytest
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
-from warehouse.control import ControlStore, open_control
+from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.watchlists import WatchlistRun
 
@@ -39,7 +39,7 @@ def clock() -> Clock:
 def control(tmp_path: Path, clock: Clock) -> Iterator[ControlStore]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock)) as control:
-        control.create_watchlist(PLAN, to_cron(PLAN.every))
+        watchlists.create(control, PLAN, to_cron(PLAN.every))
         yield control
 
 
@@ -60,7 +60,7 @@ def due_run(watcher: WatchlistRunner, clock: Clock) -> str:
 
 
 def stored(control: ControlStore, run_id: str) -> WatchlistRun:
-    found = control.watch_run(run_id)
+    found = watchlists.get_run(control, run_id)
     assert found is not None
     return found
 
@@ -70,10 +70,10 @@ def test_a_run_that_another_process_concludes_is_left_to_it(
 ) -> None:
     run_id = due_run(watcher, clock)
     watcher.begin(run_id)
-    assert control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is not None
+    assert watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is not None
     assert watcher.conclude(run_id) is None
     assert (stored(control, run_id).status, stored(control, run_id).digest) == ("waiting", None)
-    assert control.release_run(run_id, OTHER, status="waiting")
+    assert watchlists.release_run(control, run_id, OTHER, status="waiting")
 
 
 def test_a_run_that_has_not_begun_is_not_concluded_and_is_free_again(
@@ -92,9 +92,9 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
     recipient = Recipient()
 
     def overtaken(_job_id: str) -> dict[str, str | None]:
-        if control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is None:
+        if watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is None:
             clock.now += timedelta(seconds=HOLD_S)
-            assert control.hold_run(run_id, OTHER, ttl_s=HOLD_S) is not None
+            assert watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is not None
         return {}
 
     slow = build_watcher(
@@ -106,7 +106,9 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
     assert run is not None
     assert (run.status, run.digest, run.ended_at) == ("waiting", None, None)
     assert recipient.notified == []
-    assert control.end_run(run_id, OTHER, status="completed", outcome="5 of 5", digest={})
+    assert watchlists.end_run(
+        control, run_id, OTHER, status="completed", outcome="5 of 5", digest={}
+    )
 
 
 def test_a_job_that_was_deleted_fails_its_entry_alone(
@@ -114,8 +116,8 @@ def test_a_job_that_was_deleted_fails_its_entry_alone(
 ) -> None:
     run_id = due_run(watcher, clock)
     watcher.begin(run_id)
-    first = control.entry_checks(run_id)[0]
-    assert control.delete_jobs([str(first.job_id)]) == 1
+    first = watchlists.read_checks(control, run_id)[0]
+    assert jobs.delete_ended(control, [str(first.job_id)]) == 1
     run = watcher.conclude(run_id)
     assert run is not None
     assert run.digest is not None
@@ -163,7 +165,7 @@ def test_a_store_that_cannot_be_used_fails_no_entry_and_the_run_is_tried_again(
     run_id = due_run(watcher, clock)
     with pytest.raises(WarehouseUnavailableError):
         watcher.begin(run_id)
-    assert {check.status for check in control.entry_checks(run_id)} == {"due"}
+    assert {check.status for check in watchlists.read_checks(control, run_id)} == {"due"}
     assert [one.run_id for one in watcher.not_begun()] == [run_id]
     desk.ask = ask  # type: ignore[method-assign]  # it is back
     watcher.begin(run_id)

@@ -17,7 +17,8 @@ from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
-from warehouse.control import ControlStore, NewJob, open_control
+from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
+from warehouse.control.jobs import NewJob
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_INTERACTIVE
 from warehouse.records.watchlists import WatchlistEntry, WatchlistRun
@@ -40,7 +41,7 @@ class Week:
 
     def digests(self) -> list[dict[str, Any]]:
         """Oldest first."""
-        runs = self.control.watch_runs(PLAN.name, limit=999)
+        runs = watchlists.newest_runs(self.control, PLAN.name, limit=999)
         return [run.digest for run in reversed(runs) if run.digest is not None]
 
 
@@ -49,7 +50,7 @@ def week(tmp_path: Path) -> Iterator[Week]:
     clock = Clock()
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock)) as control:
-        control.create_watchlist(PLAN, to_cron(PLAN.every))
+        watchlists.create(control, PLAN, to_cron(PLAN.every))
         songs = Songs(clock)
         desk = FakeDesk(control, songs)
         folder = tmp_path / "digests"
@@ -85,16 +86,19 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
         events.get(hour, lambda: None)()
         week.pass_time(HOUR)
 
-    runs = week.control.watch_runs(PLAN.name, limit=999)
+    runs = watchlists.newest_runs(week.control, PLAN.name, limit=999)
     due = sorted(run.due_at for run in runs)
     assert due == [MONDAY + 6 * HOUR * number for number in range(1, 29)]
     assert {run.status for run in runs} == {"completed"}
     assert len(week.desk.asked) == len(set(week.desk.asked)) == 28 * 5
     kept = [
-        look for run in runs for look in week.control.entry_checks(run.run_id) if look.observation
+        look
+        for run in runs
+        for look in watchlists.read_checks(week.control, run.run_id)
+        if look.observation
     ]
     assert {look.run_id for look in kept} == {runs[0].run_id}
-    scanned = Counter(job.input for job in week.control.jobs(limit=999))
+    scanned = Counter(job.input for job in jobs.newest(week.control, limit=999))
     assert scanned == dict.fromkeys(TRACKS, 28)
 
     told = {digest["due_at"]: named(digest) for digest in week.digests()}
@@ -154,7 +158,7 @@ def test_a_run_waits_for_its_scans_and_the_next_one_is_skipped_meanwhile(week: W
     week.desk.work()
     (run,) = week.pass_time(HOUR)
     assert run.due_at == MONDAY + 6 * HOUR
-    statuses = [one.status for one in week.control.watch_runs(PLAN.name, limit=9)]
+    statuses = [one.status for one in watchlists.newest_runs(week.control, PLAN.name, limit=9)]
     assert statuses == ["skipped", "completed"]
     assert len(week.desk.asked) == 5
 
@@ -187,15 +191,17 @@ def test_scans_of_schedules_wait_behind_those_of_people(week: Week) -> None:
         kind="scan", input="x", target="x", music_id=None, parameters={}, fingerprint="x",
         scan_key=None, origin="api", priority=PRIORITY_INTERACTIVE,
     )  # fmt: skip
-    week.control.create_or_join(people)
-    joined, is_new = week.control.create_or_join(replace(people, fingerprint=TRACKS[3]))
+    jobs.create_or_join(week.control, people)
+    joined, is_new = jobs.create_or_join(week.control, replace(people, fingerprint=TRACKS[3]))
     assert (is_new, joined.priority) == (False, PRIORITY_INTERACTIVE)
-    claimed = [week.control.claim("worker") for _ in range(3)]
+    claimed = [job_claims.claim(week.control, "worker") for _ in range(3)]
     inputs = [job.input for job in claimed if job is not None]
     assert (set(inputs[:2]), inputs[2] in TRACKS) == ({TRACKS[3], "x"}, True)
 
 
-def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(week: Week) -> None:
+def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(
+    week: Week, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
 
     def die(*_args: object, **_options: object) -> None:
@@ -210,24 +216,24 @@ def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(week: Week) ->
         return ask(*args, **options)
 
     week.desk.ask = ask_or_die  # type: ignore[method-assign]  # the store behind the desk fails
-    week.control.save_entry_check, save = die_on_save(week), week.control.save_entry_check  # type: ignore[method-assign]  # as above
-    with pytest.raises(WarehouseUnavailableError):
-        week.pass_time(6 * HOUR)
-    week.control.save_entry_check = save  # type: ignore[method-assign]  # the disk is back
+    with monkeypatch.context() as patched:
+        patched.setattr(watchlists, "save_check", die_on_save())
+        with pytest.raises(WarehouseUnavailableError):
+            week.pass_time(6 * HOUR)
     week.desk.ask = ask  # type: ignore[method-assign]  # as above
     (run,) = week.pass_time(timedelta(seconds=1))
     assert (run.status, run.due_at) == ("completed", MONDAY + 6 * HOUR)
-    assert len(set(week.desk.asked)) == len(week.control.jobs(limit=99)) == 5
+    assert len(set(week.desk.asked)) == len(jobs.newest(week.control, limit=99)) == 5
 
 
-def die_on_save(week: Week) -> Any:
+def die_on_save() -> Any:
     """The second answer cannot be kept: the job was handed in, and nobody knows."""
-    save, times = week.control.save_entry_check, iter(range(99))
+    save, times = watchlists.save_check, iter(range(99))
 
-    def dying(look: Any) -> None:
+    def dying(control: ControlStore, look: Any) -> None:
         if next(times) == 1:
             raise WarehouseUnavailableError("the disk went away")
-        save(look)
+        save(control, look)
 
     return dying
 
@@ -235,7 +241,7 @@ def die_on_save(week: Week) -> Any:
 def test_a_run_held_by_a_dead_process_is_taken_up_when_its_hold_has_run_out(week: Week) -> None:
     week.clock.now += 6 * HOUR
     (run_id,) = week.watcher.take_due()
-    week.control.hold_run(run_id, "a process that died", ttl_s=HOLD_S)
+    watchlists.hold_run(week.control, run_id, "a process that died", ttl_s=HOLD_S)
     assert week.pass_time(timedelta(seconds=1)) == []
     (run,) = week.pass_time(timedelta(seconds=HOLD_S))
     assert (run.run_id, run.status, run.tries) == (run_id, "completed", 3)
@@ -262,8 +268,8 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
             WatchlistEntry(kind="hashtag", input="123456"),
         ),
     )
-    week.control.delete_watchlist(PLAN.name)
-    week.control.create_watchlist(plan, to_cron(plan.every))
+    watchlists.delete_with_runs(week.control, PLAN.name)
+    watchlists.create(week.control, plan, to_cron(plan.every))
     week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", observe=look)
     for _ in range(2):
         (run,) = week.pass_time(6 * HOUR)
@@ -290,7 +296,7 @@ def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_pat
     (run,) = week.pass_time(6 * HOUR)
     week.pass_time(HOUR)
     assert heard == [run.run_id]
-    kept = week.control.watch_run(run.run_id)
+    kept = watchlists.get_run(week.control, run.run_id)
     assert kept is not None
     assert kept.told == {"host": "hooks.example", "status": 500, "error": "refused"}
     assert kept.ended_at == datetime(2026, 3, 2, 6, tzinfo=UTC)

@@ -1,1 +1,1 @@
-"""State that processes share about upstream hosts: rate limits, budgets, circuits, robots files."""
+"""State that processes share about upstream hosts: budgets, circuits, robots files, answers."""

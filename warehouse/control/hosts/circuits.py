@@ -6,16 +6,45 @@ the probe, decides: it closes the circuit, or opens it for twice as long.
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
+from datetime import datetime
 from functools import partial
 
 from sqlalchemy import ColumnElement, Connection, and_, select, update
 
-from warehouse.control.database import StoreRows, to_time, values_of
-from warehouse.control.records import CircuitDecision, CircuitState
+from warehouse.control.database import ControlStore, to_time
 from warehouse.control.schema import CIRCUITS
 
 RECORD_SUCCESS_EVERY_S = 60.0  # "last worked at" needs no higher precision
 WHOLE_HOST = "*"  # in place of a surface: the circuit of a host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircuitDecision:
+    """Whether a surface may be requested now.
+
+    `is_probe`: this request decides whether the circuit closes; `cause` is the error type that
+    opened it, `wait_s` how long it stays open. `is_clean`: no recent failure, and a success was
+    recorded a moment ago.
+    """
+
+    is_allowed: bool
+    is_probe: bool = False
+    is_clean: bool = False
+    wait_s: float = 0.0
+    cause: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircuitState:
+    """State of the circuit of a surface at a host. `open_until` None: closed."""
+
+    host: str
+    surface: str
+    failures: int
+    cause: str | None
+    open_until: datetime | None
+    failed_at: datetime | None
+    worked_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,81 +117,88 @@ def without_probe(circuit: Circuit) -> Circuit:
 _STATE = tuple(CIRCUITS.c[field.name] for field in fields(Circuit))
 
 
-class CircuitRows(StoreRows):
-    """Circuits in the control store."""
+def check(control: ControlStore, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
+    """Return whether a surface may be requested.
 
-    def check_circuit(self, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
-        """Return whether a surface may be requested.
+    One process gets the probe, for `probe_s` seconds.
+    """
+    now = control.now()
+    query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
+    with control.read() as connection:
+        row = connection.execute(query).first()
+    if row is None:
+        return CircuitDecision(is_allowed=True)
+    # Most circuits are closed: they cost a read, and no write lock that all processes share.
+    if row.open_until is None:
+        is_noted = now - (row.worked_at or 0.0) < RECORD_SUCCESS_EVERY_S
+        return CircuitDecision(is_allowed=True, is_clean=row.failures == 0 and is_noted)
+    with control.write() as connection:
+        circuit = _locked(control, connection, host, surface)
+        # The time is read again: waiting for the write lock may have taken long.
+        after, decision = decide_request(circuit, control.now(), probe_s=probe_s)
+        if after is not circuit:
+            connection.execute(update(CIRCUITS).where(_is(host, surface)).values(asdict(after)))
+        return decision
 
-        One process gets the probe, for `probe_s` seconds.
-        """
-        now = self._database.now()
-        query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
-        found = self._database.first(query)
-        if found is None:
-            return CircuitDecision(is_allowed=True)
-        # Most circuits are closed: they cost a read, and no write lock that all processes share.
-        if found.open_until is None:
-            is_noted = now - (found.worked_at or 0.0) < RECORD_SUCCESS_EVERY_S
-            return CircuitDecision(is_allowed=True, is_clean=found.failures == 0 and is_noted)
-        with self._database.writing() as connection:
-            circuit = self._locked(connection, host, surface)
-            # The time is read again: waiting for the write lock may have taken long.
-            after, passage = decide_request(circuit, self._database.now(), probe_s=probe_s)
-            if after is not circuit:
-                self._save(connection, host, surface, after)
-            return passage
 
-    def note_failure(
-        self,
-        host: str,
-        surface: str,
-        *,
-        cause: str,
-        is_probe: bool,
-        threshold: int,
-        open_s: float,
-        longest_s: float,
-    ) -> None:
-        """Record a failed request; `threshold` consecutive ones open the circuit."""
-        now = self._database.now()
-        change = partial(
-            after_failure,
-            now=now,
-            cause=cause,
-            is_probe=is_probe,
-            threshold=threshold,
-            open_s=open_s,
-            longest_s=longest_s,
-        )
-        self._change(host, surface, change, failed_at=now)
+def note_failure(
+    control: ControlStore,
+    host: str,
+    surface: str,
+    *,
+    cause: str,
+    is_probe: bool,
+    threshold: int,
+    open_s: float,
+    longest_s: float,
+) -> None:
+    """Record a failed request; `threshold` consecutive ones open the circuit."""
+    now = control.now()
+    change = partial(
+        after_failure,
+        now=now,
+        cause=cause,
+        is_probe=is_probe,
+        threshold=threshold,
+        open_s=open_s,
+        longest_s=longest_s,
+    )
+    _change(control, host, surface, change, failed_at=now)
 
-    def note_success(self, host: str, surface: str, *, is_probe: bool, with_data: bool) -> None:
-        """Record an answered request; `with_data` if the response had the requested data."""
-        times = {"worked_at": self._database.now()} if with_data else {}
-        self._change(host, surface, partial(after_success, is_probe=is_probe), **times)
 
-    def release_probe(self, host: str, surface: str) -> None:
-        """Release a probe that was cancelled or never sent.
+def note_success(
+    control: ControlStore, host: str, surface: str, *, is_probe: bool, with_data: bool
+) -> None:
+    """Record an answered request; `with_data` if the response had the requested data."""
+    times = {"worked_at": control.now()} if with_data else {}
+    _change(control, host, surface, partial(after_success, is_probe=is_probe), **times)
 
-        Another request can then be the probe.
-        """
-        self._change(host, surface, without_probe)
 
-    def open_surfaces(self, host: str, *, cause: str, since_s: float) -> list[str]:
-        """Return the surfaces of a host that this error closed at most `since_s` ago."""
-        query = select(CIRCUITS.c.surface).where(
-            CIRCUITS.c.host == host,
-            CIRCUITS.c.cause == cause,
-            CIRCUITS.c.open_until.is_not(None),
-            CIRCUITS.c.failed_at >= self._database.now() - since_s,
-            CIRCUITS.c.surface != WHOLE_HOST,
-        )
-        return self._database.scalars(query)
+def release_probe(control: ControlStore, host: str, surface: str) -> None:
+    """Release a probe that was cancelled or never sent.
 
-    def circuits(self) -> list[CircuitState]:
-        """Return the circuit of every surface ever requested, by host and surface."""
-        query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
+    Another request can then be the probe.
+    """
+    _change(control, host, surface, without_probe)
+
+
+def open_surfaces(control: ControlStore, host: str, *, cause: str, since_s: float) -> list[str]:
+    """Return the surfaces of a host that this error closed at most `since_s` ago."""
+    query = select(CIRCUITS.c.surface).where(
+        CIRCUITS.c.host == host,
+        CIRCUITS.c.cause == cause,
+        CIRCUITS.c.open_until.is_not(None),
+        CIRCUITS.c.failed_at >= control.now() - since_s,
+        CIRCUITS.c.surface != WHOLE_HOST,
+    )
+    with control.read() as connection:
+        return list(connection.execute(query).scalars())
+
+
+def read_all(control: ControlStore) -> list[CircuitState]:
+    """Return the circuit of every surface ever requested, by host and surface."""
+    query = select(CIRCUITS).order_by(CIRCUITS.c.host, CIRCUITS.c.surface)
+    with control.read() as connection:
         return [
             CircuitState(
                 host=row.host,
@@ -173,27 +209,28 @@ class CircuitRows(StoreRows):
                 failed_at=to_time(row.failed_at),
                 worked_at=to_time(row.worked_at),
             )
-            for row in self._database.read(query)
+            for row in connection.execute(query)
         ]
 
-    def _change(
-        self, host: str, surface: str, change: Callable[[Circuit], Circuit], **times: float
-    ) -> None:
-        with self._database.writing() as connection:
-            circuit = self._locked(connection, host, surface)
-            self._save(connection, host, surface, change(circuit), **times)
 
-    def _locked(self, connection: Connection, host: str, surface: str) -> Circuit:
-        query = select(*_STATE).where(_is(host, surface)).with_for_update()
-        new = {"host": host, "surface": surface, **asdict(Circuit())}
-        found = self._database.first_or_created(connection, query, CIRCUITS, new)
-        return Circuit(**values_of(found))
-
-    def _save(
-        self, connection: Connection, host: str, surface: str, circuit: Circuit, **times: float
-    ) -> None:
+def _change(
+    control: ControlStore,
+    host: str,
+    surface: str,
+    change: Callable[[Circuit], Circuit],
+    **times: float,
+) -> None:
+    with control.write() as connection:
+        circuit = change(_locked(control, connection, host, surface))
         values = {**asdict(circuit), **times}
         connection.execute(update(CIRCUITS).where(_is(host, surface)).values(values))
+
+
+def _locked(control: ControlStore, connection: Connection, host: str, surface: str) -> Circuit:
+    query = select(*_STATE).where(_is(host, surface)).with_for_update()
+    new = {"host": host, "surface": surface, **asdict(Circuit())}
+    row = control.first_or_created(connection, query, CIRCUITS, new)
+    return Circuit(**row._asdict())
 
 
 def _is(host: str, surface: str) -> ColumnElement[bool]:

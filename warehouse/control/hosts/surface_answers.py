@@ -4,61 +4,62 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, and_, select, update
 
-from warehouse.control.database import StoredRow, StoreRows
+from warehouse.control.database import ControlStore, StoredRow
 from warehouse.control.schema import SURFACE_ANSWERS
 
 
-class SurfaceAnswerRows(StoreRows):
-    """Answers of surfaces in the control store: one word each, oldest first."""
+def note(
+    control: ControlStore, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
+) -> tuple[str, ...]:
+    """Append the kind of an answer; return the latest `keep`.
 
-    def note_answer(
-        self, host: str, surface: str, *, kind: str, keep: int, max_age_s: float
-    ) -> tuple[str, ...]:
-        """Append the kind of an answer; return the latest `keep`.
+    Earlier answers are forgotten if the last one is older than `max_age_s`.
+    """
+    now, is_row = control.now(), _is(host, surface)
+    with control.write() as connection:
+        row = _locked(control, connection, host, surface)
+        is_recent = now - (row.answered_at or 0.0) <= max_age_s
+        answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
+        kept = {"answers": " ".join(answers), "answered_at": now}
+        connection.execute(update(SURFACE_ANSWERS).where(is_row).values(kept))
+    return answers
 
-        Earlier answers are forgotten if the last one is older than `max_age_s`.
-        """
-        now, is_row = self._database.now(), _is(host, surface)
-        with self._database.writing() as connection:
-            row = self._locked_answers(connection, host, surface)
-            is_recent = now - (row.answered_at or 0.0) <= max_age_s
-            answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
-            kept = {"answers": " ".join(answers), "answered_at": now}
-            connection.execute(update(SURFACE_ANSWERS).where(is_row).values(kept))
-        return answers
 
-    def surface_answers(self, *, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
-        """Return the answers of each surface that answered at most `max_age_s` ago."""
-        oldest = self._database.now() - max_age_s
-        query = select(SURFACE_ANSWERS).where(SURFACE_ANSWERS.c.answered_at >= oldest)
+def read_recent(
+    control: ControlStore, *, max_age_s: float
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return the answers of each surface that answered at most `max_age_s` ago."""
+    oldest = control.now() - max_age_s
+    query = select(SURFACE_ANSWERS).where(SURFACE_ANSWERS.c.answered_at >= oldest)
+    with control.read() as connection:
         return {
-            (row.host, row.surface): tuple(row.answers.split())
-            for row in self._database.read(query)
+            (row.host, row.surface): tuple(row.answers.split()) for row in connection.execute(query)
         }
 
-    def claim_source_probe(
-        self, host: str, surface: str, *, every_s: float, recovered: str
-    ) -> bool:
-        """Return True if a probe is due, for the first caller of each interval."""
-        now, is_row = self._database.now(), _is(host, surface)
-        with self._database.writing() as connection:
-            row = self._locked_answers(connection, host, surface)
-            is_due = is_probe_due(
-                row.answers.split(),
-                since=max(row.answered_at or 0.0, row.probed_at or 0.0),
-                now=now,
-                every_s=every_s,
-                recovered=recovered,
-            )
-            if is_due:
-                claim = update(SURFACE_ANSWERS).where(is_row).values(probed_at=now)
-                connection.execute(claim)
-        return is_due
 
-    def _locked_answers(self, connection: Connection, host: str, surface: str) -> StoredRow:
-        new = {"host": host, "surface": surface, "answers": ""}
-        query = select(SURFACE_ANSWERS).where(_is(host, surface)).with_for_update()
-        return self._database.first_or_created(connection, query, SURFACE_ANSWERS, new)
+def claim_probe(
+    control: ControlStore, host: str, surface: str, *, every_s: float, recovered: str
+) -> bool:
+    """Return True if a probe is due, for the first caller of each interval."""
+    now, is_row = control.now(), _is(host, surface)
+    with control.write() as connection:
+        row = _locked(control, connection, host, surface)
+        is_due = is_probe_due(
+            row.answers.split(),
+            since=max(row.answered_at or 0.0, row.probed_at or 0.0),
+            now=now,
+            every_s=every_s,
+            recovered=recovered,
+        )
+        if is_due:
+            connection.execute(update(SURFACE_ANSWERS).where(is_row).values(probed_at=now))
+    return is_due
+
+
+def _locked(control: ControlStore, connection: Connection, host: str, surface: str) -> StoredRow:
+    new = {"host": host, "surface": surface, "answers": ""}
+    query = select(SURFACE_ANSWERS).where(_is(host, surface)).with_for_update()
+    return control.first_or_created(connection, query, SURFACE_ANSWERS, new)
 
 
 def is_probe_due(

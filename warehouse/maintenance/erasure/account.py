@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from warehouse.control import ControlStore
+from warehouse.control import ControlStore, erasure, job_claims, jobs
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import Home
 from warehouse.lake.store import Lake
@@ -121,7 +121,9 @@ def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResul
             # Older versions of every table may hold rows of the account, also where none was
             # deleted now.
             stores.lake.forget(one.name)
-    for name, count in stores.control.forget(to_pattern(names.ids), job_ids=results).items():
+    for name, count in erasure.erase(
+        stores.control, to_pattern(names.ids), job_ids=results
+    ).items():
         erased.control_rows[name] = erased.control_rows.get(name, 0) + count
     erased.runs += stores.forget_runs(names)
     erased.files += erase_files(stores.home, everything, sounds=names.sounds)
@@ -136,9 +138,9 @@ def check_idle(control: ControlStore, *, within_s: float) -> None:
     Raises:
         WarehouseUnavailableError: A worker is alive or a job runs.
     """
-    lost = {job.job_id for job in control.lost_jobs(within_s)}
-    running = control.jobs(limit=len(lost) + 1, status="running")
-    if control.live_workers(within_s) or any(job.job_id not in lost for job in running):
+    lost = {job.job_id for job in job_claims.lost(control, within_s)}
+    running = jobs.newest(control, limit=len(lost) + 1, status="running")
+    if job_claims.live_workers(control, within_s) or any(job.job_id not in lost for job in running):
         raise WarehouseUnavailableError(
             "a worker is running, and has in memory what would be erased",
             hint="stop it (Ctrl-C where `sametrack up` or `sametrack worker` runs), then erase",

@@ -6,12 +6,14 @@ Usage: claim_jobs.py URL WORKER FINGERPRINTS
 
 import sys
 
-from warehouse.control import NewJob, open_control
+from warehouse.control import job_claims, jobs, open_control
+from warehouse.control.jobs import NewJob
 
 url, worker, fingerprints = sys.argv[1], sys.argv[2], int(sys.argv[3])
 control = open_control(url, world="sandbox")
 for number in range(fingerprints):
-    job, created = control.create_or_join(
+    job, created = jobs.create_or_join(
+        control,
         NewJob(
             kind="scan",
             input=str(number),
@@ -22,11 +24,11 @@ for number in range(fingerprints):
             scan_key=None,
             origin="api",
             priority=100,
-        )
+        ),
     )
     assert job.input == str(number)
     if created:
         print("created", job.job_id)
-while claimed := control.claim(worker):
+while claimed := job_claims.claim(control, worker):
     assert claimed.worker_id == worker
     print("claimed", claimed.job_id)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.control import open_control
+from warehouse.control.captures import sequences
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
@@ -32,7 +33,7 @@ with (
     runs.execute("pragma journal_mode=wal")
     runs.execute("create table if not exists runs (number integer, twin integer)")
     while not is_over.is_set():
-        number = control.next_sequences([("music_list", "12345")])[0]
+        number = sequences.next_numbers(control, [("music_list", "12345")])[0]
         about = {
             "capture_id": f"capture-{number}",
             "surface": "music_list",

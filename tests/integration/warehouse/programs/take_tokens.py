@@ -6,10 +6,13 @@ Usage: take_tokens.py URL COUNT RATE BURST
 import sys
 
 from warehouse.control import open_control
+from warehouse.control.hosts import budgets
 
 NOW = 1_800_000_000.0
 url, count, rate_per_s, burst = sys.argv[1], int(sys.argv[2]), *map(float, sys.argv[3:])
 control = open_control(url, world="sandbox", clock=lambda: NOW)
 for _ in range(count):
-    grant = control.take_token("host", rate_per_s=rate_per_s, burst=burst, daily_budget=10**9)
+    grant = budgets.take_token(
+        control, "host", rate_per_s=rate_per_s, burst=burst, daily_budget=10**9
+    )
     print(grant.wait_s)

@@ -1,0 +1,1 @@
+"""State that processes share about captures: claims, the backlog, sequence numbers, generations."""

@@ -1,0 +1,44 @@
+"""How often the data about each entity has changed, which readers in all processes watch."""
+
+from collections.abc import Collection
+from itertools import batched
+
+from sqlalchemy import select
+
+from warehouse.control.database import ControlStore
+from warehouse.control.schema import GENERATIONS
+
+ANY_ENTITY = "*"
+"""Entity whose generation is counted up with every other's: one query shows that nothing changed.
+"""
+_AT_ONCE = 500  # names in one query
+
+
+def read(control: ControlStore, entities: Collection[str]) -> dict[str, int]:
+    """Return how often the data about each entity has changed.
+
+    Entities never changed are absent.
+    """
+    generations: dict[str, int] = {}
+    with control.read() as connection:
+        for names in batched(entities, _AT_ONCE):
+            query = select(GENERATIONS).where(GENERATIONS.c.entity.in_(names))
+            generations.update((row.entity, row.value) for row in connection.execute(query))
+    return generations
+
+
+def count_up(control: ControlStore, entities: Collection[str]) -> None:
+    """Count up the generation of each captured entity, which readers in all processes watch."""
+    if not entities:
+        return
+    changed = sorted({ANY_ENTITY, *entities})  # one order: no deadlock
+    insert = control.insert(GENERATIONS)
+    bumped = insert.values([{"entity": entity, "value": 1} for entity in changed])
+    with control.write() as connection:
+        connection.execute(
+            bumped.on_conflict_do_update(
+                index_elements=[GENERATIONS.c.entity], set_={"value": GENERATIONS.c.value + 1}
+            )
+        )
+    if control.on_generations_change is not None:
+        control.on_generations_change(changed)

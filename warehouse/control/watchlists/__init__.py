@@ -1,1 +1,0 @@
-"""Watchlists and their runs in the control store."""
