@@ -71,8 +71,11 @@ def test_dagster_storage_url_puts_all_of_dagsters_storages_on_the_server(home: H
 
 
 @pytest.mark.usefixtures("home")
-def test_processes_that_meet_an_empty_database_make_its_tables_once(programs: Path) -> None:
-    opened = run_together("dagster_postgres", programs / "open_dagster.py", (), ())
+def test_machines_that_meet_an_empty_database_make_its_tables_once(
+    programs: Path, tmp_path: Path
+) -> None:
+    homes = [(str(tmp_path / name),) for name in ("one", "two")]
+    opened = run_together("dagster_postgres", programs / "open_dagster.py", *homes)
     assert opened == ["0"] * 2
 
 

@@ -1,8 +1,10 @@
-"""Open Dagster's instance as the settings say, and print how many runs there are."""
+"""Open Dagster's instance as the settings say, in the home that is given; print its runs."""
 
-from pipelines.open_stores import open_chosen_home
+import sys
+from pathlib import Path
+
 from pipelines.orchestration.open_instance import open_instance
-from pipelines.settings import Settings
+from warehouse.home.folder import open_home
 
-with open_instance(open_chosen_home(Settings())) as instance:
+with open_instance(open_home(Path(sys.argv[1]), "sandbox")) as instance:
     print(instance.get_runs_count())
