@@ -234,11 +234,6 @@ class CurrentScan:
         """Record the result of a check: one that fails ends the scan."""
         self.has_failed = self.has_failed or not passed
 
-    def tell_starved(self, is_starved: bool) -> None:
-        """Let the running scan say whether it waits for the processor."""
-        if self.session is not None:
-            self.session.is_starved = is_starved
-
     def confirmed(self) -> list[ConfirmedVideo]:
         """Return the videos that the running scan has confirmed.
 

@@ -1,11 +1,9 @@
 """Run scans in warm processes of this machine (`RUNS=local`)."""
 
-import os
-
 import structlog
 from pebble import ProcessFuture, ProcessPool
 
-from pipelines.forked_processes import forking_context
+from pipelines.fork_server import fork_server_context
 from pipelines.orchestration.runs.scan_runs import run_scan, warm
 from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
@@ -86,8 +84,8 @@ class _WarmProcess:
             max_workers=1,
             max_tasks=SCANS_PER_PROCESS,
             initializer=warm,
-            initargs=(self._settings, os.getpid()),
-            context=forking_context(),
+            initargs=(self._settings,),
+            context=fork_server_context(),
         )
         assert pool.active, "asking starts it"
         return pool

@@ -7,20 +7,16 @@ scan at a time: two Dagster runs in threads of one process deadlock.
 import fcntl
 import os
 import signal
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
 import structlog
 from dagster import DagsterInstance, DagsterRun, DagsterRunStatus, JobDefinition
-from setproctitle import setproctitle
 
-from pipelines.forked_processes import exit_with
-from pipelines.freed_memory import give_back_memory
+from pipelines.fork_server import exit_with_parent
 from pipelines.logs import configure_process_logging
 from pipelines.orchestration.dagster_compat import (
     InMemoryJob,
@@ -35,11 +31,6 @@ from pipelines.orchestration.partitions import partition_key, tracks
 from pipelines.orchestration.resources import CurrentScan
 from pipelines.orchestration.runs.run_identity import run_id_of, tags_of
 from pipelines.orchestration.worker.job_run import ScanEnd, ScanOutcome, execute_job
-from pipelines.orchestration.worker.low_priority import (
-    lower_process_priority,
-    lower_session_priority,
-)
-from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.scan.runtime import Runtime, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.settings import Settings
@@ -83,24 +74,17 @@ def scan_jobs() -> tuple[CurrentScan, Mapping[str, JobDefinition]]:
     return current_scan, {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
 
 
-def warm(settings: Settings, worker_pid: int) -> None:
+def warm(settings: Settings) -> None:
     """Open everything a scan needs; called once per process."""
     configure_process_logging()
     global _process  # noqa: PLW0603  # a pool initializer can pass its result on only this way
     # Before any other thread starts, since threads inherit the blocked signals.
     _end_at_once_when_asked()
-    exit_with(worker_pid)
-    setproctitle(f"{Path(sys.executable).name}: runs scans of process {worker_pid}")
-    if settings.worker_gives_way:
-        lower_process_priority()
+    exit_with_parent()
     runtime = open_runtime(settings, _open)
     current_scan, jobs = scan_jobs()
     instance = _open.enter_context(open_instance(runtime.home))
-    if settings.worker_gives_way:
-        guard_share(current_scan.tell_starved)
     _process = RunProcess(runtime, instance, current_scan, jobs)
-    if settings.worker_gives_way:  # not before: on a busy machine, warming up would take minutes
-        lower_session_priority(leader=worker_pid)
 
 
 def _end_at_once_when_asked() -> None:
@@ -137,8 +121,6 @@ def run_scan(job_id: str, run_number: int, waited_for: str | None = None) -> Sca
             raise
         log.warning("a store went away during the scan", job_id=job_id, error=repr(error))
         return ScanEnd("unwritten", wait=wait)
-    finally:
-        give_back_memory()
 
 
 def _run(process: RunProcess, job: Job, music_id: str) -> ScanOutcome:

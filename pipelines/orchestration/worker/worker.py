@@ -25,7 +25,6 @@ from pebble import ProcessExpired
 
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
-from pipelines.forked_processes import fork_server_here
 from pipelines.logs import configure_process_logging
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
@@ -41,9 +40,7 @@ from pipelines.orchestration.runs.scan_runs import open_instance
 from pipelines.orchestration.worker.catalog import report_assets
 from pipelines.orchestration.worker.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.worker.job_run import ScanEnd
-from pipelines.orchestration.worker.low_priority import restore_session_priority
 from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
-from pipelines.orchestration.worker.processor_share import guard_share
 from pipelines.platform.providers import choose_profile
 from pipelines.scan.runtime import open_control_store
 from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
@@ -409,9 +406,6 @@ class Worker:
 def run_worker(settings: Settings) -> int:
     """Run the worker until SIGTERM or SIGINT; return the exit status."""
     configure_process_logging()
-    fork_server_here()
-    if settings.worker_gives_way and os.getsid(0) == os.getpid():  # its scans lower the session
-        guard_share(lambda _is_starved: None, restore=restore_session_priority)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())

@@ -64,7 +64,8 @@ class Stack:
 
     def scan_processes(self) -> list[psutil.Process]:
         family = psutil.Process(self.process.pid).children(recursive=True)
-        return [one for one in family if "runs scans of process" in command_of(one)]
+        servers = [process for process in family if "forkserver" in command_of(process)]
+        return [scan for server in servers for scan in server.children()]
 
 
 def command_of(process: psutil.Process) -> str:
@@ -135,7 +136,9 @@ def test_all_lines_parse_after_scans_refusals_a_cancel_and_kills(stack: Stack) -
         log.stem: [json.loads(line) for line in log.read_text().splitlines()]
         for log in (stack.home / "logs").glob("*.log")
     }
-    assert {"api", "worker", "dagster", "sandbox"} <= {name for name, said in lines.items() if said}
+    assert {"api", "worker", "code-server", "daemon", "dagster", "sandbox"} <= {
+        name for name, said in lines.items() if said
+    }
     for said in lines.values():
         assert all({"time", "level", "logger", "message"} <= line.keys() for line in said)
         assert not [

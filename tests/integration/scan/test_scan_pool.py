@@ -14,9 +14,7 @@ from tests.stage import wait_for
 def test_a_process_is_always_ready_until_there_are_as_many_as_scans_at_a_time(
     tmp_path: Path,
 ) -> None:
-    settings = Settings(
-        _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=2, worker_gives_way=False
-    )
+    settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=2)
     with closing(LocalScanRunner(settings)) as runs:
         assert len(runs._processes) == 1
         first, second = (runs.launch_scan("nobody", run_number=1) for _ in range(2))
@@ -28,9 +26,7 @@ def test_a_process_is_always_ready_until_there_are_as_many_as_scans_at_a_time(
 
 
 def test_a_broken_pool_ends_its_scans_and_is_made_anew(tmp_path: Path) -> None:
-    settings = Settings(
-        _env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1, worker_gives_way=False
-    )
+    settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path, worker_runs=1)
     with closing(LocalScanRunner(settings)) as runs:
         before = runs.launch_scan("nobody", run_number=1)
         (process,) = runs._processes

@@ -3,11 +3,9 @@
 Each test asks for a track of its own, so that none is served from what another found.
 """
 
-import os
 from collections import Counter
 from typing import Any
 
-import psutil
 import pytest
 from dagster import DagsterRunStatus
 from pydantic import TypeAdapter
@@ -327,10 +325,3 @@ def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(town
     sources = {one["surface"]: one for one in after["coverage"]["sources"]}
     assert sources["catalog_matches"]["items"] > 0
     assert sources["catalog_matches"]["requests"] == 0
-
-
-def test_scans_that_need_not_give_way_are_as_urgent_as_any_program(town: Stage) -> None:
-    assert town.worker is not None
-    worker = psutil.Process(town.worker.process.pid)
-    town.wait(lambda: town.processes(with_word="runs scans of"))
-    assert {one.nice() for one in (worker, *worker.children(recursive=True))} == {os.nice(0)}

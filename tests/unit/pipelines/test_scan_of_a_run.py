@@ -117,7 +117,6 @@ def test_a_run_that_a_later_one_has_replaced_is_refused(
 class Staged:
     """The part of a scan that its slot uses."""
 
-    is_starved: bool = False
     entered: list[str] = field(default_factory=list)
 
     def enter(self, name: str) -> None:
@@ -136,14 +135,3 @@ def test_a_stage_that_is_interrupted_sends_the_job_back_to_the_queue(
     assert slot.outcome() == ScanOutcome("queued")
     slot.clear()
     assert slot.outcome() == ScanOutcome("lost")
-
-
-def test_only_a_running_scan_is_told_that_it_waits_for_the_processor() -> None:
-    slot, session = CurrentScan(), Staged()
-    slot.tell_starved(True)
-    slot.session = cast("ScanRun", session)
-    assert not session.is_starved
-    slot.tell_starved(True)
-    assert session.is_starved
-    slot.tell_starved(False)
-    assert not session.is_starved

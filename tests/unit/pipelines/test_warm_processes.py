@@ -17,26 +17,17 @@ from pipelines.orchestration.worker.job_run import ScanEnd
 from pipelines.settings import Settings
 from warehouse.records.jobs import JOB_KINDS
 
-WORKER = 4711
 NOTHING = cast("Any", None)
 
 
 @dataclass
 class Steps:
-    """The steps of a process in their order. `tell`: what hears of a want of the processor."""
+    """The steps of a process in their order."""
 
     done: list[str] = field(default_factory=list)
-    tell: Callable[[bool], object] = lambda _: None
 
-    def step(self, name: str) -> Callable[..., None]:
-        def note(**named: object) -> None:
-            said = "".join(f" {key}={value}" for key, value in named.items())
-            self.done.append(f"{name}{said}")
-
-        return note
-
-    def exit_with(self, worker_pid: int) -> None:
-        self.done.append(f"exit with {worker_pid}")
+    def step(self, name: str) -> Callable[[], None]:
+        return lambda: self.done.append(name)
 
     def open_runtime(self, _settings: Settings, _stack: ExitStack) -> Any:
         self.done.append("open the stores")
@@ -46,10 +37,6 @@ class Steps:
         self.done.append(f"open the instance of {home}")
         return nullcontext("instance")
 
-    def guard_share(self, tell: Callable[[bool], object]) -> None:
-        self.done.append("guard the share")
-        self.tell = tell
-
 
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
@@ -58,13 +45,10 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     for name, step in {
         "configure_process_logging": lambda: None,
         "_end_at_once_when_asked": made.step("block the signals"),
-        "exit_with": made.exit_with,
-        "lower_process_priority": made.step("lower the process"),
+        "exit_with_parent": made.step("exit with the worker"),
         "open_runtime": made.open_runtime,
         "build_definitions": lambda *, scan: definitions,
         "open_instance": made.open_instance,
-        "guard_share": made.guard_share,
-        "lower_session_priority": made.step("lower the session"),
         "_process": None,
         "_open": ExitStack(),
     }.items():
@@ -79,39 +63,20 @@ def process(monkeypatch: pytest.MonkeyPatch) -> RunProcess:
     return warmed
 
 
-def warmed(**settings: Any) -> RunProcess:
-    warm(Settings(_env_file=None, **settings), WORKER)
-    found = scan_runs._process
-    assert found is not None
-    return found
-
-
-def test_a_process_that_gives_way_does_so_as_a_session_once_it_is_warm(steps: Steps) -> None:
-    found = warmed(worker_gives_way=True)
+def test_a_process_opens_everything_before_its_first_scan(steps: Steps) -> None:
+    warm(Settings(_env_file=None))
+    process = scan_runs._process
+    assert process is not None
     assert steps.done == [
-        "block the signals", f"exit with {WORKER}", "lower the process", "open the stores",
-        "open the instance of home", "guard the share", f"lower the session leader={WORKER}",
+        "block the signals", "exit with the worker", "open the stores",
+        "open the instance of home",
     ]  # fmt: skip
-    jobs: Any = found.jobs
+    jobs: Any = process.jobs
     assert jobs == {kind: f"job {kind}" for kind in JOB_KINDS}
-    session: Any = SimpleNamespace(is_starved=False)
-    found.current_scan.session = session
-    steps.tell(True)
-    assert session.is_starved
 
 
-def test_a_process_that_does_not_give_way_keeps_its_priority(steps: Steps) -> None:
-    warmed(worker_gives_way=False)
-    assert steps.done == [
-        "block the signals", f"exit with {WORKER}", "open the stores", "open the instance of home",
-    ]  # fmt: skip
-
-
-def end_with(
-    monkeypatch: pytest.MonkeyPatch, error: Exception | None
-) -> tuple[Callable[[], ScanEnd], list[str]]:
-    """Let the execution of a job end so; return how to run it, and the memory given back."""
-    given_back: list[str] = []
+def end_with(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> Callable[[], ScanEnd]:
+    """Let the execution of a job end so; return how to run it."""
 
     def execute(*_: object, **_named: object) -> ScanEnd:
         if error is not None:
@@ -119,32 +84,28 @@ def end_with(
         return ScanEnd("completed")
 
     monkeypatch.setattr(scan_runs, "execute_job", execute)
-    monkeypatch.setattr(scan_runs, "give_back_memory", lambda: given_back.append("all"))
-    return lambda: run_scan("job", 1), given_back
+    return lambda: run_scan("job", 1)
 
 
 def test_a_scan_begins_without_what_the_one_before_has_left(
     process: RunProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     process.current_scan.has_failed = True
-    run, given_back = end_with(monkeypatch, None)
+    run = end_with(monkeypatch, None)
     assert run() == ScanEnd("completed")
     assert not process.current_scan.has_failed
-    assert given_back == ["all"]
 
 
 @pytest.mark.usefixtures("process")
 def test_a_scan_whose_store_goes_away_waits_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run, given_back = end_with(monkeypatch, OperationalError("select 1", {}, OSError("away")))
+    run = end_with(monkeypatch, OperationalError("select 1", {}, OSError("away")))
     assert run() == ScanEnd("unwritten", wait=ResourceWait("worker", STORE_WAIT_S))
-    assert given_back == ["all"]
 
 
 @pytest.mark.usefixtures("process")
 def test_any_other_error_reaches_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
-    run, given_back = end_with(monkeypatch, ValueError("a fault"))
+    run = end_with(monkeypatch, ValueError("a fault"))
     with pytest.raises(ValueError, match="a fault"):
         run()
-    assert given_back == ["all"]
