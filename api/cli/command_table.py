@@ -196,9 +196,8 @@ class CommandGroup(TyperGroup):
         super().__init__(**options)
         self.commands.update({entry.name: entry.listed for entry in COMMANDS})
 
+    # Typer has no public names for the types of its commands and contexts.
     @override
-    def resolve_command(
-        self, ctx: Any, args: list[str]
-    ) -> Any:  # Typer's types have no public names
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
         return name, BY_NAME[name].loaded if name in BY_NAME else command, rest

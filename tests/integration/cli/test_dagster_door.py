@@ -103,12 +103,14 @@ def ui(running_ui: Ui) -> Ui:
 
 
 ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
-    "a query in the address": (403, lambda ui: ui.ask("GET", IN_ADDRESS, None)),
+    "a query in the address, of another site": (
+        403, lambda ui: ui.ask("GET", IN_ADDRESS, None, sec_fetch_site="cross-site")),
+    "the same of a page on another port": (
+        403, lambda ui: ui.ask("GET", IN_ADDRESS, None, sec_fetch_site="same-site")),
     "the same under a foreign host name": (
         421, lambda ui: ui.ask("GET", IN_ADDRESS, None, host="rebound.example")),
     "a JSON body under a foreign host name": (
         421, lambda ui: ui.ask("POST", "/graphql", AS_JSON, host="rebound.example:80", **JSON)),
-    "a form without a body": (415, lambda ui: ui.ask("POST", IN_ADDRESS, b"")),
     "a form of another site": (
         403, lambda ui: ui.ask("POST", IN_ADDRESS, b"", origin="https://other.example",
                                sec_fetch_site="cross-site")),
@@ -118,10 +120,11 @@ ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
     "JSON of a sandboxed frame": (
         403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="null", **JSON)),
     "JSON declared as plain text": (
-        415, lambda ui: ui.ask("POST", "/graphql", AS_JSON,
+        403, lambda ui: ui.ask("POST", "/graphql", AS_JSON, origin="https://other.example",
                                content_type="text/plain; application/json")),
     "GraphQL declared as itself": (
-        415, lambda ui: ui.ask("POST", "/graphql", DELETE.encode(),
+        403, lambda ui: ui.ask("POST", "/graphql", DELETE.encode(),
+                               origin="https://other.example",
                                content_type="application/graphql")),
     "an event of another site": (
         403, lambda ui: ui.ask("POST", "/report_asset_materialization/track", b"{}",
