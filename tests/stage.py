@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
 from dagster import AssetKey, DagsterInstance
 
 from api.cli.processes.child_processes import (
@@ -278,13 +277,6 @@ class Stage:
         except httpx2.HTTPError:
             return False
         return True
-
-
-def _command_line(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.NoSuchProcess:  # zombies, too
-        return []
 
 
 @contextmanager
