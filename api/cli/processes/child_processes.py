@@ -60,7 +60,7 @@ class Child:
     """A running program with its process group and its log."""
 
     def __init__(
-        self, program: Program, process: "subprocess.Popen[str]", output: Thread | None = None
+        self, program: Program, process: "subprocess.Popen[bytes]", output: Thread | None = None
     ) -> None:
         self.program = program
         self.process = process
@@ -170,12 +170,10 @@ class ChildProcessGroup:
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
         with self._signals.held():
-            reader, writer = os.pipe()
-            process = _execute(program, writer)
-            os.close(writer)
+            process = _execute(program)
             # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
-            child = Child(program, process, _keep_log(program, reader))
+            child = Child(program, process, _keep_log(program, process))
             self._children.append(child)
         return child
 
@@ -383,7 +381,11 @@ def is_listening(port: int, host: str = LOOPBACK) -> bool:
 def is_accepting(path: Path) -> bool:
     """Return True if a program listens on the socket file."""
     with socket.socket(socket.AF_UNIX) as connection:
-        return connection.connect_ex(str(path)) == 0
+        try:
+            connection.connect(str(path))
+        except OSError:
+            return False
+        return True
 
 
 def local_address(host: str) -> str:
@@ -397,37 +399,36 @@ def service_url(host: str, port: int) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _execute(program: Program, output: int) -> "subprocess.Popen[str]":
+def _execute(program: Program) -> "subprocess.Popen[bytes]":
     unread = subprocess.DEVNULL if program.is_quiet else None
-    stream = unread if program.log is None else output
     return subprocess.Popen(  # noqa: S603 -- our own command lines
         list(program.command),
         stdin=subprocess.DEVNULL,
-        stdout=stream,
+        stdout=unread if program.log is None else subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        bufsize=0,
         env={**os.environ, **(program.env or {})},
         start_new_session=True,
     )
 
 
-def _keep_log(program: Program, reader: int) -> Thread | None:
+def _keep_log(program: Program, process: "subprocess.Popen[bytes]") -> Thread | None:
     """Write what a program prints to its log as JSON lines, in a thread, until nobody prints."""
     if program.log is None:
-        os.close(reader)
         return None
+    assert process.stdout is not None
     program.log.parent.mkdir(parents=True, exist_ok=True)
     log = program.log.open("ab", buffering=0)
-    writing = Thread(target=_write_log, args=(reader, log, program.name), daemon=True)
+    writing = Thread(target=_write_log, args=(process.stdout, log, program.name), daemon=True)
     writing.start()
     return writing
 
 
-def _write_log(reader: int, log: IO[bytes], name: str) -> None:
+def _write_log(output: IO[bytes], log: IO[bytes], name: str) -> None:
     from pipelines.logs import to_log_lines  # noqa: PLC0415 -- loads structlog
 
     rest = b""
-    with log, os.fdopen(reader, "rb", buffering=0) as output:
+    with log, output:
         while chunk := output.read(OUTPUT_CHUNK):
             whole, end, rest = (rest + chunk).rpartition(b"\n")
             log.write(b"".join(to_log_lines(whole + end, logger=name)))

@@ -8,7 +8,6 @@ import typer
 
 from api.cli.processes.child_processes import DAGSTER_PORT
 from api.cli.terminal import exit_with_input_error, print_message, safe
-from pipelines.orchestration.instance import INSTANCE_FOLDER
 
 
 def serve(
@@ -53,9 +52,13 @@ def dagster_ui(
         )
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
+    from pipelines.open_stores import open_chosen_home  # noqa: PLC0415 -- loads SQLAlchemy
+    from pipelines.orchestration.instance import write_instance_config  # noqa: PLC0415 -- as above
 
-    os.environ.setdefault("DAGSTER_HOME", str(INSTANCE_FOLDER))
     settings = ApiSettings()
+    if "DAGSTER_HOME" not in os.environ:
+        home = open_chosen_home(settings)
+        os.environ["DAGSTER_HOME"] = str(write_instance_config(settings, home))
     if not settings.has_tokens and not is_loopback(host):
         raise typer.BadParameter(f"OWN_API_TOKEN is required to listen on {host}")
     try:
