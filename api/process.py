@@ -4,7 +4,6 @@ It imports neither Dagster nor audio decoding; a test checks `sys.modules`. With
 profile the service still starts, and each request reports what is missing.
 """
 
-import gc
 import signal
 import socket
 import sys
@@ -34,7 +33,6 @@ from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.captures.recording.tracing import start_tracing
-from pipelines.freed_memory import limit_heaps
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
@@ -90,14 +88,12 @@ def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
     # uvicorn raises the signal again after it has stopped; exit normally so that the stores close
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
-    limit_heaps()  # before the threads that would get one each
     feed = JobBroadcaster(limit=settings.event_streams_max)
     start_tracing()
     with (
         suppress(KeyboardInterrupt),
         buffered_logging() as lines,
         build_app_from_settings(settings, feed=feed, note=lines.note) as app,
-        _startup_objects_frozen(),
     ):
         _Server(
             feed,
@@ -110,18 +106,6 @@ def run_server(settings: ApiSettings) -> None:
                 **server_options(settings),
             ),
         ).run()
-
-
-@contextmanager
-def _startup_objects_frozen() -> Iterator[None]:
-    """Exclude start-up objects from garbage collection, which would otherwise delay responses."""
-    gc.collect()
-    gc.freeze()
-    gc.enable()
-    try:
-        yield
-    finally:
-        gc.unfreeze()  # some libraries warn about frozen objects at exit
 
 
 class _Server(uvicorn.Server):

@@ -30,7 +30,10 @@ WRITE_INTERVAL_S = 0.05
 FIELDS = "fields"
 """Attribute of a record of `logging` with what its line is about."""
 _KEYS = ("time", "level", "logger", "message")
-_DAGSTER_RECORD = re.compile(rb"[0-9-]{10} [0-9:]{8} [+-][0-9]{4} - dagster - (?P<level>[A-Z]+) - ")
+_COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
+_DAGSTER_RECORD = re.compile(
+    rb"[0-9-]{10} [0-9:]{8} [+-][0-9]{4} - (?P<logger>dagster[\w.-]*) - (?P<level>[A-Z]+) - "
+)
 _STATED_FAILURE = "dagster._core.definitions.events.Failure: "
 """A reason that a user reads, for whom a traceback says nothing."""
 _TRACEBACK = "Traceback (most recent call last):"
@@ -120,10 +123,10 @@ def to_log_lines(text: bytes, *, logger: str) -> Iterator[bytes]:
     """Convert the output of a program to JSON lines: what is none yet is wrapped in one.
 
     Neighbouring lines of text, such as those of a traceback, become one object; so does each record
-    of Dagster's console, which it uses in runs that are launched from its UI.
+    of Dagster's programs, and of runs that are launched from its UI.
     """
     plain: list[str] = []
-    for raw in text.splitlines():
+    for raw in _COLOUR.sub(b"", text).splitlines():
         is_line = _is_log_line(raw)
         if is_line or _DAGSTER_RECORD.match(raw):
             yield from _wrapped(plain, logger)
@@ -163,8 +166,11 @@ def _wrapped(plain: list[str], logger: str) -> Iterator[bytes]:
     text = "\n".join(plain)
     record = _DAGSTER_RECORD.match(plain[0].encode())
     message, _, trace = text.partition("Stack Trace:\n")
-    level = record["level"].decode().lower() if record else "info"
-    if _TRACEBACK in text and not record:
+    level = "info"
+    if record:
+        level, logger = record["level"].decode().lower(), record["logger"].decode()
+        message = message[record.end() :]
+    elif _TRACEBACK in text:
         message, trace, level = plain[-1], text, "error"
     entry: dict[str, object] = {"level": level, "logger": logger, "message": message.strip()}
     if trace and _STATED_FAILURE not in message:

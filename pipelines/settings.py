@@ -92,7 +92,6 @@ class Settings(BaseSettings):
         None, description="Celery's broker, for Dagster's runs on Celery workers; default: none"
     )
     worker_runs: int = Field(2, ge=1, le=64, description="scans that run at the same time")
-    worker_gives_way: bool = Field(True, description="run scans at low priority")
     listening_workers: int = Field(2, ge=1, le=64, description="child processes that decode audio")
     heartbeat_s: float = Field(2.0, gt=0, description="seconds between a worker's heartbeats")
     worker_lost_after_s: float = Field(20.0, gt=0, description="seconds until a silent one is lost")

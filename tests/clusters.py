@@ -12,8 +12,7 @@ import httpx2
 import psutil
 from celery import Celery
 
-from api.cli.processes.child_processes import ChildProcessGroup
-from api.cli.processes.supervisor import Supervisor
+from api.cli.processes.child_processes import ChildProcessGroup, Supervisor
 from deploy.local.cluster import Cluster, ClusterPlan
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -100,7 +99,7 @@ def open_cluster(**plan: Any) -> Iterator[OpenCluster]:
         cluster.start_stores(process_group)
         is_ready: list[bool] = []
         announce = lambda: is_ready.append(True)  # noqa: E731 -- as short as it is
-        supervisor = Supervisor(process_group, cluster.services(), on_ready=announce)
+        supervisor = Supervisor(process_group, cluster.programs(), on_ready=announce)
         address = f"http://127.0.0.1:{cluster.plan.api_port}"
         with httpx2.Client(base_url=address, timeout=120) as client:
             opened = OpenCluster(cluster, process_group, supervisor, client)

@@ -20,7 +20,6 @@ _COMMAND = "a command that tests run as a process"
 _SERVICE = "tests ask a service in a process of its own"
 _RUN = "what runs it is a process of the worker or of Dagster"
 _PROGRAM = "a program of its own"
-_APART = "tests run it in a process of its own"
 _KERNEL = "notebooks and drawing processes run it"
 BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/mcp.py": _COMMAND,
@@ -28,9 +27,6 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/system/services.py": _COMMAND,
     "api/cli/main.py": _COMMAND,
     "api/cli/processes/dagster_access.py": _SERVICE,
-    "api/cli/processes/forked_programs.py": _SERVICE,
-    "api/cli/processes/preloaded_programs.py": _COMMAND,
-    "api/cli/processes/worker_supervision.py": _COMMAND,
     "api/routes/extensions/evidence.py": _SERVICE,
     "api/services/evidence/excerpts.py": _SERVICE,
     "api/services/job_feed.py": _SERVICE,
@@ -39,11 +35,9 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/audio/decode/excerpt_process.py": _PROGRAM,
     "pipelines/catalog/background.py": _RUN,
     "pipelines/definitions.py": _RUN,
-    "pipelines/forked_processes.py": _RUN,
     "pipelines/orchestration/catalog_runs.py": _RUN,
     "pipelines/orchestration/runs/celery_runs.py": _RUN,
     "pipelines/orchestration/runs/run_session.py": _RUN,
-    "pipelines/orchestration/worker/low_priority.py": _RUN,
     "pipelines/platform/providers/__init__.py": _SERVICE,
     "pipelines/reports/drawing.py": _KERNEL,
     "pipelines/reports/figures/header.py": _KERNEL,
@@ -51,7 +45,6 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "sandbox/__main__.py": _PROGRAM,
     "sandbox/world/sound/render_process.py": _PROGRAM,
     "pipelines/scan/service/open_service.py": _COMMAND,
-    "warehouse/tables/arrow_without_pandas.py": _APART,
 }
 """Modules below the floor, each with the reason why no watched process takes more of it."""
 

@@ -10,7 +10,7 @@ from dagster_webserver.app import create_app_from_workspace_process_context
 from starlette.applications import Starlette
 from starlette.routing import BaseRoute, Mount, Route
 
-from api.cli.processes.dagster_ui import RoleWorkspace
+from pipelines.orchestration.dagster_compat import WorkspaceProcessContext
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def open_dagster_app(folder: Path) -> Iterator[tuple[Starlette, DagsterInstance]
     """The application without definitions, and its instance."""
     with (
         DagsterInstance.local_temp(str(folder)) as instance,
-        RoleWorkspace(instance, EmptyWorkspaceTarget()) as workspace,
+        WorkspaceProcessContext(instance, EmptyWorkspaceTarget()) as workspace,
     ):
         yield create_app_from_workspace_process_context(workspace), instance
 

@@ -37,7 +37,7 @@ PRODUCT = [str(ROOT / name) for name in PACKAGES]
 EXCLUDED = [
     r"^ +\.\.\.$",  # the body of a Protocol's method
     r"if __name__ == .__main__.:",
-    r"@compiled_loop",  # compiled: no interpreter sees its lines
+    r"@_(fast_)?loop$",  # compiled: no interpreter sees its lines
 ]
 INTO = "MEASURED_INTO"
 """The environment variable that names the folder to a child; `measured_children` reads it."""

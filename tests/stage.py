@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-import psutil
 from dagster import AssetKey, DagsterInstance
 
 from api.cli.processes.child_processes import (
@@ -40,7 +39,6 @@ HOUR_S = 3600.0
 IN_TESTS = {
     "LISTENING_WORKERS": "1",
     "RANDOM_AUDIT_SIZE": "0",  # it reads and decodes; tests of it set another size
-    "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
 }
 """Benches measure what people get; tests need less, and need it beside other programs."""
 PATIENCE_S = 240.0  # a machine may be busy with other things; a test may take 600
@@ -248,12 +246,6 @@ class Stage:
     def instance(self) -> DagsterInstance:
         return open_instance(self.home)
 
-    def processes(self, *, with_word: str) -> list[psutil.Process]:
-        """Processes below the worker whose command line holds a word; one that ends has none."""
-        assert self.worker is not None
-        below = psutil.Process(self.worker.process.pid).children(recursive=True)
-        return [one for one in below if any(with_word in part for part in _command_line(one))]
-
     def _start(self, command: str, arguments: list[str], **settings: str) -> Child:
         stamp = datetime.now(UTC).strftime("%H%M%S%f")
         return self.process_group.start(
@@ -291,13 +283,6 @@ class Stage:
         except httpx2.HTTPError:
             return False
         return True
-
-
-def _command_line(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.NoSuchProcess:  # zombies, too
-        return []
 
 
 @contextmanager

@@ -103,9 +103,7 @@ class SwitchedPlatform:
         with open_stage(root, self.cache, is_measured=True) as stage:
             stage.port = self.stage.port
             stage.settings["PROFILE"] = str(self.profile)
-            stage.start_worker(
-                WORKER_GIVES_WAY="false", RANDOM_AUDIT_SIZE="0", LISTENING_WORKERS="1"
-            )
+            stage.start_worker(RANDOM_AUDIT_SIZE="0", LISTENING_WORKERS="1")
             stage.wait(lambda: _is_at_work(stage))
             began = time.monotonic()
             job = stage.ended(stage.ask(self.track["prose"], **{**_PARAMETERS, **parameters}))

@@ -1,18 +1,13 @@
 """The table of commands. A command's module is imported when it is called, so `--help` is fast."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, override
+from typing import Any, override
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-
-if TYPE_CHECKING:  # Typer exports these types under private names alone
-    from typer._click.core import Command, Context
-    from typer._click.formatting import HelpFormatter
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,7 @@ class CommandEntry:
     summary: str
 
     @cached_property
-    def listed(self) -> "Command":
+    def listed(self) -> TyperCommand:
         """What `--help` lists; imports nothing."""
         return TyperCommand(
             self.name,
@@ -42,7 +37,7 @@ class CommandEntry:
         )
 
     @cached_property
-    def loaded(self) -> "Command":
+    def loaded(self) -> TyperCommand | TyperGroup:
         """The command itself, imported."""
         module, _, attribute = self.place.partition(":")
         found: typer.Typer | Callable[..., object] = getattr(
@@ -54,7 +49,9 @@ class CommandEntry:
             return group
         single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
         single.command(self.name)(found)
-        return typer.main.get_command(single)
+        command = typer.main.get_command(single)
+        assert isinstance(command, TyperCommand), "it has one command"
+        return command
 
 
 PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
@@ -204,24 +201,10 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **options: Any) -> None:  # passed on: Typer's own options of any type
         super().__init__(**options)
-        self.commands: dict[str, Command] = {entry.name: entry.listed for entry in COMMANDS}
-        self._is_listing = False
+        self.commands.update({entry.name: entry.listed for entry in COMMANDS})
 
+    # Typer has no public names for the types of its commands and contexts.
     @override
-    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
-        if self._is_listing or cmd_name not in BY_NAME:
-            return super().get_command(ctx, cmd_name)
-        return BY_NAME[cmd_name].loaded
-
-    @override
-    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        with self._listing():
-            super().format_help(ctx, formatter)
-
-    @contextmanager
-    def _listing(self) -> Iterator[None]:
-        self._is_listing = True
-        try:
-            yield
-        finally:
-            self._is_listing = False
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, BY_NAME[name].loaded if name in BY_NAME else command, rest

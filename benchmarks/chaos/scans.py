@@ -227,7 +227,7 @@ def open_campaign(root: Path, cache: Path, *, seed: int, runs: int = 4) -> Itera
         with open_proxy(platform.port) as proxy:
             stage.port = proxy.port
             stage.settings |= {
-                "RANDOM_AUDIT_SIZE": "0", "LISTENING_WORKERS": "1", "WORKER_GIVES_WAY": "false",
+                "RANDOM_AUDIT_SIZE": "0", "LISTENING_WORKERS": "1",
                 "WORKER_RUNS": str(runs), "DAILY_REQUEST_BUDGET": "10000000",
                 "RATE_LIMIT_PER_S": "0",
             }  # fmt: skip

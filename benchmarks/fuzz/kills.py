@@ -287,20 +287,9 @@ def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scans_of(worker: psutil.Process) -> list[psutil.Process]:
-    """Return the scan processes of a worker, which are forked from a process of it."""
-    return [
-        scan
-        for template in worker.children()
-        if _forks_scans(template)
-        for scan in template.children()
-        if _forks_scans(scan)  # one that is not ready has its name from the process it is forked of
-        or _has_word(scan, "sametrack: run")
-    ]
-
-
-def _forks_scans(process: psutil.Process) -> bool:
-    """Whether scans are forked from it: forked from the worker, or started when that one ended."""
-    return any(_has_word(process, word) for word in ("forks the scans of", "forkserver"))
+    """Return the scan processes of a worker, which are forked from its fork server."""
+    below = worker.children(recursive=True)
+    return [process for process in below if _has_word(process, "sametrack: run")]
 
 
 def _has_word(process: psutil.Process, word: str) -> bool:

@@ -97,11 +97,11 @@ class CatalogBench:
 
 
 def _kind(process: psutil.Process) -> str:
-    """Return what a process of the worker is there for; all that are forked look alike."""
+    """Return what a process of the worker is there for."""
     command = " ".join(process.cmdline())
     if "decoder_process" in command:
         return "decoders"
-    return "scans, and a look-up" if "scans of process" in command else "others"
+    return "fork server, scans, look-up" if "forkserver" in command else "others"
 
 
 def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[Told]:

@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli.interrupts import Interrupted
-from api.cli.processes.child_processes import ChildProcessGroup
-from api.cli.processes.supervisor import Supervisor
+from api.cli.processes.child_processes import ChildProcessGroup, Supervisor
 from api.cli.terminal import out, print_message, safe, show_error
 from deploy.local.cluster import Cluster, ClusterPlan
 from warehouse.records.errors import SametrackError
@@ -44,7 +43,7 @@ def run(cluster: Cluster, process_group: ChildProcessGroup) -> None:
     """Start a cluster and supervise it until a stop signal."""
     print_message(f"starting; logs are in {safe(cluster.plan.logs)}")
     cluster.start_stores(process_group)
-    Supervisor(process_group, cluster.services(), on_ready=lambda: announce(cluster)).run()
+    Supervisor(process_group, cluster.programs(), on_ready=lambda: announce(cluster)).run()
 
 
 def announce(cluster: Cluster) -> None:

@@ -1,11 +1,11 @@
 """The plan of a cluster on one machine: which processes, with which settings."""
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from api.cli.commands.system.up import UpConfig, services
+from api.cli.commands.system.up import UpConfig, prepare_storage, programs
 from api.cli.processes.child_processes import (
     LOOPBACK,
     ChildProcessGroup,
@@ -14,9 +14,9 @@ from api.cli.processes.child_processes import (
     is_listening,
     sametrack_command,
 )
-from api.cli.processes.supervisor import Service
 from deploy.local.stores import ObjectStore, PostgresServer, RedisServer
-from pipelines.orchestration.instance import INSTANCE_FOLDER
+from pipelines.orchestration.instance import dagster_environment
+from pipelines.settings import Settings
 from warehouse.home.folder import open_home
 
 CELERY_APP = "pipelines.orchestration.runs.celery_runs"
@@ -50,7 +50,7 @@ class ClusterPlan:
 
 
 class Cluster:
-    """The processes of a cluster; `start_stores` first, then supervise `services`."""
+    """The processes of a cluster; `start_stores` first, then supervise `programs`."""
 
     def __init__(self, plan: ClusterPlan) -> None:
         self.plan = plan
@@ -58,18 +58,29 @@ class Cluster:
         self.redis = RedisServer(plan.logs)
         self.objects = ObjectStore(plan.logs)
         self.home = open_home(plan.folder / "home", "sandbox")
+        settings = {name.lower(): value for name, value in self._settings().items()}
+        self._dagster = dagster_environment(Settings.model_validate(settings), self.home)
 
     def start_stores(self, process_group: ChildProcessGroup) -> None:
-        """Start PostgreSQL, Redis and the S3 server, and wait until they can be used."""
+        """Start PostgreSQL, Redis and the S3 server, and make what must be there to use them."""
         self.plan.logs.mkdir(parents=True, exist_ok=True)
         postgres = process_group.start(self.postgres.program())
         process_group.start(self.redis.program())
         objects = process_group.start(self.objects.program())
         self.postgres.create_databases(postgres)
         self.objects.create_bucket(objects)
+        prepare_storage(process_group, logs=self.plan.logs, env=self.environment())
 
     def environment(self) -> dict[str, str]:
-        """Return the settings of all processes."""
+        """Return the settings of all processes, with what is no setting of ours."""
+        return {
+            **self._settings(),
+            **self._dagster,
+            "PYTHONUNBUFFERED": "1",
+            **self.objects.environment(),
+        }
+
+    def _settings(self) -> dict[str, str]:
         plan = self.plan
         return {
             "PROFILE": "sandbox",
@@ -84,28 +95,24 @@ class Cluster:
             "WORKER_RUNS": str(plan.celery_workers),
             "HEARTBEAT_S": "1",
             "WORKER_LOST_AFTER_S": f"{WORKER_LOST_AFTER_S:g}",
-            "DAGSTER_HOME": str(INSTANCE_FOLDER),
-            "SAMETRACK_DAGSTER_DIR": str(self.home.dagster_dir),
-            "PYTHONUNBUFFERED": "1",
-            **self.objects.environment(),
         }
 
-    def services(self) -> list[Service]:
+    def programs(self) -> list[Program]:
         """Return all but the stores: what `sametrack up` starts, more APIs, Celery workers."""
         plan = self.plan
         up = UpConfig(
             profile="sandbox", world="sandbox", api_host=LOOPBACK, api_port=plan.api_port,
             dagster_port=plan.dagster_port, sandbox_port=None, seed=plan.seed, size=plan.size,
-            calendar=plan.calendar, logs=plan.logs, dagster_dir=self.home.dagster_dir,
-            socket=plan.folder / "code.sock", has_token=False,
+            calendar=plan.calendar, logs=plan.logs, dagster=self._dagster,
+            run_dir=plan.folder, has_token=False,
         )  # fmt: skip
-        found = [Service(self._with_settings(one.program), one.is_ready) for one in services(up)]
+        found = [self._with_settings(program) for program in programs(up)]
         found.insert(0, self._sandbox())
         found += [self._api(number) for number in range(2, plan.apis + 1)]
         found += [self._celery_worker(number) for number in range(1, plan.celery_workers + 1)]
         return found
 
-    def _sandbox(self) -> Service:
+    def _sandbox(self) -> Program:
         plan = self.plan
         world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
         cache = () if plan.sound_cache is None else ("--cache", str(plan.sound_cache))
@@ -118,27 +125,26 @@ class Cluster:
             "--latency-ms",
             str(plan.latency_ms),
         )
-        return self._service("sandbox", command, port=plan.sandbox_port)
+        return self._program("sandbox", command, port=plan.sandbox_port)
 
-    def _api(self, number: int) -> Service:
+    def _api(self, number: int) -> Program:
         port = find_port()
-        return self._service(
+        return self._program(
             f"api-{number}", sametrack_command("serve", "--port", str(port)), port=port
         )
 
-    def _celery_worker(self, number: int) -> Service:
+    def _celery_worker(self, number: int) -> Program:
         name = f"celery-{number}"
         command = [
             *(sys.executable, "-m", "celery", "-A", CELERY_APP, "worker", "--concurrency", "1"),
             *("--hostname", f"{name}@%h", "--without-gossip", "--without-mingle", "-l", "WARNING"),
         ]
-        return self._service(name, command)
+        return self._program(name, command)
 
-    def _service(self, name: str, command: list[str], *, port: int | None = None) -> Service:
-        program = Program(name=name, command=command, log=self.plan.logs / f"{name}.log")
+    def _program(self, name: str, command: list[str], *, port: int | None = None) -> Program:
+        log = self.plan.logs / f"{name}.log"
         is_ready = None if port is None else lambda: is_listening(port)
-        return Service(self._with_settings(program), is_ready)
+        return self._with_settings(Program(name=name, command=command, log=log, is_ready=is_ready))
 
     def _with_settings(self, program: Program) -> Program:
-        env = {**(program.env or {}), **self.environment()}
-        return Program(name=program.name, command=program.command, log=program.log, env=env)
+        return replace(program, env={**(program.env or {}), **self.environment()})

@@ -1,11 +1,10 @@
 """When the sounds of a catalogue's run are looked up in the index of its references.
 
 Each time as many tracks have ended as had before, and at the end of each run: so a sound is looked
-up again about as often as the number of tracks has doubled. A process of its own does it, at low
-priority. What was looked up before is skipped, so a run that ended no track costs little.
+up again about as often as the number of tracks has doubled. A process of its own does it. What was
+looked up before is skipped, so a run that ended no track costs little.
 """
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
@@ -14,7 +13,7 @@ import structlog
 
 from pipelines.catalog.open_service import look_up_sounds
 from pipelines.catalog.run import CatalogProgress
-from pipelines.forked_processes import exit_with, forking_context
+from pipelines.fork_server import exit_with_parent, fork_server_context
 from pipelines.logs import configure_process_logging
 from pipelines.settings import Settings
 from warehouse.records.errors import InputError
@@ -23,7 +22,6 @@ FIRST_AFTER = 20
 """Ended tracks before the first look-up within a run."""
 _NO_LAST = ("taken_over", "disk_full")
 """Ends without a last look-up: another process makes it, or an index has no space."""
-_NICENESS = 10
 log = structlog.get_logger("catalog")
 
 
@@ -84,8 +82,8 @@ class LookUps:
 
 def start_look_up(settings: Settings, name: str) -> LookUp:
     """Look up the sounds of a catalogue in a process that ends with this one."""
-    process = forking_context().Process(
-        target=_look_up, args=(settings, name, os.getpid()), name=f"look-up-{name}", daemon=True
+    process = fork_server_context().Process(
+        target=_look_up, args=(settings, name), name=f"look-up-{name}", daemon=True
     )
     process.start()
     return process
@@ -96,10 +94,9 @@ def look_ups(settings: Settings, name: str) -> LookUps:
     return LookUps(partial(start_look_up, settings, name))
 
 
-def _look_up(settings: Settings, name: str, worker_pid: int) -> None:
-    exit_with(worker_pid)
+def _look_up(settings: Settings, name: str) -> None:
+    exit_with_parent()
     configure_process_logging()
-    os.nice(_NICENESS)
     try:
         counts = look_up_sounds(settings, name, waits=True, on_done=lambda *_: None)
     except (ValueError, InputError):  # another try would end in the same way

@@ -11,16 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import override
 
-from pipelines.reports import without_unused
+import nbformat
+import papermill
+from jupyter_client.manager import AsyncKernelManager
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
 from pipelines.reports.catalogue import NOTEBOOKS, Notebook
 from warehouse.records import errors
 from warehouse.records.errors import InputError, SametrackError, WarehouseError
-
-with without_unused():
-    import nbformat
-    import papermill
-    from jupyter_client.manager import AsyncKernelManager
-    from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
 START_S = 60
 CELL_S = 300

@@ -87,7 +87,6 @@ class ScanRun:
         self._context = copy_context()
         self._context.run(watch_pauses, self._note_pause)
         self._pauses = 0
-        self.is_starved = False
         self._preview = PreviewWriter(self._write_preview)
         self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
@@ -290,9 +289,7 @@ class ScanRun:
             self.save_progress()
 
     def _waits_for(self) -> WaitingFor | None:
-        if self._pauses:
-            return "host_pause"
-        return "processor" if self.is_starved else None
+        return "host_pause" if self._pauses else None
 
     def save_progress(self) -> None:
         """Save the progress now."""

@@ -20,7 +20,6 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from pipelines.freed_memory import give_back_memory
 from pipelines.settings import last_day_of
 from sandbox.server.addresses import SandboxUrls
 from sandbox.server.device.phone import SimulatedPhone
@@ -185,7 +184,6 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then print the ready line."""
         await super().startup(sockets=sockets)
-        give_back_memory()  # what making the world took
         sys.stdout.write(json.dumps(self._ready) + "\n")
         sys.stdout.flush()
 

@@ -15,9 +15,8 @@ from tests.visitor import PATIENCE_MS, Visitors
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
-TOKEN = "token-to-look"
+TOKEN = "token-of-the-owner"
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
-DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'
 POST = """async query => (await fetch('/graphql', {
   method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({query}),
 })).status"""
@@ -29,24 +28,19 @@ class Town:
     def __init__(self, stage: Stage, console: str, ui: str) -> None:
         self.stage, self.console, self.ui = stage, console, ui
 
-    def has_run(self) -> bool:
-        with self.stage.instance() as instance:
-            return instance.get_run_by_id(RUN_ID) is not None
-
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    """A service and a UI for readers, with a run."""
+    """A service and a UI for an operator, with a run."""
     root = tmp_path_factory.mktemp("guarded")
-    (root / "tokens").write_text(f"read {sha256(TOKEN.encode()).hexdigest()}\n")
+    (root / "tokens").write_text(f"operate {sha256(TOKEN.encode()).hexdigest()}\n")
     with open_stage(root, root) as stage:
         port = find_port()
         ui = f"http://127.0.0.1:{port}"
         stage.settings = {
             "OWN_API_TOKENS": str(root / "tokens"),
             "DAGSTER_URL": ui,
-            "DAGSTER_HOME": str(ROOT),
-            "SAMETRACK_DAGSTER_DIR": str(stage.home.dagster_dir),
+            "DAGSTER_HOME": str(stage.home.dagster_dir),
         }
         with stage.instance() as instance:
             instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
@@ -124,12 +118,10 @@ def test_a_service_that_cannot_answer_does_not_blame_the_token(
     expect(dialog.get_by_role("alert")).to_contain_text("The service does not respond")
 
 
-def test_who_signed_in_at_the_console_sees_the_ui_and_launches_nothing(
-    town: Town, visitors: Visitors
-) -> None:
+def test_who_signed_in_at_the_console_sees_the_ui(town: Town, visitors: Visitors) -> None:
     view = visitors.of(town.console).open()
     sign_in(view.page)
-    expect(view.page.get_by_role("button", name="Sign in")).to_contain_text("read")
+    expect(view.page.get_by_role("button", name="Sign in")).to_contain_text("operate")
     with view.page.expect_popup() as opened:
         view.page.get_by_role("link", name="Dagster UI").click()
     page = opened.value
@@ -137,8 +129,6 @@ def test_who_signed_in_at_the_console_sees_the_ui_and_launches_nothing(
     page.goto(f"{town.ui}/runs")
     expect(page.get_by_text(RUN_ID[:8]).first).to_be_visible(timeout=PATIENCE_MS)
     assert page.evaluate(POST, "{ version }") == 200
-    assert page.evaluate(POST, DELETE) == 403
-    assert town.has_run()
 
 
 def test_a_stranger_of_the_ui_is_led_to_its_page_and_back(town: Town, visitors: Visitors) -> None:

@@ -30,7 +30,6 @@ from warehouse.lake.reading import open_lake_for_reading
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseError
 from warehouse.records.worlds import is_demo_world
-from warehouse.tables.arrow_without_pandas import let_arrow_use_pandas
 
 type AsOfTime = str | date | datetime
 
@@ -225,7 +224,6 @@ class TableGroup:
 
 def open_reading(address: str | Path | None, *, as_of: AsOfTime | None) -> Warehouse:
     """Open a warehouse; see `warehouse.open_warehouse`."""
-    let_arrow_use_pandas()
     moment = None
     if as_of is not None:
         text = as_of if isinstance(as_of, str) else as_of.isoformat()

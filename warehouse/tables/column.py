@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from warehouse.tables.arrow_without_pandas import start_arrow
 from warehouse.tables.naming import unit_of
-
-start_arrow()
 
 TEXT = pa.string()
 INTEGER = pa.int64()

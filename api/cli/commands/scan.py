@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from api.cli.job_client import JobClient
-from api.cli.processes.child_processes import is_listening, service_url
-from api.cli.processes.worker_supervision import WorkerSupervisor
+from api.cli.processes.child_processes import WorkerSupervisor, is_listening, service_url
 from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_result

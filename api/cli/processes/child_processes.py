@@ -2,7 +2,8 @@
 
 Each child leads its own session and process group, so that a stop signal also reaches its own
 children. `ChildProcessGroup` stops all of them when its block ends; a watchdog process
-(`parent_watchdog.py`) does the same if this process is killed.
+(`parent_watchdog.py`) does the same if this process is killed. `Supervisor` keeps
+programs running, `WorkerSupervisor` the worker that a command waits for.
 """
 
 import os
@@ -11,15 +12,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import IO, Protocol, Self
+from typing import IO, Self
 
 from api.cli.interrupts import Interrupted
 from api.cli.processes import parent_watchdog
+from api.cli.terminal import err, print_message, safe
+from warehouse.records.errors import SametrackError, WorkerUnavailableError
 
 LOOPBACK = "127.0.0.1"
 DAGSTER_PORT = 8781
@@ -29,6 +32,10 @@ POLL_INTERVAL_S = 0.05
 LOG_TAIL_LINES = 12
 OUTPUT_CHUNK = 1 << 16
 OUTPUT_WAIT_S = 1.0
+SUPERVISE_EVERY_S = 0.2
+LOOK_FOR_WORKER_EVERY_S = 2.0
+BACK_OFF_S = (0.5, 2.0, 5.0, 15.0)
+STEADY_AFTER_S = 60.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -36,8 +43,8 @@ STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 class Program:
     """A program to run: command line, log file and extra environment variables.
 
-    With `is_forked` it is forked from a process that has loaded what our programs need. It has a
-    log, and its command is `python -m MODULE ...`.
+    It is started when `can_start` is true, at once without it; without `is_ready` it is ready as
+    soon as it runs.
     """
 
     name: str
@@ -45,25 +52,15 @@ class Program:
     log: Path | None = None
     env: Mapping[str, str] | None = None
     is_quiet: bool = False
-    is_forked: bool = False
-
-
-class RunningProcess(Protocol):
-    """A process as `subprocess` has it; `wait` and `poll` return a negative signal, too."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def poll(self) -> int | None: ...
-
-    def wait(self) -> int: ...
+    is_ready: Callable[[], bool] | None = None
+    can_start: Callable[[], bool] | None = None
 
 
 class Child:
     """A running program with its process group and its log."""
 
     def __init__(
-        self, program: Program, process: RunningProcess, output: Thread | None = None
+        self, program: Program, process: "subprocess.Popen[bytes]", output: Thread | None = None
     ) -> None:
         self.program = program
         self.process = process
@@ -146,7 +143,6 @@ class ChildProcessGroup:
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
         self._grace_s = grace_s
         self._children: list[Child] = []
-        self._has_template = False
         self._signals = StopSignals()
 
     def __enter__(self) -> Self:
@@ -174,24 +170,12 @@ class ChildProcessGroup:
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
         with self._signals.held():
-            self._has_template |= program.is_forked
-            reader, writer = os.pipe()
-            process = _fork(program, writer) if program.is_forked else _execute(program, writer)
-            os.close(writer)
+            process = _execute(program)
             # Inside `held`: a signal in between would leave a child that nobody stops.
             self._tell(f"+{process.pid}")
-            child = Child(program, process, _keep_log(program, reader))
+            child = Child(program, process, _keep_log(program, process))
             self._children.append(child)
         return child
-
-    def end_template(self) -> None:
-        """End the process that programs are forked from; another fork starts another one."""
-        if self._has_template:
-            from api.cli.processes.forked_programs import end_template  # noqa: PLC0415 -- loads multiprocessing
-
-            with self._signals.held():
-                end_template()
-            self._has_template = False
 
     def remove_on_kill(self, folder: Path) -> None:
         """Register a temporary folder that the watchdog removes if this process is killed."""
@@ -231,6 +215,147 @@ class ChildProcessGroup:
             return  # the watchdog was killed; this process still stops its children
 
 
+class ProgramFailedError(SametrackError):
+    """A program exited repeatedly."""
+
+    type = "process_failed"
+
+
+@dataclass(slots=True)
+class _Supervised:
+    """A program, and its child while it runs."""
+
+    program: Program
+    child: Child | None = None
+    exits: int = 0
+    start_at: float = 0.0
+    has_been_ready: bool = False
+
+
+@dataclass(slots=True)
+class Supervisor:
+    """Keeps programs running: restarts them with back-off, and gives up on repeated exits.
+
+    `on_ready` is called once, when all of them have been ready.
+    """
+
+    process_group: ChildProcessGroup
+    programs: Iterable[Program]
+    on_ready: Callable[[], None] = lambda: None
+    clock: Callable[[], float] = time.monotonic
+    _supervised: list[_Supervised] = field(default_factory=list)
+    _was_ready: bool = False
+
+    def __post_init__(self) -> None:
+        self._supervised = [_Supervised(program) for program in self.programs]
+
+    def run(self) -> None:
+        """Run until a stop signal.
+
+        Raises:
+            Interrupted: A stop signal arrived.
+            ProgramFailedError: A program exited repeatedly.
+        """
+        while True:
+            self.step()
+            time.sleep(SUPERVISE_EVERY_S)
+
+    def step(self) -> None:
+        """Look at every program once: start it, or start it again.
+
+        Raises:
+            ProgramFailedError: See `run`.
+        """
+        for supervised in self._supervised:
+            program, child, now = supervised.program, supervised.child, self.clock()
+            if child is None:
+                may_start = program.can_start is None or program.can_start()
+                if now >= supervised.start_at and may_start:
+                    supervised.child = self.process_group.start(program)
+            elif child.exit_code() is not None:
+                self._restart_later(supervised, child, now)
+            elif not supervised.has_been_ready:
+                supervised.has_been_ready = program.is_ready is None or program.is_ready()
+        are_ready = (each.child and each.has_been_ready for each in self._supervised)
+        if not self._was_ready and all(are_ready):
+            self._was_ready = True
+            self.on_ready()
+
+    def _restart_later(self, supervised: _Supervised, child: Child, now: float) -> None:
+        code = child.exit_code()
+        self.process_group.stop(child)  # also stops what it has started
+        supervised.child = None
+        if now - child.started_at >= STEADY_AFTER_S:
+            supervised.exits = 0
+        for line in child.log_tail().splitlines():
+            err.print(f"[dim]  {safe(child.name)} │ {safe(line)}[/]", soft_wrap=True)
+        if supervised.exits >= len(BACK_OFF_S):
+            raise ProgramFailedError(
+                f"{child.name} exited {supervised.exits + 1} times in a row (exit code {code})",
+                hint=f"see its log: {child.program.log}",
+            )
+        wait_s = BACK_OFF_S[supervised.exits]
+        supervised.exits += 1
+        supervised.start_at = now + wait_s
+        print_message(
+            f"[red]{safe(child.name)} exited[/] (exit code {code}); restarting in {wait_s:g} s"
+        )
+
+
+class WorkerSupervisor:
+    """Starts a worker if none is alive, and stops it at the end of the block.
+
+    Inside the block, a stop signal raises `Interrupted`.
+    """
+
+    def __init__(self, *, is_wanted: bool) -> None:
+        self._is_wanted = is_wanted
+        self._stack = ExitStack()
+        self._process_group: ChildProcessGroup | None = None
+        self._looked_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._signals = self._stack.enter_context(StopSignals())
+        if self._is_wanted:
+            self._start_if_none()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self._stack.close()
+
+    def held(self) -> AbstractContextManager[None]:
+        """Delay stop signals until the block ends."""
+        return (self._process_group or self._signals).held()
+
+    def look(self) -> None:
+        """Check that a worker is running.
+
+        Raises:
+            WorkerUnavailableError: The worker started here has exited.
+        """
+        if self._process_group is not None and self._process_group.exited_children():
+            raise WorkerUnavailableError(
+                "The worker that was started for this scan has exited",
+                hint="run `sametrack worker` to see its output",
+            )
+        is_due = time.monotonic() - self._looked_at >= LOOK_FOR_WORKER_EVERY_S
+        if self._is_wanted and self._process_group is None and is_due:
+            self._start_if_none()
+
+    def _start_if_none(self) -> None:
+        from api.cli.local_job_client import has_live_worker  # noqa: PLC0415 -- loads DuckDB and Delta
+        from pipelines.settings import Settings  # noqa: PLC0415 -- pydantic costs time
+
+        self._looked_at = time.monotonic()
+        if has_live_worker(Settings()):
+            return
+        print_message("[dim]no worker is running; starting one for this scan[/]")
+        self._process_group = self._stack.enter_context(ChildProcessGroup())
+        self._process_group.start(
+            Program(name="worker", command=sametrack_command("worker"), is_quiet=True)
+        )
+
+
 def sametrack_command(*arguments: str) -> list[str]:
     """Return the command line of `sametrack` with these arguments in this installation."""
     return [sys.executable, "-m", "api.cli.main", *arguments]
@@ -253,6 +378,16 @@ def is_listening(port: int, host: str = LOOPBACK) -> bool:
         return False
 
 
+def is_accepting(path: Path) -> bool:
+    """Return True if a program listens on the socket file."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        try:
+            connection.connect(str(path))
+        except OSError:
+            return False
+        return True
+
+
 def local_address(host: str) -> str:
     """Return the address at which this machine reaches a program that listens on `host`."""
     return {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 -- only compared
@@ -264,47 +399,36 @@ def service_url(host: str, port: int) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _fork(program: Program, output: int) -> RunningProcess:
-    from api.cli.processes.forked_programs import ForkedProcess, ModuleRun  # noqa: PLC0415 -- loads multiprocessing
-
-    python, option, module, *arguments = program.command
-    assert (python, option) == (sys.executable, "-m"), "a module of this environment"
-    assert program.log is not None
-    run = ModuleRun(module=module, arguments=tuple(arguments), env=program.env or {})
-    return ForkedProcess(run, output)
-
-
-def _execute(program: Program, output: int) -> RunningProcess:
+def _execute(program: Program) -> "subprocess.Popen[bytes]":
     unread = subprocess.DEVNULL if program.is_quiet else None
-    stream = unread if program.log is None else output
     return subprocess.Popen(  # noqa: S603 -- our own command lines
         list(program.command),
         stdin=subprocess.DEVNULL,
-        stdout=stream,
+        stdout=unread if program.log is None else subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        bufsize=0,
         env={**os.environ, **(program.env or {})},
         start_new_session=True,
     )
 
 
-def _keep_log(program: Program, reader: int) -> Thread | None:
+def _keep_log(program: Program, process: "subprocess.Popen[bytes]") -> Thread | None:
     """Write what a program prints to its log as JSON lines, in a thread, until nobody prints."""
     if program.log is None:
-        os.close(reader)
         return None
+    assert process.stdout is not None
     program.log.parent.mkdir(parents=True, exist_ok=True)
     log = program.log.open("ab", buffering=0)
-    writing = Thread(target=_write_log, args=(reader, log, program.name), daemon=True)
+    writing = Thread(target=_write_log, args=(process.stdout, log, program.name), daemon=True)
     writing.start()
     return writing
 
 
-def _write_log(reader: int, log: IO[bytes], name: str) -> None:
+def _write_log(output: IO[bytes], log: IO[bytes], name: str) -> None:
     from pipelines.logs import to_log_lines  # noqa: PLC0415 -- loads structlog
 
     rest = b""
-    with log, os.fdopen(reader, "rb", buffering=0) as output:
+    with log, output:
         while chunk := output.read(OUTPUT_CHUNK):
             whole, end, rest = (rest + chunk).rpartition(b"\n")
             log.write(b"".join(to_log_lines(whole + end, logger=name)))

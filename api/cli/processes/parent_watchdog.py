@@ -3,8 +3,9 @@
 Runs as a script (`python -I -S parent_watchdog.py`) on the standard library alone, so that it
 needs only a few megabytes. It reads lines `+PGID`, `-PGID` and `~FOLDER` from stdin. If stdin ends
 without the line `done`, the parent was killed: every registered process group gets SIGTERM, then
-SIGKILL, and the folders are removed. Unlike a parent-death signal, a pipe works on every Unix and
-for whole process groups.
+SIGKILL, and the folders are removed. A parent-death signal (PR_SET_PDEATHSIG) would not do: only
+Linux has it, it comes when the thread ends that started the child, and it reaches one process. A
+pipe works on every Unix, and for whole process groups.
 """
 
 import os

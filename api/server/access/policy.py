@@ -88,6 +88,11 @@ class AccessPolicy:
         return None if by_session is None else Caller(by_session.role, is_session=True)
 
 
+def _is_read(scope: Scope, role: Role) -> bool:
+    """Return True for a read of the service; one that needs a higher role starts something."""
+    return scope.get("method", "GET") in READING and role is Role.READ
+
+
 @dataclass(frozen=True, eq=False)
 class AccessMiddleware:
     """Refuses requests whose caller is unknown (401) or has too low a role (403).
@@ -97,12 +102,14 @@ class AccessMiddleware:
         policy: Tokens and sessions.
         reject: Builds the response to a refused request.
         required: Returns the role that a request requires.
+        is_read: Whether a request changes nothing, so that a session may send it from anywhere.
     """
 
     app: ASGIApp
     policy: AccessPolicy
     reject: Reject
     required: RequiredRole
+    is_read: Callable[[Scope, Role], bool] = _is_read
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         role = self.required(scope) if scope["type"] in {"http", "websocket"} else None
@@ -111,7 +118,7 @@ class AccessMiddleware:
             return
         try:
             caller = await self.policy.caller_of(scope)
-            error = check_caller(caller, role, scope)
+            error = check_caller(caller, role, scope, is_read=self.is_read(scope, role))
         except SametrackError as unreadable:
             error = unreadable
         if error is None:
@@ -123,7 +130,9 @@ class AccessMiddleware:
             await self.reject(scope, error)(scope, receive, send)
 
 
-def check_caller(caller: Caller | None, role: Role, scope: Scope) -> SametrackError | None:
+def check_caller(
+    caller: Caller | None, role: Role, scope: Scope, *, is_read: bool
+) -> SametrackError | None:
     """Return why the caller may not send this request, or None."""
     if caller is None:
         return UnauthorizedError("The request carries neither a valid token nor an open session")
@@ -131,8 +140,7 @@ def check_caller(caller: Caller | None, role: Role, scope: Scope) -> SametrackEr
         return RoleRequiredError(
             f"This requires the role `{role.word}`; the token has `{caller.role.word}`"
         )
-    is_reading = scope.get("method", "GET") in READING and role is Role.READ
-    if caller.is_session and not is_reading and not _is_from_own_page(scope):
+    if caller.is_session and not is_read and not _is_from_own_page(scope):
         return CrossSiteRequestError("A session changes something only from the pages of its site")
     return None
 

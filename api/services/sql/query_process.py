@@ -45,7 +45,6 @@ _HINT = "select fewer columns or rows, or use `sametrack sql --out`, which has n
 
 type OpenEngine = Callable[[datetime | None], Engine]
 READY = b"ready"
-_NICENESS = 10  # statements of people come after the requests of everybody else
 _STATUS = Path("/proc/self/status")
 
 
@@ -151,7 +150,6 @@ def main(descriptor: int, order: bytes) -> None:
         descriptor: File descriptor of the connection to the parent.
         order: `lake_url`, `world`, `memory_mb` and `idle_s` as JSON.
     """
-    os.nice(_NICENESS)
     connection = Connection(descriptor)
     given = orjson.loads(order)
     open_engine = partial(_open_engine, given["lake_url"], given["world"], given["memory_mb"])

@@ -41,9 +41,6 @@ _INHERITED_VARIABLES = (
     "LD_LIBRARY_PATH",
     "VIRTUAL_ENV",
 )
-_MALLOC_SETTINGS = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 30)}
-"""Keep freed memory in the child: every sound needs about the same amount, and returning pages to
-the kernel and faulting them in again takes a quarter more time."""
 
 type TimeRange = tuple[float, float]
 type Monotonic = Callable[[], float]
@@ -302,4 +299,4 @@ def _child_environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if name in _INHERITED_VARIABLES or name.startswith("PYTHON")
     }
-    return kept | dict.fromkeys(ONE_THREAD_VARIABLES, "1") | _MALLOC_SETTINGS
+    return kept | dict.fromkeys(ONE_THREAD_VARIABLES, "1")

@@ -6,29 +6,23 @@ Replies are length-prefixed messages on stdout.
 """
 
 import ctypes
-import gc
 import hashlib
 import json
 import os
 import resource
-import select
 import signal
 import struct
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Literal, TypedDict
 
 from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.freed_memory import give_back_memory
-from pipelines.hidden_modules import stand_in_module
 
 FRAME = struct.Struct("<II")
 """Message header: length of the JSON head, length of the payload that follows it."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
-_IDLE_S = 0.5
 
 
 class DecoderReply(TypedDict, total=False):
@@ -60,28 +54,11 @@ def main() -> None:
     # Before any library is imported that could print.
     answers = _private_stdout()
     limits = DecodeLimits(**json.loads(limits_json))
-    gc.disable()  # nothing that is loaded is garbage
     _warm_up()
-    gc.freeze()
-    gc.enable()
     _limit_resources(limits.memory_mb)
     _send(answers, DecoderReply(), b"")  # tells the parent that this child is ready
-    for line in _requests(sys.stdin.buffer):
+    for line in sys.stdin.buffer:
         _send(answers, *_handle(json.loads(line), limits))
-
-
-def _requests(pipe: BinaryIO) -> Iterator[bytes]:
-    """Yield requests; while none comes, give back the memory that the last sound has taken.
-
-    The parent sends the next request after the reply, so none waits in the buffer.
-    """
-    while True:
-        if not select.select([pipe], [], [], _IDLE_S)[0]:
-            give_back_memory()
-        line = pipe.readline()
-        if not line:
-            return
-        yield line
 
 
 def _exit_with_parent(parent_pid: int) -> None:
@@ -112,13 +89,7 @@ def _warm_up() -> None:
     import av  # noqa: PLC0415 - in the child only, after its thread limits are set
     import numpy as np  # noqa: PLC0415
 
-    # What SciPy's Fourier transforms load and this process never uses takes half of its start.
-    with (
-        stand_in_module("numpy.f2py"),
-        stand_in_module("numpy.testing"),
-        stand_in_module("scipy.special", "loggamma", "poch"),
-    ):
-        from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
+    from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
 
     av.logging.set_level(None)
     second = np.sin(np.arange(44_100, dtype=np.float32))

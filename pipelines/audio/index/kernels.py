@@ -1,19 +1,18 @@
 """Inner loops of the index, compiled by numba and cached on disk: constellations and votes."""
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-
-from pipelines.audio.compiled_cache import compiled_loop
-from pipelines.audio.matching import kernels as _numba  # noqa: F401 - loads numba for both
 
 Whole = NDArray[np.int64]
 _MOST_CENTS = 2_400
 _MOST_STEPS = 128
 _LEAST_GAP = 2  # frames between two peaks: a chord is no order
 _BLUR = 0.5  # frames: a time is rounded to one
+_loop = njit(cache=True, error_model="numpy")
 
 
-@compiled_loop()
+@_loop
 def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
     """Mark the peaks without a peak of their tone (40 cents) in the `gap` frames before.
 
@@ -34,7 +33,7 @@ def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
     return is_first
 
 
-@compiled_loop()
+@_loop
 def _mixed(value: int) -> np.uint64:
     """Return the bits of a number well mixed (the finalizer of MurmurHash3, A. Appleby)."""
     # All constants are unsigned too: numba makes a float of int64 with uint64.
@@ -46,7 +45,7 @@ def _mixed(value: int) -> np.uint64:
     return mixed ^ (mixed >> np.uint64(33))
 
 
-@compiled_loop()
+@_loop
 def constellations(
     frames: Whole,
     cents: Whole,
@@ -92,7 +91,7 @@ def constellations(
     return count
 
 
-@compiled_loop()
+@_loop
 def _interval(cents: Whole, first: int, other: int, step: int) -> int:
     """Return the interval of two peaks in steps, rounded; 0 if there is none or it is too wide."""
     interval = cents[other] - cents[first]
@@ -101,7 +100,7 @@ def _interval(cents: Whole, first: int, other: int, step: int) -> int:
     return int((interval + _MOST_CENTS + step // 2) // step - _MOST_CENTS // step)
 
 
-@compiled_loop()
+@_loop
 def _inner_interval(frames: Whole, cents: Whole, places: tuple[int, int, int], step: int) -> int:
     """Return the interval of a further peak to the first; 0 if it adds nothing to a shape.
 
@@ -115,20 +114,20 @@ def _inner_interval(frames: Whole, cents: Whole, places: tuple[int, int, int], s
     return 0 if is_beside or interval == _interval(cents, first, last, step) else interval
 
 
-@compiled_loop()
+@_loop
 def _parts(gap: int, span: int, blur: float, parts: int) -> tuple[int, int]:
     """Return the first and last part of a span in which a time may lie, `blur` frames around."""
     low = int(parts * max(0.0, gap - blur) / (span + blur))
     return low, min(parts - 1, int(parts * (gap + blur) / (span - blur)))
 
 
-@compiled_loop()
+@_loop
 def _extended(shape: int, interval: int, part: int, parts: int) -> int:
     """Return a shape with a further peak: where in the span, at which interval."""
     return int(((shape + _MOST_STEPS) * 2 * _MOST_STEPS + interval + _MOST_STEPS) * parts + part)
 
 
-@compiled_loop()
+@_loop
 def _write_between(
     outer: tuple[int, float],
     frames: Whole,
@@ -160,7 +159,7 @@ def _write_between(
     return count
 
 
-@compiled_loop()
+@_loop
 def _write_wholes(
     shape: tuple[int, float],
     frames: Whole,
@@ -195,7 +194,7 @@ def _write_wholes(
     return count
 
 
-@compiled_loop()
+@_loop
 def cast_votes(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
@@ -231,7 +230,7 @@ def cast_votes(
                     votes[reference, tempo, pitch] += 1
 
 
-@compiled_loop()
+@_loop
 def fullest_cells(
     votes: NDArray[np.uint16], kept: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
@@ -267,7 +266,7 @@ def fullest_cells(
     return excess, cells
 
 
-@compiled_loop()
+@_loop
 def collect_pairs(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
@@ -317,7 +316,7 @@ def collect_pairs(
     return count
 
 
-@compiled_loop()
+@_loop
 def most_at_places(
     there: NDArray[np.float64],
     here: NDArray[np.float64],
@@ -350,7 +349,7 @@ def most_at_places(
     return most, tempos
 
 
-@compiled_loop()
+@_loop
 def _most_at_one_place(
     there: NDArray[np.float64], here: NDArray[np.float64], factor: float, width: float
 ) -> int:

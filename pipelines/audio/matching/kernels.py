@@ -4,23 +4,21 @@ On a 21 s pair the alignment is about seven times faster than in NumPy. Inputs a
 construction: `measurement.py` and `sound_features.py` guard every division.
 """
 
-from pathlib import Path
-
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-
-from pipelines.audio.compiled_cache import compiled_loop, load_numba
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float32]
 Quartet = tuple[Vector, Vector, Vector, Vector]
 BestCell = tuple[float, int, int]
 
+_loop = njit(cache=True, error_model="numpy")
+_fast_loop = njit(cache=True, error_model="numpy", fastmath=True)
+"""Sums in another order are allowed: all numbers are finite."""
 
-load_numba(Path(__file__))
 
-
-@compiled_loop(fastmath=True)
+@_fast_loop
 def best_alignment(
     chroma_map: Matrix,
     mfcc_map: Matrix,
@@ -65,7 +63,7 @@ def best_alignment(
     return (best, best_row, best_column), (whole, whole_row, whole_column)
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def _advance(
     fresh: Matrix, runs: Matrix, chroma_map: Matrix, mfcc_map: Matrix, row: int, window: int
 ) -> None:
@@ -82,7 +80,7 @@ def _advance(
             fresh[1, column + 1] -= mfcc_map[row - window, column - window]
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def _best_window(
     runs: Matrix, windows: Quartet, row: int, window: int, best: float
 ) -> tuple[float, int]:
@@ -103,7 +101,7 @@ def _best_window(
     return float(top), place
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> float:
     """Return c + m of the complete diagonal that ends at this cell."""
     length = min(row, column) + 1
@@ -117,7 +115,7 @@ def _overlap_value(runs: Matrix, energies: Quartet, row: int, column: int) -> fl
     return value
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def banded_path(similarity: Matrix) -> NDArray[np.int64]:
     """Dynamic time warping inside a Sakoe-Chiba band.
 
@@ -152,7 +150,7 @@ def banded_path(similarity: Matrix) -> NDArray[np.int64]:
     return path
 
 
-@compiled_loop()
+@_loop
 def lag_histograms(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -187,7 +185,7 @@ def lag_histograms(
     return counts
 
 
-@compiled_loop()
+@_loop
 def _count(
     counts: NDArray[np.int64], drifts: NDArray[np.float64], place: int, from_middle: float
 ) -> None:
@@ -197,7 +195,7 @@ def _count(
             counts[drift, entry] += 1
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def largest_certainty(
     phases: NDArray[np.float64],
     hertz: NDArray[np.float64],
@@ -242,7 +240,7 @@ def largest_certainty(
     return float(np.sqrt(best))
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def repeated_phases(
     phases: NDArray[np.float64], tones: NDArray[np.int64], notes: NDArray[np.int64]
 ) -> tuple[float, int, float]:
@@ -273,7 +271,7 @@ def repeated_phases(
     return excess, repeats, variance
 
 
-@compiled_loop()
+@_loop
 def matching_peaks(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -299,7 +297,7 @@ def matching_peaks(
     return pairs[:count]
 
 
-@compiled_loop()
+@_loop
 def steady_peaks(
     frames: NDArray[np.int32],
     hertz: Vector,
@@ -325,7 +323,7 @@ def steady_peaks(
     return is_steady
 
 
-@compiled_loop()
+@_loop
 def foreign_peaks(
     frames: NDArray[np.int32],
     hertz: Vector,
@@ -351,7 +349,7 @@ def foreign_peaks(
     return is_foreign
 
 
-@compiled_loop()
+@_loop
 def peak_votes(
     reference_frames: NDArray[np.int32],
     reference_hertz: Vector,
@@ -389,7 +387,7 @@ def peak_votes(
     return votes
 
 
-@compiled_loop(fastmath=True)
+@_fast_loop
 def strongest_runs(
     votes: NDArray[np.int32], chance: Vector, columns: int, count: int, apart: int
 ) -> NDArray[np.float32]:
@@ -427,7 +425,7 @@ def strongest_runs(
     return best
 
 
-@compiled_loop()
+@_loop
 def _insert_run(best: Matrix, value: float, row: int, column: int, apart: int) -> None:
     """Insert a run in order; of two runs that are close only the stronger stays."""
     last = len(best) - 1

@@ -156,7 +156,7 @@ def check_code_server(port: int, *, token: str | None = None) -> CheckResult:
     loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
     if not loaded:
         says = f"answers on port {port}; the code server does not"
-        advice = "see `logs/dagster.log` in the data home"
+        advice = "see `logs/code-server.log` in the data home"
         return CheckResult("dagster ui", "warn", says, advice)
     says = f"answers on port {port}; code server: {', '.join(loaded)}"
     return CheckResult("dagster ui", "ok", says)

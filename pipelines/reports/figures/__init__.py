@@ -4,9 +4,6 @@ Imports Altair, so only `notebooks/reports/` import it. Every query has an expli
 only data committed until the moment of the report: the same moment gives the same tables.
 """
 
-from pipelines.reports import without_unused
-
-with without_unused():
-    from pipelines.reports.figures.report import open_report
+from pipelines.reports.figures.report import open_report
 
 __all__ = ["open_report"]

@@ -4,14 +4,12 @@ Only records of names and numbers are passed between processes. They end with th
 it ends. Only they load what rendering needs: the parent imports this module, too.
 """
 
-import os
 import signal
-import threading
 from collections.abc import Callable
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipelines.fork_server import exit_with_parent
 from sandbox.world.growth import DAY_S, HORIZON_DAYS
 from sandbox.world.sound.sound_files import Codec, Piece
 from sandbox.world.world import SandboxWorld
@@ -27,7 +25,7 @@ def open_sound_cache(world_at: Callable[..., SandboxWorld], folder: Path) -> Non
     from sandbox.world.sound.sound_cache import SoundCache  # noqa: PLC0415 -- loads SciPy and PyAV
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    exit_with_parent()  # a process of a pool would wait for its queue for ever
     # Rows of sounds and videos never change, so the last point in time contains all of them.
     _opened["cache"] = SoundCache(world_at(passed_s=HORIZON_DAYS * DAY_S), folder)
 
@@ -35,10 +33,3 @@ def open_sound_cache(world_at: Callable[..., SandboxWorld], folder: Path) -> Non
 def make_file(piece: Piece, codec: Codec) -> bool:
     """Render a file; return True if it exists."""
     return _opened["cache"].file(piece, codec=codec).exists()
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)  # a pool worker would wait for its queue forever

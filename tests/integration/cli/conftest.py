@@ -26,7 +26,6 @@ ALWAYS = {
     "PYTHONUNBUFFERED": "1",
     "PYTHONDONTWRITEBYTECODE": "",
     "RANDOM_AUDIT_SIZE": "0",
-    "WORKER_GIVES_WAY": "false",  # whatever else is busy, a scan has its turn
     "WORKER_LOST_AFTER_S": "600",  # on a busy machine silence proves nothing
     "LISTENING_WORKERS": "1",
 }

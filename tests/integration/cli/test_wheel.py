@@ -15,8 +15,8 @@ from warehouse.extras import EXTRAS
 
 NEEDED = {
     "api/console/index.html", "api/console/app/main.js", "notebooks/reports/track.ipynb",
-    "pipelines/orchestration/instance/dagster.yaml",
-    "pipelines/orchestration/instance/workspace.yaml",
+    "pipelines/orchestration/dagster.yaml",
+    "pipelines/orchestration/workspace.yaml",
     "pipelines/platform/profiles/public.toml", "pipelines/platform/profiles/sandbox.toml",
     "warehouse/analysis/named_queries/videos/top-videos.sql",
 }  # fmt: skip
@@ -72,11 +72,11 @@ def test_reports_and_the_orchestrator_find_their_files_in_it(wheel: Path, tmp_pa
     code = """
 import pipelines
 from pipelines.reports.catalogue import NOTEBOOKS
-from pipelines.orchestration.instance import INSTANCE_FOLDER
+from pipelines.orchestration.instance import TEMPLATE
 from warehouse.analysis.query_library import named_queries
 print(pipelines.__path__[0])
 print(len(list(NOTEBOOKS.glob("*.ipynb"))), len(named_queries()))
-print((INSTANCE_FOLDER / "dagster.yaml").is_file())
+print(TEMPLATE.is_file())
 """
     said = subprocess.run(
         [sys.executable, "-c", code],

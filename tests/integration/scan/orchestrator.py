@@ -1,11 +1,13 @@
 """The orchestrator of a stage: code server, daemon and UI, and a client of its GraphQL."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from api.cli.commands.system.up import UpConfig, services
-from api.cli.processes.child_processes import Program, find_port, is_listening
+from api.cli.commands.system.up import UpConfig, programs
+from api.cli.processes.child_processes import Supervisor, find_port
+from pipelines.orchestration.instance import dagster_environment
+from pipelines.settings import Settings
 from tests.stage import LOCAL, Stage, wait_for
 
 PLACE = {"repositoryName": "__repository__", "repositoryLocationName": "sametrack"}
@@ -94,18 +96,26 @@ class Orchestrator:
 
 def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
     """Start what `sametrack up` starts besides service and worker."""
+    dagster = dagster_environment(Settings(_env_file=None), stage.home)
     plan = UpConfig(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
         dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, calendar="fixed",
-        logs=folder / "logs", dagster_dir=stage.home.dagster_dir, socket=folder / "code.sock",
+        logs=folder / "logs", dagster=dagster, run_dir=folder,
         has_token=False,
     )  # fmt: skip
     with stage.instance():
         """Make its files, so that the processes do not race for that."""
-    (program,) = [one.program for one in services(plan) if one.program.name == "dagster"]
-    env = {**(program.env or {}), **stage._environment()}
-    stage.process_group.start(
-        Program(name=program.name, command=program.command, log=program.log, env=env)
-    )
-    stage.wait(lambda: is_listening(plan.dagster_port))
+    chosen = [
+        replace(program, env={**(program.env or {}), **stage._environment()})
+        for program in programs(plan)
+        if program.name in {"code-server", "daemon", "dagster"}
+    ]
+    ready: list[bool] = []
+    supervisor = Supervisor(stage.process_group, chosen, on_ready=lambda: ready.append(True))
+
+    def are_ready() -> bool:
+        supervisor.step()
+        return bool(ready)
+
+    stage.wait(are_ready)
     return Orchestrator(plan.dagster_port, stage)

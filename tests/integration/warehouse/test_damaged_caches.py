@@ -1,8 +1,6 @@
 """A damaged or missing file of a cache: the answer is the same, and the file is made anew."""
 
 import asyncio
-import os
-import subprocess
 import tarfile
 import wave
 from collections.abc import Callable
@@ -25,7 +23,6 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
-from tests.children import child
 from tests.data.audio.synthesis import RATE, track
 from tests.integration.analyst.test_catalog_reference_sounds import TRACKS
 from tests.integration.analyst.test_genealogy import store
@@ -192,49 +189,6 @@ def test_what_is_damaged_is_made_anew(
         assert use(small) == answer, damage
         assert path.exists(), damage
         assert path.read_bytes() != damaged, damage
-
-
-COMPILED = """
-import os, sys
-import numba
-import numpy as np
-numba.njit(lambda numbers: numbers[0] + 1)(np.arange(9))  # what any compiling loads
-for _ in sys.stdin:
-    if os.fork() == 0:
-        from pipelines.audio.index.kernels import first_of_tones
-        print(first_of_tones(np.arange(9), np.array([100, 120, 300] * 3), 4))
-        sys.exit()
-    if os.wait()[1]:
-        sys.exit(1)
-"""
-"""Runs a compiled loop in a process of its own for each line that it is given. The compiler is
-loaded once for all of them; the loop and its cache are looked up by each.
-"""
-
-
-def test_damaged_compiled_loops_are_compiled_anew(small: Small) -> None:
-    folder = small.home.cache_dir / "compiled"
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with child(
-        "-c", COMPILED, env={**os.environ, "NUMBA_CACHE_DIR": str(folder)}, **pipes
-    ) as running:
-        asked, told = running.stdin, running.stdout
-        assert asked is not None
-        assert told is not None
-
-        def run() -> str:
-            print(file=asked, flush=True)
-            return told.readline()
-
-        answer = run()
-        assert answer.startswith("[ True")
-        for pattern, damage in zip(("*/*.nbi", "*/*.nbc") * 2, VISIBLE, strict=True):
-            (path,) = folder.glob(pattern)
-            damage(path)
-            damaged = path.read_bytes() if path.exists() else None
-            assert run() == answer, damage
-            (path,) = folder.glob(pattern)
-            assert path.read_bytes() != damaged, damage
 
 
 def scanned(small: Small) -> None:

@@ -31,10 +31,9 @@ class FakeSystem:
     """What the process does to itself; nothing happens to this one."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.niceness: list[int] = []
         self.exits: list[int] = []
         self.limits: list[tuple[int, tuple[int, int]]] = []
-        system = SimpleNamespace(nice=self.niceness.append, _exit=self.exits.append)
+        system = SimpleNamespace(_exit=self.exits.append)
         limits = SimpleNamespace(
             RLIMIT_DATA=2, setrlimit=lambda kind, limit: self.limits.append((kind, limit))
         )
@@ -65,7 +64,7 @@ def test_statements_are_answered_in_turn_and_a_fault_ends_nothing(
         assert orjson.loads(parent.recv_bytes())["summary"]["row_count"] == 1
         assert orjson.loads(parent.recv_bytes()) == [[42]]
         assert not parent.poll(), "a statement has one answer"
-    assert (system.niceness, system.exits) == ([10], [0])
+    assert system.exits == [0]
 
 
 def test_the_memory_that_it_has_already_is_no_part_of_its_limit(

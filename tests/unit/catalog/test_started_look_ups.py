@@ -1,6 +1,5 @@
-"""The process that looks up the sounds of a catalogue: its priority, its end, what it says."""
+"""The process that looks up the sounds of a catalogue: its end, what it says."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,10 +48,12 @@ class Machine:
     """What a process has done to itself, and what its look-up came to."""
 
     counts: object = None
-    niceness: list[int] = field(default_factory=list)
-    ends_with: list[int] = field(default_factory=list)
+    ends_with_parent: int = 0
     begun: list[Process] = field(default_factory=list)
     looked_up: list[tuple[Settings, str]] = field(default_factory=list)
+
+    def exit_with_parent(self) -> None:
+        self.ends_with_parent += 1
 
     def process(self, **parts: Any) -> Process:
         self.begun.append(Process(**parts))
@@ -80,18 +81,18 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
-    monkeypatch.setattr(module, "forking_context", lambda: SimpleNamespace(Process=made.process))
+    context = SimpleNamespace(Process=made.process)
+    monkeypatch.setattr(module, "fork_server_context", lambda: context)
     monkeypatch.setattr(module, "look_up_sounds", made.look_up)
     monkeypatch.setattr(module, "configure_process_logging", lambda: None)
-    monkeypatch.setattr(module, "exit_with", made.ends_with.append)
-    monkeypatch.setattr(os, "nice", made.niceness.append)
+    monkeypatch.setattr(module, "exit_with_parent", made.exit_with_parent)
     return made
 
 
-def test_a_look_up_gives_way_and_ends_with_the_worker_that_began_it(machine: Machine) -> None:
+def test_a_look_up_ends_with_the_worker_that_began_it(machine: Machine) -> None:
     machine.run()
     assert machine.looked_up == [(SETTINGS, "songs")]
-    assert (machine.niceness, machine.ends_with) == ([10], [os.getpid()])
+    assert machine.ends_with_parent == 1
     assert [(one.name, one.daemon) for one in machine.begun] == [("look-up-songs", True)]
 
 

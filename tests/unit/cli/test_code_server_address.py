@@ -3,9 +3,7 @@
 from pathlib import Path
 
 import pytest
-import typer
 
-from api.cli.commands.system.services import dagster_ui
 from api.cli.processes.dagster_ui import CodeServer
 
 
@@ -27,8 +25,3 @@ def test_what_is_no_host_and_port_is_refused_by_name(address: str) -> None:
 
 def test_a_socket_file_needs_no_port() -> None:
     assert CodeServer(Path("code.sock")) == CodeServer(socket=Path("code.sock"), port=None)
-
-
-def test_a_code_server_of_its_own_needs_a_socket() -> None:
-    with pytest.raises(typer.BadParameter, match="--all-in-one needs --socket"):
-        dagster_ui(code_server="localhost:4000", all_in_one=True)

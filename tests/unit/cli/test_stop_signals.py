@@ -46,7 +46,7 @@ def test_signals_are_ignored_while_children_are_stopped_and_then_as_before() -> 
 
 def child_with(log: Path | None) -> Child:
     program = Program(name="worker", command=["worker"], log=log)
-    return Child(program, cast("subprocess.Popen[str]", None))
+    return Child(program, cast("subprocess.Popen[bytes]", None))
 
 
 def test_a_child_without_a_log_has_no_last_lines(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.system import up as command
 from api.cli.interrupts import Interrupted
 from api.cli.processes.child_processes import Program, is_listening
-from api.cli.processes.supervisor import Service
 from warehouse.records.errors import InvalidParameterError
 
 type Run = Callable[..., Result]
@@ -50,12 +49,12 @@ class Group:
 
 
 class Supervisor:
-    """All services are ready at once; then Ctrl-C is pressed."""
+    """All programs are ready at once; then Ctrl-C is pressed."""
 
-    ran: list[Service]
+    ran: list[Program]
 
-    def __init__(self, _group: Group, services: list[Service], *, on_ready: Any) -> None:
-        type(self).ran, self._on_ready = services, on_ready
+    def __init__(self, _group: Group, programs: list[Program], *, on_ready: Any) -> None:
+        type(self).ran, self._on_ready = programs, on_ready
 
     def run(self) -> None:
         self._on_ready()
@@ -97,13 +96,13 @@ def run(group: Group, listening: set[int], tmp_path: Path, monkeypatch: pytest.M
 
 
 def names() -> list[str]:
-    return [service.program.name for service in Supervisor.ran]
+    return [program.name for program in Supervisor.ran]
 
 
 def test_all_services_are_announced_with_their_addresses(run: Run, group: Group) -> None:
     done = run("--sandbox", "--seed", "3")
     assert done.exit_code == 0, done.output
-    assert names() == ["sandbox", "api", "worker", "dagster"]
+    assert names() == ["sandbox", "api", "worker", "code-server", "daemon", "dagster"]
     assert (group.started, group.stopped) == (["prepare"], ["prepare"])
     assert not group.folders[0].exists()
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -194,7 +193,7 @@ def test_a_service_on_another_address_of_this_machine_is_ready_there(
         assert done.exit_code == 0
         assert f"http://[::1]:{service.getsockname()[1]} " in done.stdout
         monkeypatch.setattr(command, "is_listening", is_listening)
-        (ready,) = (one.is_ready for one in Supervisor.ran if one.program.name == "api")
+        (ready,) = (program.is_ready for program in Supervisor.ran if program.name == "api")
         assert ready is not None
         assert ready()
     assert not ready()

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import pytest
 
-from api.cli.processes import worker_supervision
-from api.cli.processes.worker_supervision import POLL_INTERVAL_S, WorkerSupervisor
+from api.cli.processes import child_processes
+from api.cli.processes.child_processes import LOOK_FOR_WORKER_EVERY_S, WorkerSupervisor
 from warehouse.records.errors import WorkerUnavailableError
 
 
@@ -37,8 +37,8 @@ class Group:
 def stage(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The only process group, whether a worker is alive, and the time."""
     found = SimpleNamespace(group=Group(), is_alive=False, now=100.0)
-    monkeypatch.setattr(worker_supervision, "ChildProcessGroup", lambda: found.group)
-    monkeypatch.setattr(worker_supervision, "monotonic", lambda: found.now)
+    monkeypatch.setattr(child_processes, "ChildProcessGroup", lambda: found.group)
+    monkeypatch.setattr("api.cli.processes.child_processes.time.monotonic", lambda: found.now)
     monkeypatch.setattr("api.cli.local_job_client.has_live_worker", lambda _: found.is_alive)
     return found
 
@@ -66,7 +66,7 @@ def test_a_worker_of_another_program_is_missed_when_it_goes(stage: Any) -> None:
         stage.is_alive = False
         supervisor.look()
         assert stage.group.started == []  # it was looked at a moment ago
-        stage.now += POLL_INTERVAL_S
+        stage.now += LOOK_FOR_WORKER_EVERY_S
         supervisor.look()
         assert stage.group.started == ["worker"]
 
@@ -84,7 +84,7 @@ def test_a_worker_that_exits_ends_the_wait(stage: Any) -> None:
 
 def test_none_is_started_where_none_is_wanted(stage: Any) -> None:
     def look(supervisor: WorkerSupervisor) -> None:
-        stage.now += 10 * POLL_INTERVAL_S
+        stage.now += 10 * LOOK_FOR_WORKER_EVERY_S
         supervisor.look()
         with supervisor.held():
             """Signals wait."""

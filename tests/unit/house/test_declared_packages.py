@@ -101,7 +101,7 @@ def test_a_library_outside_of_its_place_is_noticed() -> None:
     assert undeclared("api/app.py", "playwright.async_api", owners) is not None
     assert undeclared("api/app.py", "librosa", owners) is not None
     assert undeclared("pipelines/reports/pdf.py", "playwright.async_api", owners) is None
-    assert undeclared("api/app.py", "graphql", owners) is None
+    assert undeclared("api/app.py", "uvicorn", owners) is None
 
 
 def test_each_library_that_an_extra_is_known_by_is_one_that_it_declares() -> None:

@@ -1,6 +1,5 @@
-"""A sound that has been rendered is not rendered again; the process that renders ends in time."""
+"""A sound that has been rendered is not rendered again."""
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from sandbox.world.content.tables import Alteration
-from sandbox.world.sound import render_process
 from sandbox.world.sound.instruments import RATE
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.sound.sound_files import SandboxSilence, SandboxSong
@@ -83,30 +81,3 @@ def test_a_song_is_the_first_seconds_of_the_recording_of_its_track(
     spectrum = np.abs(np.fft.rfft(heard.samples))
     loudest_hz = int(spectrum.argmax()) * heard.rate / heard.samples.size
     assert loudest_hz == pytest.approx(440, abs=1)
-
-
-class Parent:
-    """The process that has started this one."""
-
-    def __init__(self, done: list[str]) -> None:
-        self._done = done
-
-    def join(self) -> None:
-        self._done.append("the parent has ended")
-
-
-@pytest.mark.parametrize(
-    ("has_parent", "steps"),
-    [(True, ["the parent has ended", "exit 1"]), (False, [])],
-    ids=["started", "not started"],
-)
-def test_a_process_ends_with_the_one_that_started_it(
-    has_parent: bool, steps: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done: list[str] = []
-    monkeypatch.setattr(
-        render_process, "parent_process", lambda: Parent(done) if has_parent else None
-    )
-    monkeypatch.setattr(os, "_exit", lambda status: done.append(f"exit {status}"))
-    render_process._end_with_parent()
-    assert done == steps

@@ -74,33 +74,6 @@ def test_importing_the_door_loads_no_library() -> None:
     assert said.stdout.strip() == "[]"
 
 
-def test_a_process_that_needs_no_frames_loads_no_pandas_and_an_analyst_has_it_whole() -> None:
-    code = """
-import sys
-from warehouse.tables import TABLES
-import pyarrow as pa
-pa.Table.from_pylist([{"a": None}]).to_pylist()
-print("pandas" in sys.modules)
-from warehouse.tables.arrow_without_pandas import let_arrow_use_pandas
-let_arrow_use_pandas()
-import pandas as pd
-print(pa.array(pd.Series([1.0, None])).null_count)
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == ["False", "1"]
-
-
-def test_where_pandas_is_loaded_already_it_stays_known() -> None:
-    code = """
-import pandas as pd
-import pyarrow as pa
-from warehouse.tables import TABLES
-print(pa.array(pd.Series([1.0, None])).null_count)
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "1"
-
-
 def test_frames_hold_ids_as_text_zones_and_unknown_as_null(lake: Lake) -> None:
     lake.append("raw.tracks", [TRACK, {**TRACK, "duration_s": None, "title": "a"}])
     with open_warehouse(lake.url) as opened:

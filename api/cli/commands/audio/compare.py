@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, override
+from typing import Annotated, Any, override
 
 import typer
 from rich.table import Table
@@ -42,9 +42,6 @@ from pipelines.documents.messages import counted
 from pipelines.documents.verdict_reasons import reason_message
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, Verdict
 
-if TYPE_CHECKING:
-    from typer._click.core import Context  # exported under a private name alone
-
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
 audio_app.command("identify")(identify)
 audio_app.command("explain")(explain)
@@ -59,7 +56,7 @@ class _ManyFilesCommand(TyperCommand):
     """Accepts `--reference a b c` for `--reference a --reference b --reference c`."""
 
     @override
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, _repeat_list_options(args))
 
 

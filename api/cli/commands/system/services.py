@@ -1,6 +1,5 @@
 """The long-running processes, one command each: service, worker, Dagster UI."""
 
-import gc
 import os
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +17,6 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the HTTP API and the console."""
-    gc.disable()  # until everything is loaded: nothing of that is garbage
     from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB
     from api.settings import ApiSettings  # noqa: PLC0415 -- as above
 
@@ -44,33 +42,23 @@ def dagster_ui(
     code_server: Annotated[
         str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")
     ] = None,
-    all_in_one: Annotated[
-        bool,
-        typer.Option(
-            "--all-in-one", help="Also run daemon and code server, which creates the socket."
-        ),
-    ] = False,
-    prepare: Annotated[bool, typer.Option("--prepare", help="Only create its files.")] = False,
-    end_lost_runs: Annotated[
-        bool,
-        typer.Option("--end-lost-runs", help="With --prepare: end runs that lost their processes."),
-    ] = False,
 ) -> None:
     """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
-    if not prepare and socket is None and code_server is None:
+    if socket is None and code_server is None:
         exit_with_input_error(
             "dagster-ui shows what a code server serves, and none was named",
             hint="`sametrack up` starts all of Dagster; else name one: --code-server HOST:PORT, or "
-            "--socket FILE (with --all-in-one it is started, too)",
+            "--socket FILE",
         )
     from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
     from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
+    from pipelines.open_stores import open_chosen_home  # noqa: PLC0415 -- loads SQLAlchemy
+    from pipelines.orchestration.instance import dagster_environment  # noqa: PLC0415 -- as above
 
-    os.environ.setdefault("DAGSTER_HOME", str(INSTANCE_FOLDER))
-    if prepare:
-        ui.prepare_instance(ends_lost_runs=end_lost_runs)
-        return
     settings = ApiSettings()
+    if "DAGSTER_HOME" not in os.environ:
+        home = open_chosen_home(settings)
+        os.environ.update(dagster_environment(settings, home))
     if not settings.has_tokens and not is_loopback(host):
         raise typer.BadParameter(f"OWN_API_TOKEN is required to listen on {host}")
     try:
@@ -79,14 +67,10 @@ def dagster_ui(
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if all_in_one and found.socket is None:
-        raise typer.BadParameter("--all-in-one needs --socket")
-    if not all_in_one and not found.is_listening():
+    if not found.is_listening():
         print_message(
             f"no code server listens at {safe(found)} yet; until one does, the UI shows none of "
             "its assets ([bold]sametrack up[/] starts everything)"
         )
     print_message(f"Dagster UI on http://{host}:{port}")
-    ui.serve_dagster_ui(
-        code_server=found, settings=settings, port=port, host=host, all_in_one=all_in_one
-    )
+    ui.serve_dagster_ui(code_server=found, settings=settings, port=port, host=host)

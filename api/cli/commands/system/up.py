@@ -1,10 +1,12 @@
 """`sametrack up`: run service, worker and Dagster.
 
-All of them are children of this command and stop with it, however it ends.
+All of them are ordinary programs, started as deploy/ starts them; they are children of this command
+and stop with it, however it ends.
 """
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -20,19 +22,23 @@ from api.cli.processes.child_processes import (
     LOOPBACK,
     ChildProcessGroup,
     Program,
+    Supervisor,
     find_port,
+    is_accepting,
     is_listening,
     local_address,
     sametrack_command,
     service_url,
 )
-from api.cli.processes.supervisor import Service, Supervisor
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
 
 if TYPE_CHECKING:
+    from api.settings import ApiSettings
     from pipelines.settings import Settings
 
 READY_WITHIN_S = 2.0
+CODE = "pipelines.definitions"
+LOCATION = "sametrack"
 
 _Sandbox = Annotated[
     bool, typer.Option("--sandbox", help="Also start the sandbox, and use it as the platform.")
@@ -44,7 +50,11 @@ _DagsterPort = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpConfig:
-    """Ports, paths and options of all services. Without `sandbox_port` there is no sandbox."""
+    """Ports, paths and options of all programs. Without `sandbox_port` there is no sandbox.
+
+    `dagster` has the variables by which Dagster's programs find their instance. `run_dir` has the
+    files that end with the command: the code server's socket, the workspace.
+    """
 
     profile: str
     world: str
@@ -56,8 +66,8 @@ class UpConfig:
     size: float
     calendar: str
     logs: Path
-    dagster_dir: Path
-    socket: Path
+    dagster: Mapping[str, str]
+    run_dir: Path
     has_token: bool
     console_url: str | None = None
     dagster_url: str | None = None
@@ -80,47 +90,90 @@ def up(
         try:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
-                _prepare(process_group, plan)
+                prepare_storage(process_group, logs=plan.logs, env=_environment(plan))
                 print_message(f"starting; logs are in {safe(plan.logs)}")
-                Supervisor(process_group, services(plan), on_ready=lambda: _announce(plan)).run()
+                Supervisor(process_group, programs(plan), on_ready=lambda: _announce(plan)).run()
         except Interrupted as stop:
             print_message(f"stopped by {stop}; all processes have ended")
 
 
-def services(plan: UpConfig) -> list[Service]:
-    """Return all services of `sametrack up`."""
-    dagster = sametrack_command(
-        "dagster-ui", "--all-in-one", "--port", str(plan.dagster_port), "--socket", str(plan.socket)
+def programs(plan: UpConfig) -> list[Program]:
+    """Return all programs of `sametrack up`."""
+    socket, workspace = plan.run_dir / "code.sock", plan.run_dir / "workspace.yaml"
+    workspace.write_text(
+        f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n"
     )
-    found = [
-        _service(plan, "api", sametrack_command("serve"), port=plan.api_port, host=plan.api_host),
-        Service(
-            _program(plan, "worker", sametrack_command("worker")),
-            lambda: _has_worker(plan.api_host, plan.api_port),
-        ),
-        _service(plan, "dagster", dagster, port=plan.dagster_port),
-    ]
+
+    def program(
+        name: str,
+        command: list[str],
+        *,
+        is_ready: Callable[[], bool] | None = None,
+        can_start: Callable[[], bool] | None = None,
+    ) -> Program:
+        log, env = plan.logs / f"{name}.log", _environment(plan)
+        return Program(
+            name=name, command=command, log=log, env=env, is_ready=is_ready, can_start=can_start
+        )
+
+    def has_code() -> bool:
+        return is_accepting(socket)
+
+    sandbox = []
     if plan.sandbox_port is not None:
+        port = plan.sandbox_port
         world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
-        platform = sametrack_command("sandbox", *world, "--port", str(plan.sandbox_port))
-        found.insert(0, _service(plan, "sandbox", platform, port=plan.sandbox_port))
-    return found
+        command = sametrack_command("sandbox", *world, "--port", str(port))
+        sandbox = [program("sandbox", command, is_ready=lambda: is_listening(port))]
+    return [
+        *sandbox,
+        program(
+            "api", sametrack_command("serve"),
+            is_ready=lambda: is_listening(plan.api_port, plan.api_host),
+        ),
+        program(
+            "worker", sametrack_command("worker"),
+            is_ready=lambda: _has_worker(plan.api_host, plan.api_port),
+        ),
+        program(
+            "code-server",
+            [
+                *(sys.executable, "-m", "dagster", "api", "grpc", "--module-name", CODE),
+                *("--socket", str(socket), "--location-name", LOCATION),
+            ],
+            is_ready=has_code,
+        ),
+        program(
+            "daemon",
+            [str(Path(sys.executable).with_name("dagster-daemon")), "run", "-w", str(workspace)],
+            can_start=has_code,
+        ),
+        program(
+            "dagster",
+            sametrack_command(
+                "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(socket)
+            ),
+            is_ready=lambda: is_listening(plan.dagster_port), can_start=has_code,
+        ),
+    ]  # fmt: skip
 
 
 def _configure(
     run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float, today: str | None
 ) -> UpConfig:
     from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
+    from pipelines.orchestration.instance import dagster_environment  # noqa: PLC0415 -- as above
     from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
     from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
 
     settings = ApiSettings() if today is None else ApiSettings(sandbox_calendar=today)
     _check_webhook(settings)
     choice = _choose(settings, sandbox=sandbox)
+    _check_ports(settings, dagster_port)
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
     starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
-    plan = UpConfig(
+    return UpConfig(
         profile=choice,
         world=profile.name,
         api_host=settings.api_host,
@@ -131,14 +184,12 @@ def _configure(
         size=size,
         calendar=settings.sandbox_calendar,
         logs=home.root / "logs",
-        dagster_dir=home.dagster_dir,
-        socket=run_dir / "code.sock",
+        dagster=dagster_environment(settings, home),
+        run_dir=run_dir,
         has_token=settings.has_tokens,
         dagster_url=settings.dagster_url,
         console_url=settings.console_url or service_url(settings.api_host, settings.api_port),
     )
-    _check_ports(plan)
-    return plan
 
 
 def _check_webhook(settings: "Settings") -> None:
@@ -174,42 +225,31 @@ def _suggest_sandbox() -> str:
     raise typer.Exit(EXIT_INPUT)
 
 
-def _check_ports(plan: UpConfig) -> None:
+def _check_ports(settings: "ApiSettings", dagster_port: int) -> None:
     for host, port, setting in (
-        (plan.api_host, plan.api_port, "API_PORT"),
-        (LOOPBACK, plan.dagster_port, "--dagster-port"),
+        (settings.api_host, settings.api_port, "API_PORT"),
+        (LOOPBACK, dagster_port, "--dagster-port"),
     ):
-        if is_listening(port, host):
+        if port and is_listening(port, host):
             exit_with_input_error(
                 f"port {port} is in use",
                 hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
             )
 
 
-def _prepare(process_group: ChildProcessGroup, plan: UpConfig) -> None:
-    """Create the Dagster storage once, since several processes at a time would find it locked.
-
-    Runs that a kill left without a process are ended before a code server starts others.
-    """
-    command = sametrack_command("dagster-ui", "--prepare", "--end-lost-runs")
-    child = process_group.start(_program(plan, "prepare", command))
+def prepare_storage(
+    process_group: ChildProcessGroup, *, logs: Path, env: Mapping[str, str]
+) -> None:
+    """Create or update Dagster's storage once: several processes at a time would find it locked."""
+    command = [sys.executable, "-m", "dagster", "instance", "migrate"]
+    program = Program(name="prepare", command=command, log=logs / "prepare.log", env=env)
+    child = process_group.start(program)
     code = child.process.wait()
     if code != 0:
         exit_with_input_error(
             f"the Dagster storage cannot be created (exit code {code})\n{child.log_tail()}"
         )
     process_group.stop(child)
-
-
-def _service(
-    plan: UpConfig,
-    name: str,
-    command: list[str],
-    *,
-    port: int,
-    host: str = LOOPBACK,
-) -> Service:
-    return Service(_program(plan, name, command), lambda: is_listening(port, host))
 
 
 def _has_worker(host: str, port: int) -> bool:
@@ -225,16 +265,10 @@ def _has_worker(host: str, port: int) -> bool:
     return any(one["name"] == "workers" and one["reason"] is None for one in checks)
 
 
-def _program(plan: UpConfig, name: str, command: list[str]) -> Program:
-    log = plan.logs / f"{name}.log"
-    return Program(name=name, command=command, log=log, env=_environment(plan), is_forked=True)
-
-
 def _environment(plan: UpConfig) -> dict[str, str]:
     env = {
         "PROFILE": plan.profile,
-        "DAGSTER_HOME": str(INSTANCE_FOLDER),
-        "SAMETRACK_DAGSTER_DIR": str(plan.dagster_dir),
+        **plan.dagster,
         "SANDBOX_CALENDAR": plan.calendar,
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",
