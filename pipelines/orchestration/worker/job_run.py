@@ -102,8 +102,8 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     wait = outcome.wait
     if outcome.status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
         wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
-    if wait is not None and job_claims.requeue(runtime.control,
-        job.job_id, run_number=job.run_number, costs_attempt=False,
+    if wait is not None and job_claims.requeue(
+        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False,
         waiting_for=wait.resource, wait_s=wait.seconds,
     ):  # fmt: skip
         log.warning(

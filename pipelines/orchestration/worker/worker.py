@@ -224,8 +224,8 @@ class Worker:
         number, wait = self.claims[job_id], wait or ResourceWait("worker", 0.0)
         run = self.instance.get_run_by_id(run_id(job_id, number))
         has_result = run is not None and run.is_success  # its end was not handled yet
-        if has_result or not job_claims.requeue(self.control,
-            job_id, run_number=number, costs_attempt=False,
+        if has_result or not job_claims.requeue(
+            self.control, job_id, run_number=number, costs_attempt=False,
             waiting_for=wait.resource, wait_s=wait.seconds,
         ):  # fmt: skip
             self._lose(job_id, number, why)  # it has ended, or its cancellation was requested
