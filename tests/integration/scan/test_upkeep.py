@@ -103,7 +103,8 @@ def test_states_of_ended_scans_are_kept_for_three_days_and_those_of_open_ones_lo
     store: Any,
 ) -> None:
     ended = store.completed("ended")
-    opened = jobs.create_or_join(store.keeper.control,
+    opened = jobs.create_or_join(
+        store.keeper.control,
         NewJob(
             kind="scan", input="2", target="2", music_id=None, parameters={}, fingerprint="2",
             scan_key=None, origin="api", priority=100,

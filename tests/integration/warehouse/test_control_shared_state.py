@@ -131,7 +131,8 @@ def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore)
 def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
     assert (jobs.counts(control), jobs.queue_age_s(control)) == ({}, 0)
     for number in range(3):
-        jobs.create_or_join(control,
+        jobs.create_or_join(
+            control,
             NewJob(
                 kind="scan", input="1", target="1", music_id="1", parameters={},
                 fingerprint=str(number), scan_key=None, origin="cli", priority=100,
