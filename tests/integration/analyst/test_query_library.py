@@ -147,7 +147,7 @@ def test_the_command_lists_shows_and_runs(ask: Callable[..., Any], tmp_path: Pat
         (("query", "growth", "--set", "top"), "a value is missing"),
         (("query", "growth", "--set", "top=many"), "not a whole number"),
         (("query", "growth", "--format", "parquet"), "needs a file"),
-        (("sql",), "give a statement"),
+        (("sql",), "a statement is missing"),
         (("trace", "nothing", "1"), "no stored row is of the job"),
     ],
 )
