@@ -145,7 +145,10 @@ def programs(plan: UpConfig) -> list[Program]:
         ),
         program(
             "daemon",
-            [str(Path(sys.executable).with_name("dagster-daemon")), "run", "-w", str(workspace)],
+            [
+                str(Path(sys.executable).with_name("dagster-daemon")),
+                *("run", "-w", str(workspace), "--log-level", "warning"),
+            ],
             can_start=has_code,
         ),
         program(
