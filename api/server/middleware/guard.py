@@ -138,8 +138,8 @@ class Guard:
         if wrong_path is not None:
             return wrong_path
         headers = Headers(scope=scope)
-        # a socket may do anything, so it is never a safe method
-        method = "POST" if scope["type"] == "websocket" else scope["method"]
+        is_socket = scope["type"] == "websocket"  # it may do anything, so it is no safe method
+        method = "POST" if is_socket else scope["method"]
         return check_host(headers, self.allowed_hosts) or check_site(
             headers, method, always=self.is_private(scope["path"])
         )
