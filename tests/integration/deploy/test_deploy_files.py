@@ -169,12 +169,12 @@ def test_no_file_has_a_secret() -> None:
     assert wrong == []
 
 
-def test_every_secret_of_the_compose_file_must_be_given() -> None:
+def test_the_profile_and_every_secret_of_the_compose_file_must_be_given() -> None:
     asked = set(re.findall(r"\$\{(\w+):\?\}", COMPOSE.read_text()))
     given = environment_names((DEPLOY / "compose/env.example").read_text())
     assert asked == {
         "POSTGRES_PASSWORD", "REDIS_PASSWORD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
-        "OWN_API_TOKEN",
+        "OWN_API_TOKEN", "PROFILE",
     }  # fmt: skip
     assert asked < given
 
