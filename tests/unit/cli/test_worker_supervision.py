@@ -38,7 +38,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The only process group, whether a worker is alive, and the time."""
     found = SimpleNamespace(group=Group(), is_alive=False, now=100.0)
     monkeypatch.setattr(child_processes, "ChildProcessGroup", lambda: found.group)
-    monkeypatch.setattr(child_processes.time, "monotonic", lambda: found.now)
+    monkeypatch.setattr(child_processes, "time", SimpleNamespace(monotonic=lambda: found.now))
     monkeypatch.setattr("api.cli.local_job_client.has_live_worker", lambda _: found.is_alive)
     return found
 
