@@ -28,6 +28,7 @@ from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_process_logging
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs.local_runs import BrokenPoolError, LocalScanRunner
+from pipelines.orchestration.runs.lost_runs import end_unserved_runs
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_orphaned_runs,
@@ -37,6 +38,7 @@ from pipelines.orchestration.runs.reconciliation import (
 from pipelines.orchestration.runs.remote_runs import RemoteScanRunner
 from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.runs.scan_runs import open_instance
+from pipelines.orchestration.storage import dagster_server
 from pipelines.orchestration.worker.catalog import report_assets
 from pipelines.orchestration.worker.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.worker.job_run import ScanEnd
@@ -411,6 +413,9 @@ def run_worker(settings: Settings) -> int:
         signal.signal(number, lambda *_: stop.set())
     with ExitStack() as stack:
         worker = _build_worker(settings, stack)
+        if dagster_server() is None:  # a server has runs of other machines, too
+            for ended in end_unserved_runs(worker.instance):
+                log.info("run ended that a killed code server has left", run_id=ended)
         for name, run in (
             ("maintenance", partial(run_maintenance, settings)),
             ("assets", partial(report_assets, settings, worker.worker_id)),
