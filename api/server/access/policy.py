@@ -20,7 +20,6 @@ from warehouse.records.errors import SametrackError
 
 type RequiredRole = Callable[[Scope], Role | None]
 """The role that a request requires; None: it is open to everybody."""
-CALLER = "caller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,6 @@ class AccessMiddleware:
         except SametrackError as unreadable:
             error = unreadable
         if error is None:
-            scope.setdefault("state", {})[CALLER] = caller
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
@@ -143,12 +141,6 @@ def check_caller(
     if caller.is_session and not is_read and not _is_from_own_page(scope):
         return CrossSiteRequestError("A session changes something only from the pages of its site")
     return None
-
-
-def caller_role(scope: Scope) -> Role:
-    """Return the role of an admitted caller; the lowest where no one was asked."""
-    caller = scope.get("state", {}).get(CALLER)
-    return caller.role if isinstance(caller, Caller) else Role.READ
 
 
 def _is_from_own_page(scope: Scope) -> bool:

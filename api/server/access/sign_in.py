@@ -101,7 +101,7 @@ class SignIn:
             return RedirectResponse(target, status_code=SEE_OTHER)
         if scope["method"] in SAFE_METHODS:
             return self._page(target)
-        form = parse_qs((await read_body(receive)).decode("utf-8", "replace"))
+        form = parse_qs((await _read_body(receive)).decode("utf-8", "replace"))
         target = local_target(form.get("next", [""])[0])
         holder = self.policy.book.find(form.get("token", [""])[0].strip().encode())
         if holder is None:
@@ -112,7 +112,7 @@ class SignIn:
 
     async def _open_session(self, scope: Scope, receive: Receive) -> Response:
         try:
-            body = orjson.loads(await read_body(receive))
+            body = orjson.loads(await _read_body(receive))
             token, is_kept = body["token"], body.get("keep") is True
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
             raise MalformedJsonError("The body must be a JSON object with `token`") from exc
@@ -211,17 +211,17 @@ def is_encrypted(scope: Scope) -> bool:
     return scope.get("scheme") == "https" or origin.lower().startswith("https://")
 
 
-async def read_body(receive: Receive, *, limit: int = MAX_BODY_BYTES) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     """Read a small body.
 
     Raises:
-        BodyTooLargeError: It is larger than `limit`.
+        BodyTooLargeError: It is larger than `MAX_BODY_BYTES`.
     """
     body = bytearray()
     while True:
         message = await receive()
         body += message.get("body", b"")
-        if len(body) > limit:
-            raise BodyTooLargeError(f"The request body is larger than {limit} bytes")
+        if len(body) > MAX_BODY_BYTES:
+            raise BodyTooLargeError(f"The request body is larger than {MAX_BODY_BYTES} bytes")
         if not message.get("more_body"):
             return bytes(body)

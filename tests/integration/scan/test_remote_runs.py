@@ -160,7 +160,7 @@ def checkpoints(stage: Stage, job_id: str) -> set[str]:
 
 def kill_run(stage: Stage) -> None:
     """Kill the only run that the code server executes, and the children that listen for it."""
-    (server,) = [one for one in stage.process_group._children if one.name == "dagster"]
+    (server,) = [one for one in stage.process_group._children if one.name == "code-server"]
     below = psutil.Process(server.process.pid).children(recursive=True)
     runs = [one for one in below if "spawn_main" in " ".join(one.cmdline())]
     for one in runs:
