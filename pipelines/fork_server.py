@@ -17,9 +17,13 @@ def fork_server_context() -> ForkServerContext:
 
 
 def exit_with_parent() -> None:
-    """End this process when the one that started it is gone for any reason, a kill included."""
+    """End this process when the one that started it is gone for any reason, a kill included.
+
+    Without effect in a program that `multiprocessing` did not start.
+    """
     parent = multiprocessing.parent_process()
-    assert parent is not None, "only a child has a parent to follow"
+    if parent is None:
+        return
 
     def follow() -> None:
         parent.join()

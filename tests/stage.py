@@ -24,7 +24,7 @@ from api.cli.processes.child_processes import (
     find_port,
     sametrack_command,
 )
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore, job_claims, jobs, open_control

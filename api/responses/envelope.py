@@ -20,7 +20,7 @@ from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
 _VALIDATOR_HEADERS = (b"etag", b"cache-control")
-_VARY = "Accept-Encoding"  # compression adds it to answers with a body, which a 304 has not
+_VARY = "Accept-Encoding"  # compression adds it to answers with a body alone
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,9 +81,9 @@ def record_responses(
             (folder / name).write_bytes(body)
         else:
             left_out = "it may name somebody" if response.body else "no body was kept of it"
-        files = {"file": name, "sha256": sha256, "left_out": left_out}
+        files = {"body": name, "sha256": sha256, "left_out": left_out}
         entries.append({**files, **_facts(line, response, pseudonymiser)})
-    recorded = {entry["surface"] for entry in entries if entry["file"] is not None}
+    recorded = {entry["surface"] for entry in entries if entry["body"] is not None}
     without = [_outcome(line) for line in health if line.surface not in recorded]
     document = {
         "profile": profile,
@@ -93,7 +93,7 @@ def record_responses(
     }
     text = json.dumps(document, ensure_ascii=False, indent=2) + "\n"
     (folder / INDEX).write_text(text, encoding="utf-8")
-    return Recording(sum(entry["file"] is not None for entry in entries), len(without))
+    return Recording(sum(entry["body"] is not None for entry in entries), len(without))
 
 
 def _facts(line: SurfaceHealth, response: HttpResponse, hidden: BodyPseudonymiser) -> Document:

@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_engine_of
 from pipelines.orchestration.instance import dagster_server
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import leases
 from warehouse.home.folder import Home

@@ -17,9 +17,9 @@ from pipelines.orchestration.assets import health
 from pipelines.orchestration.assets import published_database as publishing
 from pipelines.orchestration.assets import reports as reporting
 from pipelines.orchestration.assets import watchlists as watching
+from pipelines.orchestration.assets.automation import automation_rules, follow_tables
 from pipelines.orchestration.assets.descriptions import described
 from pipelines.orchestration.assets.tables import lake_tables
-from pipelines.orchestration.automation import automation_rules, follow_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import run_log

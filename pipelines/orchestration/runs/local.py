@@ -12,7 +12,7 @@ from pipelines.fork_server import exit_with_parent, fork_server_context
 from pipelines.logs import configure_process_logging
 from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.dagster_compat import execute_run
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import structlog
 
 from pipelines.open_stores import open_chosen_home
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     StoreMaintainer,

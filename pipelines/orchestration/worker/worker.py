@@ -26,10 +26,10 @@ from dagster import DagsterInstance
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration.open_instance import open_instance
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.runs.local import LocalExecutor
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.reconciliation import (
     cancel_jobs_of_terminated_runs,
     end_orphaned_runs,

@@ -19,7 +19,7 @@ from dagster import job, op
 from pipelines.captures.erased_accounts import ErasureMarksCache, refuse_erased, without_erased
 from pipelines.captures.recording.observations import CaptureRequest
 from pipelines.erasure.account import forget_runs, open_erasure
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
 from warehouse.control.captures import sequences

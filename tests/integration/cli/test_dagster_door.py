@@ -18,7 +18,7 @@ from api.cli.processes.child_processes import (
     find_port,
     sametrack_command,
 )
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from tests.stage import PATIENCE_S, wait_for
 from warehouse.home.folder import Home, open_home
 

@@ -110,12 +110,12 @@ def test_a_recording_has_a_body_of_each_surface_and_names_nobody(
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "written to kept" in ended.stderr
     index = json.loads((tmp_path / "kept/index.json").read_text("utf-8"))
-    kept = {entry["surface"] for entry in index["responses"] if entry["file"]}
+    kept = {entry["surface"] for entry in index["responses"] if entry["body"]}
     without = {entry["surface"] for entry in index["surfaces_without_body"]}
     assert kept | without == {probe.surface for probe in PROBES}
     # the first bytes of a sound, a redirect, and a page in no known form
     assert without <= {"media", "short_link", "chart_html"}
-    assert all(entry["file"] or entry["left_out"] for entry in index["responses"])
+    assert all(entry["body"] or entry["left_out"] for entry in index["responses"])
 
     world = f"http://127.0.0.1:{platform}/_world"
     accounts = LOCAL.get(f"{world}/accounts?limit=10000").json()["accounts"]

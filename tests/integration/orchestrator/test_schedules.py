@@ -16,7 +16,7 @@ from dagster import (
 
 from pipelines.open_stores import open_chosen_home
 from pipelines.orchestration.definitions import build_definitions
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.schedules import SCHEDULES, build_schedules
 from pipelines.settings import Settings
 from warehouse.home.folder import open_home

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.open_instance import open_instance
 from pipelines.orchestration.runs.heartbeats import LOOKS
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings

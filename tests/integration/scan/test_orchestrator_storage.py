@@ -10,7 +10,7 @@ import yaml
 from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 
 from pipelines.orchestration.instance import dagster_environment, instance_config
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.stage import PATIENCE_S
 from warehouse.home.folder import Home, open_home

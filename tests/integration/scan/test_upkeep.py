@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from api.cli.main import app
 from pipelines.open_stores import open_chosen_home
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     StoreMaintainer,

@@ -19,7 +19,7 @@ from dagster_postgres import (
 
 from pipelines.erasure.account import forget_runs
 from pipelines.orchestration.instance import dagster_server
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.fake_runs import empty_scan
 from tests.integration.warehouse.together import run_together

@@ -44,7 +44,7 @@ def test_a_body_is_a_file_that_the_index_describes(tmp_path: Path) -> None:
     page = response("video_page", body, url="https://vidplat.example/video/7568123456789012345?a=1")
     written, index = record(tmp_path / "new", [line], (line, page))
     (entry,) = index["responses"]
-    kept = (tmp_path / "new" / entry["file"]).read_bytes()
+    kept = (tmp_path / "new" / entry["body"]).read_bytes()
     assert written == Recording(body_count=1, surfaces_without_body=0)
     assert entry["path"] == f"/video/{entry['entity_id']}"
     assert entry["entity_id"] not in {None, "7568123456789012345"}
@@ -60,7 +60,7 @@ def test_what_was_not_received_or_cannot_be_kept_is_named(tmp_path: Path) -> Non
     written, index = record(tmp_path, [named, unasked], (named, response("web_detail", body)))
     assert written == Recording(body_count=0, surfaces_without_body=2)
     (entry,) = index["responses"]
-    assert (entry["file"], entry["sha256"]) == (None, None)
+    assert (entry["body"], entry["sha256"]) == (None, None)
     assert entry["left_out"] == "it may name somebody"
     assert index["surfaces_without_body"] == [
         {"surface": "web_detail", "outcome": "changed", "error_type": None, "reason": "no video #"},
@@ -78,7 +78,7 @@ def test_a_short_link_leads_nowhere(tmp_path: Path) -> None:
     )  # fmt: skip
     _, index = record(tmp_path, [line], (line, moved))
     (entry,) = index["responses"]
-    assert (entry["entity_id"], entry["path"], entry["file"]) == ("", "/", None)
+    assert (entry["entity_id"], entry["path"], entry["body"]) == ("", "/", None)
     assert entry["left_out"] == "no body was kept of it"
     assert entry["location"] == "https://share.example/share/video/·/"
 

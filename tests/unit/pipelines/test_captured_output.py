@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from dagster import DagsterEventType, DagsterInstance, asset, materialize
 
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.maintenance import delete_output
 from warehouse.home.folder import open_home
 

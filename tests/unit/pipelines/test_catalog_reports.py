@@ -13,7 +13,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance
 from structlog.testing import capture_logs
 
 from pipelines.orchestration.dagster_compat import delete_runless_materializations
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.catalog import (
     EVERY_S,
     LEASE,

@@ -25,7 +25,7 @@ from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, C
 from pipelines.orchestration.assets.conclude import CONFIRMED
 from pipelines.orchestration.chart_jobs import chart_schedule, chart_sensor
 from pipelines.orchestration.definitions import build_definitions
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from warehouse.home.folder import open_home
 
 RANGE = "dagster/asset_partition_range_"

@@ -4,8 +4,7 @@ import asyncio
 import threading
 from collections import Counter
 from contextlib import nullcontext
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,6 +16,7 @@ from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
 from tests.unit.upstream.planned_platform import FULL, PARTIAL, Platform, empty
+from warehouse.control.hosts import surface_answers
 from warehouse.records.errors import (
     SURFACE_OFF,
     BudgetSpentError,
@@ -360,16 +360,18 @@ async def test_only_what_a_surface_answered_is_learned(
     assert (await health.answers()).get(("a", "s"), ()) == (() if kind is None else (kind,))
 
 
-async def test_who_asks_while_the_answers_are_read_waits_for_them(clock: FakeClock) -> None:
+async def test_who_asks_while_the_answers_are_read_waits_for_them(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise a scan that begins takes every surface for one of which nothing is known."""
     is_read = threading.Event()
 
-    def read(*, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
+    def read(_control: object, *, max_age_s: float) -> dict[tuple[str, str], tuple[str, ...]]:
         assert is_read.wait(60), max_age_s
         return {("a", "s"): ("empty_body",)}
 
-    store: Any = SimpleNamespace(surface_answers=read)
-    health = LearnedHealth(store, clock=clock)
+    monkeypatch.setattr(surface_answers, "read_recent", read)
+    health = LearnedHealth(cast("Any", object()), clock=clock)
     asked = [asyncio.create_task(health.answers()) for _ in range(3)]
     await asyncio.sleep(0)
     is_read.set()

@@ -2,7 +2,7 @@
 
 from api.cli.terminal import out
 from pipelines.open_stores import open_chosen_home
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.platform.providers import choose_stored_world
 from pipelines.settings import Settings
 

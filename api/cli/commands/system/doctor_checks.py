@@ -107,7 +107,7 @@ def _machine_checks(
 
 
 def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:
-    from pipelines.orchestration.open_instance import open_instance  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.runs.open_instance import open_instance  # noqa: PLC0415 -- loads Dagster
 
     try:
         home = open_home(settings.data_home, profile.name)

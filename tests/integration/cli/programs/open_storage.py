@@ -6,7 +6,7 @@ Usage: open_storage.py DATA_HOME
 import sys
 from pathlib import Path
 
-from pipelines.orchestration.open_instance import open_instance
+from pipelines.orchestration.runs.open_instance import open_instance
 from warehouse.home.folder import open_home
 
 with open_instance(open_home(Path(sys.argv[1]), "sandbox")) as instance:
