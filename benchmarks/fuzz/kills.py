@@ -1,6 +1,7 @@
 """Kill -9 of any one process at random moments of scans, and look at what is left.
 
-`python -m benchmarks.fuzz.kills [--moments 100] [--seed N]`. A scan is killed as often as its
+`python -m benchmarks.fuzz.kills [--moments 100] [--seed N]`. Half of the kills meet runs in
+processes of the worker, half runs that Dagster launches. A scan is killed as often as its
 attempts allow. After each kill every observation that was committed is still there; at last the job
 has completed with the result and the rows of an undisturbed scan, and its runs agree; in the end no
 table has two rows of one key. One kill in three is aimed at the time while sounds are compared, and
@@ -22,6 +23,7 @@ import psutil
 from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.run_identity import run_id
+from tests.integration.scan.orchestrator import start_orchestrator
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.control import jobs, links
 from warehouse.queries.results import read_result_document
@@ -76,6 +78,7 @@ class Hunt:
 
     stage: Stage
     chance: random.Random
+    is_remote: bool = False
     number: int = 0
     expected: dict[str, Any] = field(default_factory=dict)
     duration_s: float = 1.0
@@ -87,6 +90,9 @@ class Hunt:
     def prepare(self) -> None:
         """Start all processes and scan without a disturbance."""
         self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
+        if self.is_remote:
+            self.stage.settings["RUNS"] = "remote"
+            start_orchestrator(self.stage, self.stage.root)
         self.stage.start_worker()
         self.stage.start_api()
         self.track = self.stage.world("/_world/tracks")["tracks"][0]
@@ -169,7 +175,9 @@ class Hunt:
         for _ in range(kills):
             if not self.await_moment(job_id, aim):
                 break
-            self.kill_one(job_id, self.chance.choice(VICTIMS))
+            # A link is followed by the worker: there is no run yet.
+            victims = ("worker", "service") if aim is AT_LINK else VICTIMS
+            self.kill_one(job_id, self.chance.choice(victims))
             aim = self._choose(LATER_AIMS)
         self.stage.settle()
         return self.judge(job_id)
@@ -238,13 +246,14 @@ class Hunt:
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
         # the one killed before may not have its successor yet
-        scans = wait_for(lambda: _scans_of(worker))
+        scans = wait_for(self._remote_runs if self.is_remote else lambda: _scans_of(worker))
         listeners = [child for scan in scans for child in scan.children()]
         if victim == "worker":
             below = worker.children(recursive=True)
             worker.kill()
             self.stage.wait(lambda: not any(one.is_running() for one in below))
-            self.stage.pronounce_worker_dead()
+            if not self.is_remote:  # else its runs go on
+                self.stage.pronounce_worker_dead()
             self.stage.start_worker()
         elif victim == "service":
             (service,) = [
@@ -259,6 +268,16 @@ class Hunt:
         else:
             chosen = listeners if victim == "listening child" and listeners else scans
             self.chance.choice(chosen).kill()
+            if self.is_remote and chosen is scans:
+                self.stage.pronounce_worker_dead()  # nobody here sees that a remote run is gone
+
+    def _remote_runs(self) -> list[psutil.Process]:
+        """Return the processes of runs that the code server has started."""
+        (server,) = [
+            child for child in self.stage.process_group._children if child.name == "code-server"
+        ]
+        below = psutil.Process(server.process.pid).children()
+        return [process for process in below if _has_word(process, "spawn_main")]
 
 
 def _coverage(coverage: dict[str, Any]) -> dict[str, Any]:
@@ -299,14 +318,16 @@ def _has_word(process: psutil.Process, word: str) -> bool:
         return False  # it has just ended
 
 
-def hunt(root: Path, *, moments: int, seed: int) -> Hunt:
+def hunt(root: Path, sounds: Path, *, moments: int, seed: int, is_remote: bool) -> Hunt:
     """Kill at so many moments; returns what was killed in which stage."""
-    with open_stage(root, root / "sounds") as stage:
+    root.mkdir()
+    with open_stage(root, sounds) as stage:
         stage.settings["RANDOM_AUDIT_SIZE"] = "0"  # each job would draw and compare other videos
-        found = Hunt(stage, random.Random(seed))
+        found = Hunt(stage, random.Random(seed), is_remote)
         found.prepare()
         found.measure()
-        print(f"seed {seed}; an undisturbed scan takes {found.duration_s:.1f} s", flush=True)
+        kind = "launched" if is_remote else "local"
+        print(f"{kind} runs, seed {seed}; a scan takes {found.duration_s:.1f} s", flush=True)
         while (left := moments - found.killed.total()) > 0:
             status = found.kill_scan(min(left, MAX_ATTEMPTS - 1))
             print(f"     job {status}", flush=True)
@@ -319,12 +340,20 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=100)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000))
     options = parser.parse_args()
+    killed, stages = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
-        found = hunt(Path(folder), moments=options.moments, seed=options.seed)
+        root = Path(folder)
+        for kind, is_remote in (("local", False), ("launched", True)):
+            found = hunt(
+                root / kind, root / "sounds", moments=(options.moments + is_remote) // 2,
+                seed=options.seed, is_remote=is_remote,
+            )  # fmt: skip
+            killed += found.killed
+            stages += found.stages
     for victim in VICTIMS:
-        print(f"{found.killed[victim]:5} x {victim}")
+        print(f"{killed[victim]:5} x {victim}")
     for stage in STAGES:
-        print(f"{found.stages[stage]:5} x {stage}")
+        print(f"{stages[stage]:5} x {stage}")
 
 
 if __name__ == "__main__":
