@@ -132,7 +132,8 @@ class SignIn:
             {
                 "required": not self.policy.is_open,
                 "role": None if role is None else role.word,
-                "dagster_url": self.dagster_url,
+                # All of Dagster's UI needs this role.
+                "dagster_url": self.dagster_url if (role or 0) >= Role.OPERATE else None,
                 "shows_pictures": self.shows_pictures,
             }
         )
