@@ -70,11 +70,6 @@ async def _log_summary(platform: SandboxPlatform, request: Request) -> Response:
     return JSONResponse(platform.log.summary())
 
 
-async def _log_rates(platform: SandboxPlatform, request: Request) -> Response:
-    window = max(1, read_non_negative(request, "window_ms", 1000)) / 1000
-    return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
-
-
 async def _log_requests(platform: SandboxPlatform, request: Request) -> Response:
     query = request.query_params
     found = platform.log.requests(
@@ -150,7 +145,6 @@ SURFACES = (
         methods=("GET", "DELETE"),
         source=forms.OWN,
     ),
-    Surface("control", _log_rates, "/_world/access-log/rates", source=forms.OWN),
     Surface("control", _log_requests, "/_world/access-log/requests", source=forms.OWN),
     Surface("control", _log_challenges, "/_world/access-log/challenges", source=forms.OWN),
     Surface("control", _cpu, "/_world/cpu", source=forms.OWN),

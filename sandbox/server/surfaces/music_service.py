@@ -87,7 +87,7 @@ def _list_of(
 async def _video(platform: SandboxPlatform, request: Request) -> Response:
     """Return the page of a video that a user published on the service."""
     work = platform.world.video_of_id(request.query_params.get("ugc_video_id", ""))
-    if work is None or not platform.world.is_public(work):
+    if work is None or not work.is_public:
         return service_page("ugc_video_page", {"videoOptions": None})
     shown = {"title": platform.world.caption(work), "url": video_address(platform, work)}
     return service_page("ugc_video_page", {"videoOptions": shown})
