@@ -8,7 +8,6 @@ import typer
 from pipelines.settings import Settings
 from sandbox.server.app import SandboxOptions, serve
 from sandbox.server.switches import MODES, switch_help, switches_of
-from sandbox.world.content.alterations import ALTERED_SHARE
 from warehouse.home.folder import open_home
 
 
@@ -28,10 +27,6 @@ def sandbox(
         int | None,
         typer.Option(min=1, help="Number of tracks; fewer tracks have more videos each."),
     ] = None,
-    altered_share: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="Share of videos whose audio differs from their music id."),
-    ] = ALTERED_SHARE,
     adb_port: Annotated[
         int | None,
         typer.Option(min=1, max=65535, help="Also serve the stand-in device by adb, here."),
@@ -64,7 +59,6 @@ def sandbox(
         cache_dir=cache or open_home(settings.data_home, "sandbox").cache_dir / "sounds",
         latency_ms=latency_ms,
         tracks=tracks,
-        altered_share=altered_share,
         adb_port=adb_port,
         switches=switches,
         calendar=settings.sandbox_calendar,

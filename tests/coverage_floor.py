@@ -43,7 +43,6 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/reports/figures/header.py": _KERNEL,
     "pipelines/reports/figures/report.py": _KERNEL,
     "sandbox/__main__.py": _PROGRAM,
-    "sandbox/world/sound/render_process.py": _PROGRAM,
     "pipelines/scan/service/open_service.py": _COMMAND,
 }
 """Modules below the floor, each with the reason why no watched process takes more of it."""

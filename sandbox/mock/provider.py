@@ -19,10 +19,9 @@ from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.table import SourceRequest
 from sandbox.mock import records as to
-from sandbox.mock.records import MockSearchIndex
 from sandbox.world.content.tables import SandboxVideo
-from sandbox.world.sound.sound_cache import SoundCache
-from sandbox.world.sound.sound_files import Codec
+from sandbox.world.guest_view import VideoTextIndex, hashtag_id
+from sandbox.world.sound.sound_cache import Codec, SoundCache
 from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import (
     AudioUnavailableError,
@@ -42,6 +41,8 @@ from warehouse.records.videos import (
 )
 
 PARSER_VERSION = "mock-2"
+SEARCH_DEPTH = 200
+"""Videos that a guest can page through for one search."""
 _TYPES: dict[Codec, str] = {"aac": "video/mp4", "mp3": "audio/mpeg"}
 
 
@@ -60,8 +61,9 @@ def open_world(seed: int, size: float) -> SandboxWorld:
 
 
 @cache
-def _search_index(world: SandboxWorld) -> MockSearchIndex:
-    return MockSearchIndex(world)
+def _text_index(world: SandboxWorld) -> VideoTextIndex:
+    """Return the text index of a world; building it reads all captions."""
+    return VideoTextIndex(world, has_mapped_titles=False)
 
 
 class MockProvider(LocalProvider):
@@ -98,7 +100,7 @@ class MockProvider(LocalProvider):
 
     def ch_ids(self) -> Sequence[str]:
         """Ids of its hashtags."""
-        return _search_index(self._world).ch_ids()
+        return list(_text_index(self._world).names)
 
     def known_ids(self, question: str) -> Sequence[str]:
         """Ids that a question, by its name, can be asked for; none for a search."""
@@ -178,10 +180,10 @@ class MockProvider(LocalProvider):
     def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag with its number of videos, each counted as ten thousand views."""
         ch_id = request.entity_id
-        name = _search_index(self._world).hashtag_name(ch_id)
+        name = _text_index(self._world).names.get(ch_id)
         if name is None:
             raise UnresolvedIdError("the demo world knows no such hashtag")
-        rows = _search_index(self._world).rows_of_hashtag(ch_id)
+        rows = _text_index(self._world).listed(ch_id)
         accounts = {int(self._world.works.account[row]) for row in rows}
         info = HashtagInfo(
             ch_id=ch_id,
@@ -195,15 +197,15 @@ class MockProvider(LocalProvider):
 
     def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of the videos under a hashtag, most liked first."""
-        rows = _search_index(self._world).rows_of_hashtag(request.entity_id)
+        rows = _text_index(self._world).listed(request.entity_id)
         return self._page("hashtag_list", request, rows, to.to_hashtag_item)
 
     def _search_page(self, request: SourceRequest) -> Reading[SearchPage]:
         """Return one page of the videos whose caption or music title contains all words."""
         term, place = request.entity_id, request.place
-        rows = _search_index(self._world).rows_matching(term)
+        rows = _text_index(self._world).ranked(term)[:SEARCH_DEPTH]
         videos, end = self._cut(rows, place.cursor, to.to_search_item)
-        search_id = place.search_id or to.to_ch_id(term)
+        search_id = place.search_id or str(hashtag_id(term))
         page = SearchPage(
             videos=videos,
             next_position=SearchPosition(cursor=end, search_id=search_id),

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sandbox.world.content.tables import SandboxSound, SandboxVideo, VideoState
-from sandbox.world.content.texts import nickname
-from sandbox.world.guest_view import VideoTextIndex, hashtag_id, hashtags_in
+from sandbox.world.content.tables import HIDDEN_REASONS, SandboxSound, SandboxVideo
+from sandbox.world.guest_view import hashtag_id, hashtags_in
 from sandbox.world.world import SandboxWorld
 from warehouse.records.videos import (
     Account,
@@ -25,12 +24,6 @@ from warehouse.records.videos import (
     VideoDetail,
 )
 
-_REASONS = {
-    VideoState.DELETED: "status_deleted",
-    VideoState.PRIVATE: "status_self_see",
-    VideoState.REVIEWING: "status_reviewing",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldSnapshot:
@@ -43,17 +36,16 @@ class WorldSnapshot:
 
 def to_track(view: WorldSnapshot, sound: SandboxSound) -> Track:
     """A music id."""
-    world = view.world
-    is_own = sound.owner >= 0
+    music = _music(view.world, sound)
     return Track(
         music_id=sound.music_id,
         surface="music_info",
         observed_at=view.observed_at,
-        title=world.sound_title(sound),
-        author=world.sound_author(sound),
-        owner_nickname=nickname(world.seed, sound.owner) if is_own else None,
-        duration_s=round(sound.duration_s),
-        is_original_sound=is_own,
+        title=music.title,
+        author=music.author,
+        owner_nickname=music.author if music.is_original_sound else None,
+        duration_s=music.duration_s,
+        is_original_sound=music.is_original_sound,
     )
 
 
@@ -81,8 +73,8 @@ def to_account(view: WorldSnapshot, index: int) -> Account:
 
 def to_detail(view: WorldSnapshot, work: SandboxVideo) -> VideoDetail | UnavailableVideo:
     """A video with its four counts, or the reason why guests do not see it."""
-    if work.state is not VideoState.PUBLIC:
-        return to_missing(work.aweme_id, _REASONS[work.state])
+    if not work.is_public:
+        return to_missing(work.aweme_id, HIDDEN_REASONS[work.state])
     return VideoDetail(
         video=_video(view, work, surface="video_page"),
         play_urls=() if work.is_silent else (f"mock:{work.aweme_id}",),
@@ -120,18 +112,6 @@ def to_search_item(view: WorldSnapshot, work: SandboxVideo) -> Video:
     return replace(full, statistics=replace(full.statistics, collect_count=None))
 
 
-def to_hashtags(caption: str) -> tuple[Hashtag, ...]:
-    """Return the hashtags of a caption."""
-    return tuple(
-        Hashtag(ch_id=to_ch_id(name), name=name) for name in dict.fromkeys(hashtags_in(caption))
-    )
-
-
-def to_ch_id(name: str) -> str:
-    """Return the id of a hashtag: 19 digits, the same in every run."""
-    return str(hashtag_id(name))
-
-
 def _trimmed(video: Video) -> Video:
     return replace(
         video,
@@ -161,14 +141,12 @@ def _video(view: WorldSnapshot, work: SandboxVideo, *, surface: str) -> Video:
         duration_ms=None if work.is_photo else round(sound.duration_s * 1000),
         width=720,
         height=1280,
-        images_count=1 + int(work.aweme_id) % 5 if work.is_photo else 0,
-        hashtags=to_hashtags(caption),
-        statistics=Statistics(
-            digg_count=work.digg_count,
-            comment_count=work.comment_count,
-            collect_count=work.collect_count,
-            share_count=work.share_count,
+        images_count=work.image_count,
+        hashtags=tuple(
+            Hashtag(ch_id=str(hashtag_id(name)), name=name)
+            for name in dict.fromkeys(hashtags_in(caption))
         ),
+        statistics=Statistics(**work.counts),
         local_source="mock",
     )
 
@@ -191,30 +169,3 @@ def _music(world: SandboxWorld, sound: SandboxSound) -> Music:
         duration_s=round(sound.duration_s),
         is_original_sound=sound.owner >= 0,
     )
-
-
-SEARCH_DEPTH = 200
-"""Videos that a guest can page through for one search."""
-
-
-class MockSearchIndex:
-    """Text index of a world. Build it once per world: it reads all captions."""
-
-    def __init__(self, world: SandboxWorld) -> None:
-        self._finding = VideoTextIndex(world, has_mapped_titles=False)
-
-    def ch_ids(self) -> list[str]:
-        """Ids of all hashtags."""
-        return list(self._finding.names)
-
-    def hashtag_name(self, ch_id: str) -> str | None:
-        """Return the name of a hashtag; None if no video uses it."""
-        return self._finding.names.get(ch_id)
-
-    def rows_of_hashtag(self, ch_id: str) -> list[int]:
-        """Return the rows of the listed videos of a hashtag, most liked first."""
-        return self._finding.listed(ch_id)
-
-    def rows_matching(self, term: str) -> list[int]:
-        """Return the rows of the videos that match a term, best first."""
-        return list(self._finding.ranked(term)[:SEARCH_DEPTH])

@@ -5,14 +5,12 @@ verified here.
 """
 
 import time
-from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
 
 from sandbox.server.faults import CHALLENGES
 
 WINDOW_S = 1.0
-_TOO_MANY = 429
 MAX_LOGGED = 100_000
 """Requests kept individually; older ones are only counted."""
 
@@ -161,44 +159,3 @@ class AccessLog:
             "unix": challenge.unix, "surface_after": later[challenge.surface],
             "host_after": dict(sorted(later.items())),
         }  # fmt: skip
-
-    def rates(self, *, window_s: float = WINDOW_S) -> dict[str, object]:
-        """Return, per host, the most requests in any window, and what followed each 429.
-
-        Each 429 is listed with its `retry_after`, how many requests to its host began within that
-        time (`too_early`), and when the next one arrived (`next_after_s`).
-        """
-        hosts: dict[str, list[LoggedRequest]] = {}
-        for entry in self._entries:
-            hosts.setdefault(entry.host, []).append(entry)
-        return {name: _rates_of(entries, window_s) for name, entries in sorted(hosts.items())}
-
-
-def _rates_of(entries: list[LoggedRequest], window_s: float) -> dict[str, object]:
-    """Return the rates of a host; entries are in order of arrival."""
-    times = [entry.at for entry in entries]
-    return {
-        "requests": len(entries), "max_in_window": _most_in_window(times, window_s),
-        "refusals": [_after(entry, times) for entry in entries if entry.status == _TOO_MANY],
-    }  # fmt: skip
-
-
-def _most_in_window(times: list[float], window_s: float) -> int:
-    """Return the largest number of these sorted times in any window of this length."""
-    most, first = 0, 0
-    for place, at in enumerate(times):
-        while times[first] <= at - window_s:
-            first += 1
-        most = max(most, place - first + 1)
-    return most
-
-
-def _after(refusal: LoggedRequest, times: list[float]) -> dict[str, object]:
-    given = refusal.answered_at
-    first = bisect_right(times, given)
-    waited = bisect_left(times, given + (refusal.retry_after or 0.0))
-    return {
-        "surface": refusal.surface, "unix": refusal.unix, "retry_after": refusal.retry_after,
-        "too_early": max(0, waited - first),
-        "next_after_s": round(times[first] - given, 4) if first < len(times) else None,
-    }  # fmt: skip

@@ -39,7 +39,6 @@ from sandbox.server.surfaces import (
     users,
     video_pages,
 )
-from sandbox.world.content.alterations import ALTERED_SHARE
 from sandbox.world.growth import DAY_S, HORIZON_DAYS
 from sandbox.world.hardness import check_hardness
 from sandbox.world.world import SandboxWorld
@@ -68,9 +67,6 @@ class SandboxOptions:
         cache_dir: Folder of rendered sounds.
         latency_ms: Minimum response time.
         tracks: Number of tracks, None for the default of the size.
-        renderers: Processes that render sound.
-        altered_share: Part of the videos with a track whose own sound differs from that of the
-            music id that they name.
         adb_port: Port of the adb server with the simulated device; None for no device.
         switches: The switches that are on at first, see `switches.py`.
         calendar: When its world starts, see `span_of`.
@@ -82,8 +78,6 @@ class SandboxOptions:
     cache_dir: Path
     latency_ms: float = 0.0
     tracks: int | None = None
-    renderers: int = 2
-    altered_share: float = ALTERED_SHARE
     adb_port: int | None = None
     switches: tuple[str, ...] = ()
     calendar: str = "fixed"
@@ -96,15 +90,11 @@ def create_sandbox(options: SandboxOptions) -> ASGIApp:
         WorldTooEasyError: The world is too easy to be a meaningful test.
     """
     start, passed_s = span_of(options.calendar, now=time.time())
-    world = SandboxWorld(
-        options.seed, options.size, tracks=options.tracks, altered_share=options.altered_share,
-        start=start,
-    )  # fmt: skip
+    world = SandboxWorld(options.seed, options.size, tracks=options.tracks, start=start)
     check_hardness(world)
     platform = SandboxPlatform(
         world.at(passed_s) if passed_s else world,
-        cache_dir=options.cache_dir, renderers=options.renderers, switches=options.switches,
-        addresses=SandboxUrls(options.port),
+        cache_dir=options.cache_dir, switches=options.switches, addresses=SandboxUrls(options.port),
     )  # fmt: skip
     phone = SimulatedPhone(platform)
     routes = control.device_routes(phone) + to_routes(SURFACES, platform)

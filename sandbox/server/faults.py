@@ -18,8 +18,7 @@ FaultKind = Literal[
     "empty_but_more", "stalled_cursor", "no_new_items", "cold_edge", "timestamp_only",
     "chart_status", "chart_errcode", "chart_1002", "res_tag", "overseas", "empty_detail",
     "hit_shark", "antispam_check", "params_check", "invalid_app",
-    "status_code_8", "captcha_json", "code_10001010A", "signature_demanded", "gateway_text",
-    "verify_data", "gone_code",
+    "status_code_8", "captcha_json", "code_10001010A", "signature_demanded",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(FaultKind)
 FAULT_SOURCES: dict[FaultKind, str] = {
@@ -34,8 +33,7 @@ FAULT_SOURCES: dict[FaultKind, str] = {
         forms.SEARCH,
     ),
     **dict.fromkeys(
-        ("status_code_8", "captcha_json", "code_10001010A", "signature_demanded", "gateway_text",
-         "verify_data", "gone_code"),
+        ("status_code_8", "captcha_json", "code_10001010A", "signature_demanded"),
         forms.JSON_REFUSALS,
     ),
     **dict.fromkeys(
@@ -55,7 +53,7 @@ FAULT_SOURCES: dict[FaultKind, str] = {
 """Where each fault is publicly known from, see `form_sources.py`."""
 CHALLENGES = frozenset({
     "challenge", "captcha", "argus", "captcha_json", "403", "verify_redirect", "verify_check",
-    "hit_shark", "antispam_check", "login_2483", "status_code_8", "verify_data",
+    "hit_shark", "antispam_check", "login_2483", "status_code_8",
 })  # fmt: skip
 """Kinds that demand a verification or an account: a polite client asks no further."""
 
@@ -92,7 +90,6 @@ MISSING_PAGE = "<html><head><title>404</title></head><body>404</body></html>"
 FORBIDDEN_PAGE = "<html><head><title>访问受限</title></head><body>访问受限</body></html>"
 DENIED_TEXT = "Access Deny ! No Actions !"
 WRONG_ID_TEXT = "You need get the right classid!"
-GATEWAY_TEXT = "Blocked by ArgusSecurityPlugin Signature Not Found"
 ROBOTS_DENY = "User-agent: *\nDisallow: /\n"
 _ROUTE_NAMES = {
     "note_page": "note_(id)/page", "slides_page": "slides_(id)/page",

@@ -206,7 +206,6 @@ def _page_of(fault: Fault, surface: str, platform: SandboxPlatform) -> Response 
         "captcha": HTMLResponse(faults.CAPTCHA_PAGE),
         "argus": HTMLResponse(faults.ARGUS_PAGE),
         "no_container": HTMLResponse(faults.NO_CONTAINER_PAGE),
-        "gateway_text": PlainTextResponse(faults.GATEWAY_TEXT, status_code=403),
         "403": HTMLResponse(faults.FORBIDDEN_PAGE, status_code=403),
         "404": HTMLResponse(faults.MISSING_PAGE, status_code=404),
         "429": Response("", status_code=429, headers=wait),

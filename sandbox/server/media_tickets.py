@@ -8,7 +8,7 @@ import hashlib
 from sandbox.server.addresses import MEDIA, OTHER_MEDIA
 from sandbox.server.platform import SandboxPlatform
 from sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
-from sandbox.world.sound.sound_files import Codec
+from sandbox.world.sound.sound_cache import Codec
 
 LIFETIME_S = 3 * 3600
 SILENT_FILE = "images_no_sound_volume_audio_file.mp3"

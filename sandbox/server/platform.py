@@ -19,11 +19,18 @@ from sandbox.server.switches import ActiveSwitches
 from sandbox.world.chart import SandboxChart
 from sandbox.world.ground_truth import GroundTruth
 from sandbox.world.guest_view import GuestView, VideoTextIndex
-from sandbox.world.sound.render_process import make_file, open_sound_cache
-from sandbox.world.sound.sound_files import Codec, Piece, SoundFiles
+from sandbox.world.sound.sound_cache import (
+    Codec,
+    Piece,
+    SoundCache,
+    open_sound_cache,
+    render_in_process,
+)
 from sandbox.world.world import SandboxWorld
 
 _MAX_CACHED_TRUTHS = 2000
+_RENDERERS = 2
+"""Processes that render sound, so that the event loop never waits for it."""
 
 
 class SandboxPlatform:
@@ -33,7 +40,6 @@ class SandboxPlatform:
         world: The world when the server starts.
         cache_dir: Folder of rendered sounds.
         addresses: The server's own addresses.
-        renderers: Processes that render sound, so that the event loop never waits for it.
         switches: The switches that are on at first.
     """
 
@@ -43,20 +49,17 @@ class SandboxPlatform:
         *,
         cache_dir: Path,
         addresses: SandboxUrls,
-        renderers: int = 2,
         switches: Iterable[str] = (),
     ) -> None:
         self.first = world
         self.world = world
         self.addresses = addresses
-        self._sound_files = SoundFiles(world, cache_dir)
+        self._sounds = SoundCache(world, cache_dir)
+        self._cache_dir = cache_dir
+        self._pool = self._new_pool()
         self.log = AccessLog()
         self.faults = ActiveFaults()
         self.switches = ActiveSwitches(switches)
-        self._cache_dir = cache_dir
-        self._renderers = renderers
-        self._pool = self._new_pool()
-        self._rendering: dict[Path, asyncio.Task[None]] = {}
         self._text_index: asyncio.Task[VideoTextIndex] | None = None
         self._truths = lru_cache(maxsize=_MAX_CACHED_TRUTHS)(
             lambda view, music_id: GroundTruth(view.world, music_id, view=view)
@@ -125,30 +128,22 @@ class SandboxPlatform:
         return await asyncio.shield(self._text_index)
 
     async def sound_file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
-        """Return the file of a piece; rendered once for concurrent callers."""
-        path = self._sound_files.path(piece, codec=codec)
-        if not path.exists():
-            task = self._rendering.get(path)
-            if task is None:
-                task = asyncio.create_task(self._render(piece, codec))
-                self._rendering[path] = task
-                task.add_done_callback(lambda _: self._rendering.pop(path, None))
-            await asyncio.shield(task)
-        return path
-
-    async def _render(self, piece: Piece, codec: Codec) -> None:
+        """Return the file of a piece, rendered if needed."""
+        path, pool = self._sounds.path(piece, codec=codec), self._pool
+        if path.exists():
+            return path
         loop = asyncio.get_running_loop()
-        pool = self._pool
         try:
-            await loop.run_in_executor(pool, make_file, piece, codec)
+            await loop.run_in_executor(pool, render_in_process, piece, codec)
         except BrokenProcessPool:  # a rendering process was killed, and pools do not recover
             if self._pool is pool:
                 self._pool = self._new_pool()
-            await loop.run_in_executor(self._pool, make_file, piece, codec)
+            await loop.run_in_executor(self._pool, render_in_process, piece, codec)
+        return path
 
     def _new_pool(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self._renderers, mp_context=get_context("spawn"), initializer=open_sound_cache,
+            _RENDERERS, mp_context=get_context("spawn"), initializer=open_sound_cache,
             initargs=(self.world.again, self._cache_dir),
         )  # fmt: skip
 

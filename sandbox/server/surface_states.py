@@ -205,11 +205,6 @@ _REPLACED: dict[str, Document] = {
     "login_2483": {"status_code": 2483, "status_msg": "请先登录", "data": None},
     "status_code_8": {"status_code": 8, "status_msg": "用户未登录"},
     "signature_demanded": {"status_code": 11110, "status_msg": "encrypt_data_miss"},
-    "gone_code": {"status_code": 2053, "status_msg": "抱歉，作品不见了"},
-    "verify_data": {
-        "status_code": 10000, "status_msg": "",
-        "verify_data": {"type": "verify", "subtype": "slide", "detail": "verify_0"},
-    },
     "captcha_json": {
         "code": "10000", "from": "", "type": "verify", "version": "2", "subtype": "slide",
         "verify_event": "", "fp": "verify_0",

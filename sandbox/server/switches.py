@@ -94,13 +94,10 @@ SWITCHES: tuple[Switch, ...] = (
     Switch(name="list_bare", effect="Rows of a music list have no author, date and bookmarks, not even empty keys."),
     Switch(name="list_foreign_rows", share=1 / 7, effect="In this share of the music lists, 19 rows of 20 use another music id; every row names its own."),
     Switch(name="list_photos_without_images", effect="Photo posts in lists have `images: null`, `aweme_type` 2 and no length."),
-    Switch(name="posts_name_author", effect="Rows of `user_posts` and of account pages name their author."),
     Switch(name="empty_pages", count=3, effect="After the first page of each list and search, so many pages are empty, claim more and move the cursor."),
     Switch(name="no_user_posts", effect="`user_posts` answers with an empty body, and pages of accounts have no list."),
     _state("status_code_8", "`status_code` 8 asks for a login, by default in `user_posts`.", "status_code_8", "user_posts"),
     _state("captcha_json", "JSON surfaces demand a captcha, by default `hashtag_list`.", "captcha_json", "hashtag_list"),
-    _state("verify_data", "JSON surfaces demand verification by `verify_data`, by default `hashtag_list`.", "verify_data", "hashtag_list"),
-    _state("signature_demanded", "JSON surfaces answer signed requests only (`status_code` 11110), by default `hashtag_list`.", "signature_demanded", "hashtag_list"),
     _state("code_10001010A", "JSON surfaces answer `10001010A` (too often), by default `user_info`.", "code_10001010A", "user_info"),
     # Accounts and sounds.
     Switch(name="mplatform_followers_only", effect="`user_info` has `mplatform_followers_count` in place of `follower_count`."),

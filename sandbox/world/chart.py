@@ -168,15 +168,6 @@ class ChartedSong:
     music_id: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChartCareer:
-    """Chart history of a track: positions of its issues, and its best rank."""
-
-    track: int
-    places: tuple[int, ...]
-    best_rank: int
-
-
 class SandboxChart:
     """The chart of a world. Issues are generated on demand; each takes a few milliseconds."""
 
@@ -217,19 +208,6 @@ class SandboxChart:
         if count == 0:
             raise LookupError("the chart had not begun")
         return self.calendar.at(count - 1)
-
-    def careers(self, count: int) -> list["ChartCareer"]:
-        """Return the chart history of all charted tracks over the first `count` issues."""
-        found = []
-        days = self.calendar.days[:count]
-        for (seat, term), track in sorted(self._tracks.items(), key=lambda entry: entry[1]):
-            first = int(np.searchsorted(days, self._ends[seat, term - 1]))
-            end = int(np.searchsorted(days, self._ends[seat, term]))
-            places = tuple(range(first, end))
-            if places:
-                best = min(int(self._places(place)[1][seat]) for place in places) + 1
-                found.append(ChartCareer(track=track, places=places, best_rank=best))
-        return found
 
     def _ranks_of(self, place: int) -> tuple[Ints, Ints]:
         """Return, per slot, which of its songs holds it, and the rank from 0."""

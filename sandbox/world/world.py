@@ -18,7 +18,6 @@ from sandbox.world.content.tables import (
     SandboxSound,
     SandboxVideo,
     SoundKind,
-    VideoState,
 )
 from sandbox.world.growth import DAY_S, grow
 from sandbox.world.random_streams import Ints, share_of, stream, to_token
@@ -231,10 +230,6 @@ class SandboxWorld:
         """Text of a video."""
         title = None if work.named_score < 0 else self.title_of(work.named_score)
         return texts.caption(self.seed, work.index, title=title, as_tag=work.is_tagged)
-
-    def is_public(self, work: SandboxVideo) -> bool:
-        """Return True if a guest can open the video."""
-        return work.state is VideoState.PUBLIC
 
     @cached_property
     def _sound_rows(self) -> dict[int, int]:

@@ -199,7 +199,7 @@ class ScriptedApp:
         if sound is None:
             return At(name="missing")
         rows = [world.works.row(row) for row in world.music_list(sound.index).tolist()]
-        public = [work.aweme_id for work in rows if world.is_public(work)]
+        public = [work.aweme_id for work in rows if work.is_public]
         return At(name="track", music_id=music_id, works=tuple(public[: self._script.shows]))
 
     def _track_views(self, at: At) -> list[View]:
@@ -217,12 +217,16 @@ class ScriptedApp:
         )
 
     def _work_views(self, at: At) -> list[View]:
-        work = self._platform.world.video_of_id(at.works[at.index])
+        world = self._platform.world
+        work = world.video_of_id(at.works[at.index])
         if work is None:
             return screens.missing()
-        shown = screens.facts_of(self._platform, work)
+        author, caption = world.account(work.account), world.caption(work)
         if at.name == "share":
-            return screens.share(shown)
+            link = self._platform.addresses.short_link("video", int(work.aweme_id))
+            return screens.share(author.nickname, caption, link)
         if at.name == "account":
-            return screens.account(shown)
-        return screens.work(shown, is_last_again=at.is_last_again)
+            return screens.account(author.nickname, author.unique_id)
+        return screens.work(
+            author.nickname, caption, work.counts.values(), is_last_again=at.is_last_again
+        )

@@ -3,13 +3,11 @@
 Pure: what is shown, not how one comes there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import quoteattr
 
 from sandbox.server.documents.videos import to_shown_count
-from sandbox.server.platform import SandboxPlatform
-from sandbox.world.content.tables import SandboxVideo
 
 WIDTH, HEIGHT = 1080, 2400
 Box = tuple[int, int, int, int]
@@ -34,31 +32,6 @@ class View:
         """True when a point lies on it."""
         left, top, right, bottom = self.box
         return left <= x < right and top <= y < bottom
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkFacts:
-    """What the app shows of a video."""
-
-    aweme_id: str
-    nickname: str
-    handle: str
-    caption: str
-    link: str
-    counts: tuple[int, int, int, int]
-
-
-def facts_of(platform: SandboxPlatform, work: SandboxVideo) -> WorkFacts:
-    """A video as its author and the app present it."""
-    author = platform.world.account(work.account)
-    return WorkFacts(
-        aweme_id=work.aweme_id,
-        nickname=author.nickname,
-        handle=author.unique_id,
-        caption=platform.world.caption(work),
-        link=platform.addresses.short_link("video", int(work.aweme_id)),
-        counts=(work.digg_count, work.comment_count, work.collect_count, work.share_count),
-    )
 
 
 def rounded(count: int) -> str:
@@ -113,14 +86,14 @@ def track(title: str, author: str, likes: list[int], *, uses: int) -> list[View]
     ]
 
 
-def work(shown: WorkFacts, *, is_last_again: bool) -> list[View]:
+def work(nickname: str, caption: str, counts: Iterable[int], *, is_last_again: bool) -> list[View]:
     """One video of a feed. `is_last_again`: a swipe led no further, and a toast says so."""
-    digg, comment, collect, share = (rounded(count) for count in shown.counts)
+    digg, comment, collect, share = map(rounded, counts)
     toast = _text("toast", "没有更多了", (340, 1900, 740, 1980))
     return [
         View(id="feed_item", box=(0, 0, WIDTH, HEIGHT), action="pause"),
-        _text("title", f"@{shown.nickname}", (40, 1960, 700, 2020), action="author"),
-        _text("desc", shown.caption, (40, 2030, 840, 2160)),
+        _text("title", f"@{nickname}", (40, 1960, 700, 2020), action="author"),
+        _text("desc", caption, (40, 2030, 840, 2160)),
         _button(f"未点赞，喜欢{digg}，按钮", (920, 1200, 1060, 1360)),
         _button(f"评论{comment}，按钮", (920, 1380, 1060, 1540)),
         _button(f"未选中，收藏{collect}，按钮", (920, 1560, 1060, 1720)),
@@ -129,9 +102,9 @@ def work(shown: WorkFacts, *, is_last_again: bool) -> list[View]:
     ]
 
 
-def share(shown: WorkFacts) -> list[View]:
+def share(nickname: str, caption: str, link: str) -> list[View]:
     """What the share button brings: a text to be passed on."""
-    text = f"7.43 复制打开看看【{shown.nickname}的作品】{shown.caption[:16]} {shown.link} :/ w@f"
+    text = f"7.43 复制打开看看【{nickname}的作品】{caption[:16]} {link} :/ w@f"
     return [
         View(id="share_panel", box=(0, 1500, WIDTH, HEIGHT)),
         _text("share_text", text, (40, 1560, 1040, 1700)),
@@ -139,12 +112,12 @@ def share(shown: WorkFacts) -> list[View]:
     ]
 
 
-def account(shown: WorkFacts) -> list[View]:
+def account(nickname: str, handle: str) -> list[View]:
     """The page of an account."""
     return [
         View(id="profile", box=(0, 0, WIDTH, HEIGHT)),
-        _text("nickname", shown.nickname, (40, 500, 1000, 580)),
-        _text("unique_id", f"账号：{shown.handle}", (40, 600, 1000, 660)),
+        _text("nickname", nickname, (40, 500, 1000, 580)),
+        _text("unique_id", f"账号：{handle}", (40, 600, 1000, 660)),
     ]
 
 

@@ -1,5 +1,6 @@
 """Desktop pages of videos: the camel-case detail, and the three places where a page carries it."""
 
+import re
 from urllib.parse import quote
 
 from sandbox.server.documents.form_sources import (
@@ -15,6 +16,8 @@ from sandbox.world.content.tables import SandboxVideo
 from sandbox.world.random_streams import share_of
 
 _ROUTE_SHARE, _STREAM_SHARE = 0.25, 0.25
+_TAG = ("start", "end", "type", "hashtag_id", "hashtag_name")
+_IMAGE = ("uri", "width", "height", "url_list", "download_url_list")
 _LONG_TEXT = 24
 """Characters from which on a stream has a text in a row of its own."""
 
@@ -46,14 +49,13 @@ def desktop_detail(platform: SandboxPlatform, work: SandboxVideo) -> Document:
             "avatarThumb": {"urlList": avatar},
         },
         "desc": item["desc"], "createTime": item["create_time"], "authorUserId": author["uid"],
-        "textExtra": [_tag(tag) for tag in _list(item, "text_extra")],
+        "textExtra": [_camel_case(tag, _TAG) for tag in _list(item, "text_extra")],
         "video": _video(_part(item, "video")), "music": _music(_part(item, "music")),
         "stats": {
-            "diggCount": counts["digg_count"], "commentCount": counts["comment_count"],
-            "collectCount": counts["collect_count"], "shareCount": counts["share_count"],
-            "playCount": 0, "downloadCount": 0, "forwardCount": 0,
+            **_camel_case(counts, tuple(work.counts)), "playCount": 0, "downloadCount": 0,
+            "forwardCount": 0,
         },
-        "images": [_image(image) for image in _list(item, "images")],
+        "images": [_camel_case(image, _IMAGE) for image in _list(item, "images")],
         "tag": {"isTop": bool(item["is_top"])},
         "status": {"isDelete": False, "allowShare": True},
     }  # fmt: skip
@@ -82,22 +84,6 @@ def _music(music: Document) -> Document:
 
 
 @form(DESKTOP_DETAIL)
-def _tag(tag: Document) -> Document:
-    return {
-        "start": tag["start"], "end": tag["end"], "type": tag["type"],
-        "hashtagId": tag["hashtag_id"], "hashtagName": tag["hashtag_name"],
-    }  # fmt: skip
-
-
-@form(DESKTOP_DETAIL)
-def _image(image: Document) -> Document:
-    return {
-        "uri": image["uri"], "width": image["width"], "height": image["height"],
-        "urlList": image["url_list"], "downloadUrlList": image["download_url_list"],
-    }  # fmt: skip
-
-
-@form(DESKTOP_DETAIL)
 def _app_data(detail: Document) -> Document:
     return {"_location": f"/video/{detail['awemeId']}", "app": {"videoDetail": detail}}
 
@@ -122,6 +108,11 @@ def _stream(detail: Document) -> str:
     half = len(rows) // 2
     chunks = [[0], [1, rows[:half]], [1, rows[half:]]]
     return "".join(f"<script>self.__pace_f.push({to_script(chunk)})</script>" for chunk in chunks)
+
+
+def _camel_case(holder: Document, keys: tuple[str, ...]) -> Document:
+    """Return these fields of a document under their names on desktop pages."""
+    return {re.sub("_(.)", lambda end: end[1].upper(), key): holder[key] for key in keys}
 
 
 def _part(holder: Document, key: str) -> Document:

@@ -22,7 +22,7 @@ MUSIC_SERVICE = "public track and list pages with _ROUTER_DATA, several public r
 CHART = "rank/vol and rank/song with a recorded rank/list, lyswhut/lx-music-desktop"
 CHART_PAGES = "rank/info and rank pages, lyswhut/lx-music-desktop"
 REFUSALS = "wujunwei928/parse-video issue 98; vacacia/astrbot_plugin_link_resolver issue 23"
-JSON_REFUSALS = "status codes and gateway texts, ikenxuan/amagi; wujunwei928/parse-video PR 106"
+JSON_REFUSALS = "status codes, ikenxuan/amagi; wujunwei928/parse-video PR 106"
 SHORT_LINKS = "short and share links, wujunwei928/parse-video"
 ROBOTS = "robots.txt, RFC 9309"
 

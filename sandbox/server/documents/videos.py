@@ -20,10 +20,10 @@ from sandbox.server.media_tickets import media_address, silent_address, video_ad
 from sandbox.server.platform import SandboxPlatform
 from sandbox.world.content import texts
 from sandbox.world.content.tables import (
+    HIDDEN_REASONS,
     LAST_VARIANT,
     SandboxSound,
     SandboxVideo,
-    VideoState,
 )
 from sandbox.world.guest_view import hashtag_id, hashtags_in
 from sandbox.world.random_streams import share_of
@@ -31,20 +31,24 @@ from sandbox.world.world import AccountFacts
 
 _NOTICE = "抱歉，作品不见了"
 _DETAIL_MSG = "因作品权限或已被删除，无法观看，去看看其他作品吧"
-_REASONS = {
-    VideoState.DELETED: "status_deleted",
-    VideoState.PRIVATE: "status_self_see",
-    VideoState.REVIEWING: "status_reviewing",
-}
 _NAMED_SHARE = 0.6
 """Share of the user sounds with a song whose titles name it, where titles do."""
 _VIDEO_PREFIX = "v0200fg10000"
 
 
 @form(FILTERED)
-def filtered_video(aweme_id: str, work: SandboxVideo | None) -> Document:
-    """Return an entry of a `filter_list`: a video that is named but not shown."""
-    reason = "item_non_existent" if work is None else _REASONS[work.state]
+def filtered_video(
+    aweme_id: str, work: SandboxVideo | None, *, reason: str | None = None
+) -> Document:
+    """Return an entry of a `filter_list`: a video that is named but not shown.
+
+    Args:
+        aweme_id: Its id.
+        work: The video; None for an unknown id.
+        reason: Why the surface leaves out a video that others show.
+    """
+    if reason is None:
+        reason = "item_non_existent" if work is None else HIDDEN_REASONS[work.state]
     return {
         "aweme_id": aweme_id, "filter_reason": reason, "notice": _NOTICE, "detail_msg": _DETAIL_MSG,
     }  # fmt: skip
@@ -77,7 +81,7 @@ def page_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
             "mid": sound.music_id, **_song(platform, sound), "status": 1,
             "cover_hd": None, "cover_large": None, "cover_thumb": None,
         },
-        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), "play_count": 0},
+        "statistics": {"aweme_id": work.aweme_id, **work.counts, "play_count": 0},
         "cha_list": None, "image_infos": None, "promotions": None, "long_video": None,
         "risk_infos": {"warn": False, "type": 0, "content": ""},
     }  # fmt: skip
@@ -94,7 +98,7 @@ def detail_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
         "media_type": 2 if work.is_photo else 4,
         "author": _detail_author(platform, platform.world.account(work.account)),
         "music": _detail_music(platform, work, sound),
-        "statistics": {"aweme_id": work.aweme_id, **counts_of(work), **more},
+        "statistics": {"aweme_id": work.aweme_id, **work.counts, **more},
         "is_top": int(work.is_pinned),
         "status": {
             "is_delete": False, "private_status": 0, "in_reviewing": False, "part_see": 0,
@@ -111,7 +115,7 @@ def music_list_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of a music id: trimmed, bookmarks unknown as 0."""
     is_on = platform.switches.is_on
     music_id = str(platform.world.sounds.music_id[work.sound])
-    counts: Document = {"aweme_id": work.aweme_id, **counts_of(work), "collect_count": 0}
+    counts: Document = {"aweme_id": work.aweme_id, **work.counts, "collect_count": 0}
     item: Document = {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work), "author": None,
         "music": {"id_str": music_id, "mid": music_id} if is_on("list_foreign_rows") else {},
@@ -137,10 +141,8 @@ def _as_listed(platform: SandboxPlatform, work: SandboxVideo, item: Document) ->
 @form(WEB_LISTS)
 def post_video(platform: SandboxPlatform, work: SandboxVideo) -> Document:
     """A video in the list of its author, mobile form: likes only, no time, no music."""
-    author: Document = {"author": {"sec_uid": platform.world.sec_uid(work.account)}}
     return _as_listed(platform, work, {
         "aweme_id": work.aweme_id, "desc": platform.world.caption(work),
-        **(author if platform.switches.is_on("posts_name_author") else {}),
         "is_top": int(work.is_pinned),
         "statistics": {"digg_count": work.digg_count},
         "video": {"cover": picture(platform, work.aweme_id)},
@@ -219,14 +221,6 @@ def _core(platform: SandboxPlatform, work: SandboxVideo, *, is_page: bool) -> Do
     }  # fmt: skip
 
 
-@form(DETAIL)
-def counts_of(work: SandboxVideo) -> Document:
-    return {
-        "digg_count": work.digg_count, "comment_count": work.comment_count,
-        "collect_count": work.collect_count, "share_count": work.share_count,
-    }  # fmt: skip
-
-
 def _song(platform: SandboxPlatform, sound: SandboxSound) -> Document:
     world, title = platform.world, platform.world.sound_title(sound)
     if platform.switches.is_on("sound_title_names_song") and names_song(sound):
@@ -300,14 +294,13 @@ def _play_address(platform: SandboxPlatform, work: SandboxVideo, sound: SandboxS
 def images_of(platform: SandboxPlatform, work: SandboxVideo) -> list[Document] | None:
     if not work.is_photo:
         return None
-    count = 1 + int(work.aweme_id) % 5
     return [
         {
             "uri": f"tos/{work.aweme_id}-{number}", "width": 1080, "height": 1440,
             "url_list": [platform.addresses.image(f"{work.aweme_id}-{number}")],
             "download_url_list": [platform.addresses.image(f"{work.aweme_id}-{number}")],
         }
-        for number in range(count)
+        for number in range(work.image_count)
     ]  # fmt: skip
 
 

@@ -70,11 +70,6 @@ async def _log_summary(platform: SandboxPlatform, request: Request) -> Response:
     return JSONResponse(platform.log.summary())
 
 
-async def _log_rates(platform: SandboxPlatform, request: Request) -> Response:
-    window = max(1, read_non_negative(request, "window_ms", 1000)) / 1000
-    return JSONResponse({"window_s": window, "hosts": platform.log.rates(window_s=window)})
-
-
 async def _log_requests(platform: SandboxPlatform, request: Request) -> Response:
     query = request.query_params
     found = platform.log.requests(
@@ -139,24 +134,20 @@ def _refused(exc: Exception) -> Response:
 
 
 _READ_AND_SET = ("GET", "POST", "DELETE")
-SURFACES = (
-    Surface("control", _tracks, "/_world/tracks", source=forms.OWN),
-    Surface("control", _truth, "/_world/truth/{music_id}", source=forms.OWN),
-    Surface("control", _hardness, "/_world/hardness", source=forms.OWN),
-    Surface(
-        "control",
-        _log_summary,
-        "/_world/access-log/summary",
-        methods=("GET", "DELETE"),
-        source=forms.OWN,
-    ),
-    Surface("control", _log_rates, "/_world/access-log/rates", source=forms.OWN),
-    Surface("control", _log_requests, "/_world/access-log/requests", source=forms.OWN),
-    Surface("control", _log_challenges, "/_world/access-log/challenges", source=forms.OWN),
-    Surface("control", _cpu, "/_world/cpu", source=forms.OWN),
-    Surface("control", _faults, "/_world/faults", methods=("POST", "DELETE"), source=forms.OWN),
-    Surface("control", _switches, "/_world/switches", methods=_READ_AND_SET, source=forms.OWN),
-    Surface("control", _clock, "/_world/clock", methods=("GET", "POST"), source=forms.OWN),
+SURFACES = tuple(
+    Surface("control", answer, f"/_world/{path}", methods=methods, source=forms.OWN)
+    for path, answer, methods in (
+        ("tracks", _tracks, ("GET",)),
+        ("truth/{music_id}", _truth, ("GET",)),
+        ("hardness", _hardness, ("GET",)),
+        ("access-log/summary", _log_summary, ("GET", "DELETE")),
+        ("access-log/requests", _log_requests, ("GET",)),
+        ("access-log/challenges", _log_challenges, ("GET",)),
+        ("cpu", _cpu, ("GET",)),
+        ("faults", _faults, ("POST", "DELETE")),
+        ("switches", _switches, _READ_AND_SET),
+        ("clock", _clock, ("GET", "POST")),
+    )
 )
 """The endpoints for tests and benches."""
 

@@ -25,7 +25,7 @@ from sandbox.server.platform import SandboxPlatform
 from sandbox.server.routing import Surface, conditional, host_of
 from sandbox.world.content.tables import Alteration
 from sandbox.world.random_streams import share_of
-from sandbox.world.sound.sound_files import Codec, SandboxSilence, SandboxSong
+from sandbox.world.sound.sound_cache import Codec, SandboxSilence, SandboxSong
 
 _ALTERED = b"\x7b"
 """What some media hosts put in place of the first byte, which belongs to the file type box."""
@@ -37,7 +37,7 @@ async def _play(platform: SandboxPlatform, request: Request) -> Response:
         return PlainTextResponse("", status_code=403)
     aweme_id = read_video_id(request.query_params.get("video_id", ""))
     work = None if aweme_id is None else platform.world.video_of_id(aweme_id)
-    if work is None or not platform.world.is_public(work) or work.is_photo:
+    if work is None or not work.is_public or work.is_photo:
         return PlainTextResponse("", status_code=404)
     return RedirectResponse(video_address(platform, work), status_code=302)
 

@@ -26,13 +26,12 @@ from sandbox.server.platform import SandboxPlatform
 from sandbox.server.routing import Surface
 from sandbox.world.content.tables import SandboxSound
 
-TRACK_PATH = "/songs/share/track"
 _PLAYLIST_SIZE = 10
 
 
 def track_address(platform: SandboxPlatform, track_id: str) -> str:
     """Return the URL of a track's page."""
-    return platform.addresses.on(MUSIC, f"{TRACK_PATH}?track_id={track_id}")
+    return platform.addresses.on(MUSIC, f"/songs/share/track?track_id={track_id}")
 
 
 async def _track(platform: SandboxPlatform, request: Request) -> Response:
@@ -87,7 +86,7 @@ def _list_of(
 async def _video(platform: SandboxPlatform, request: Request) -> Response:
     """Return the page of a video that a user published on the service."""
     work = platform.world.video_of_id(request.query_params.get("ugc_video_id", ""))
-    if work is None or not platform.world.is_public(work):
+    if work is None or not work.is_public:
         return service_page("ugc_video_page", {"videoOptions": None})
     shown = {"title": platform.world.caption(work), "url": video_address(platform, work)}
     return service_page("ugc_video_page", {"videoOptions": shown})
@@ -107,34 +106,16 @@ def _songs(platform: SandboxPlatform) -> list[SandboxSound]:
 
 
 SURFACES = (
-    Surface("service_track", _track, TRACK_PATH, hosts=(MUSIC,), source=forms.MUSIC_SERVICE),
-    Surface(
-        "service_playlist",
-        _playlist,
-        "/songs/share/playlist",
-        hosts=(MUSIC,),
-        source=forms.MUSIC_SERVICE,
-    ),
-    Surface(
-        "service_album",
-        _album,
-        "/songs/share/album",
-        hosts=(MUSIC,),
-        source=forms.MUSIC_SERVICE,
-    ),
-    Surface(
-        "service_artist",
-        _artist,
-        "/songs/share/artist",
-        hosts=(MUSIC,),
-        source=forms.MUSIC_SERVICE,
-    ),
-    Surface(
-        "service_video",
-        _video,
-        "/songs/share/ugc_video",
-        hosts=(MUSIC,),
-        source=forms.MUSIC_SERVICE,
+    *(
+        Surface(
+            f"service_{name}", answer, f"/songs/share/{page}", hosts=(MUSIC,),
+            source=forms.MUSIC_SERVICE,
+        )
+        for name, page, answer in (
+            ("track", "track", _track), ("playlist", "playlist", _playlist),
+            ("album", "album", _album), ("artist", "artist", _artist),
+            ("video", "ugc_video", _video),
+        )
     ),
     Surface("service_short", _short, "/s/{code}/", hosts=(MUSIC_SHORT,), source=forms.SHORT_LINKS),
-)
+)  # fmt: skip

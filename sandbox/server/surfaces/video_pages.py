@@ -113,13 +113,12 @@ async def _detail(platform: SandboxPlatform, request: Request) -> Response:
         return set_guest_cookie(request, answer, entity=aweme_id)
     work = platform.world.video_of_id(aweme_id)
     log: Document = {"impr_id": f"2025{aweme_id}"}
-    if work is not None and platform.world.is_public(work) and not work.is_photo:
+    if work is not None and work.is_public and not work.is_photo:
         shown = with_status(log_pb=log, aweme_detail=detail_video(platform, work))
     else:
-        reason = None if work is None else filtered_video(aweme_id, work)
-        if work is not None and platform.world.is_public(work):
-            reason = {**filtered_video(aweme_id, None), "filter_reason": NO_PHOTOS}
-        shown = with_status(log_pb=log, aweme_detail=None, filter_detail=reason)
+        why = NO_PHOTOS if work is not None and work.is_public else None
+        hidden = None if work is None else filtered_video(aweme_id, work, reason=why)
+        shown = with_status(log_pb=log, aweme_detail=None, filter_detail=hidden)
     return JSONResponse(shown)
 
 
@@ -177,7 +176,7 @@ def _comes_as_shell(
 
 def _result(platform: SandboxPlatform, aweme_id: str, work: SandboxVideo | None) -> Document:
     """Return the result of a page: the video, or the reason why it is unavailable."""
-    is_shown = work is not None and platform.world.is_public(work)
+    is_shown = work is not None and work.is_public
     return {
         "status_code": 0, "is_oversea": 0,
         "extra": {"logid": f"2025{crc32(aweme_id.encode()):020d}", "now": platform.now * 1000},
@@ -201,19 +200,19 @@ def _read_details(
     details, hidden = [], []
     for aweme_id in ids:
         work = platform.world.video_of_id(aweme_id)
-        if work is None or not platform.world.is_public(work):
+        if work is None or not work.is_public:
             hidden.append(filtered_video(aweme_id, work))
         elif work.is_photo == wants_photos:
             details.append(detail_video(platform, work))
         else:  # each form filters what the other one shows
             reason = "item_type" if wants_photos else NO_PHOTOS
-            hidden.append({**filtered_video(aweme_id, None), "filter_reason": reason})
+            hidden.append(filtered_video(aweme_id, work, reason=reason))
     return details, hidden
 
 
 def _desktop_video(platform: SandboxPlatform, request: Request, aweme_id: str) -> Response:
     work = platform.world.video_of_id(aweme_id)
-    if work is None or not platform.world.is_public(work):
+    if work is None or not work.is_public:
         return RedirectResponse(_gone(platform, work), status_code=302)
     if _comes_as_shell(platform, request, work, page="desktop"):
         shell = HTMLResponse(shell_page("web_video_page"))

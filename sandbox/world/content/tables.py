@@ -53,6 +53,14 @@ class VideoState(IntEnum):
     REVIEWING = 3
 
 
+HIDDEN_REASONS = {
+    VideoState.DELETED: "status_deleted",
+    VideoState.PRIVATE: "status_self_see",
+    VideoState.REVIEWING: "status_reviewing",
+}
+"""The platform's word for each state that guests do not see."""
+
+
 class Alteration(IntEnum):
     """What a video plays instead of the sound of its music id."""
 
@@ -196,6 +204,22 @@ class SandboxVideo(_VideoFields[str, VideoState, Alteration, int, bool]):
     """One video or photo post; `index` is its row in the table of videos."""
 
     index: int
+
+    @property
+    def is_public(self) -> bool:
+        """True if a guest can open it."""
+        return self.state is VideoState.PUBLIC
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Its four counts, by their names on the wire."""
+        names = ("digg_count", "comment_count", "collect_count", "share_count")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def image_count(self) -> int:
+        """Number of its pictures; 0 for a video."""
+        return 1 + int(self.aweme_id) % 5 if self.is_photo else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

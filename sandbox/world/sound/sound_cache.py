@@ -2,38 +2,85 @@
 
 A file is AAC with a tiny video stream in MP4, or MP3. Encoding is bit-exact for one version of the
 codecs, and costs about a tenth of a second. Writes are atomic; two processes that render the same
-sound write the same bytes.
+sound write the same bytes. A file's name contains seed, size of the world, sound version and music
+id, so that nothing stale is served.
 """
 
 import io
 import os
+import signal
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import av
 import numpy as np
 from av.audio.stream import AudioStream
 from av.container import OutputContainer
 
+from pipelines.fork_server import exit_with_parent
 from sandbox.world.content.tables import Alteration, SandboxSound, SandboxVideo
+from sandbox.world.growth import DAY_S, HORIZON_DAYS
 from sandbox.world.sound.instruments import RATE, Samples
 from sandbox.world.sound.recordings import play_base, render, render_video
-from sandbox.world.sound.sound_files import (
-    Codec,
-    Piece,
-    SandboxSilence,
-    SandboxSong,
-    SoundFiles,
-)
+from sandbox.world.world import SandboxWorld
 
+Codec = Literal["aac", "mp3"]
+SOUND_VERSION = 9
+"""Increase it when a change affects the worlds, the samples or their encoding."""
+_SUFFIX: dict[Codec, str] = {"aac": "mp4", "mp3": "mp3"}
 _SCALE = 32_000.0
 _SILENCE_S = 5
 _WIDTH, _HEIGHT = 36, 64
 _BITS_PER_S = 96_000
 
 
-class SoundCache(SoundFiles):
-    """Renders the files of a world's sounds when they are first asked for."""
+@dataclass(frozen=True, slots=True)
+class SandboxSong:
+    """The first seconds of the clean recording of a track, by its number."""
+
+    track: int
+    length_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSilence:
+    """What photo posts without a sound play."""
+
+
+Piece = SandboxSound | SandboxVideo | SandboxSong | SandboxSilence
+"""What a file plays: the sound of a music id, a video with a sound of its own, a song, nothing."""
+
+
+class SoundCache:
+    """Renders the files of a world's sounds when they are first asked for.
+
+    Args:
+        world: The world whose sounds these are.
+        folder: Where files are kept; made if missing.
+    """
+
+    def __init__(self, world: SandboxWorld, folder: Path) -> None:
+        self.world = world
+        tracks = world.track_count
+        name = f"seed{world.seed}-size{world.size:g}-tracks{tracks}-v{SOUND_VERSION}"
+        self.folder = folder / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def path(self, piece: Piece, *, codec: Codec = "aac") -> Path:
+        """Return the path of a file, rendered or not."""
+        match piece:
+            case SandboxSound():
+                name = piece.music_id
+            case SandboxVideo():
+                name = f"{piece.aweme_id}-{piece.alteration.name.lower()}"
+            case SandboxSong():
+                name = f"song{piece.track}-{piece.length_s:g}"
+            case SandboxSilence():
+                name = "silent"
+        return self.folder / f"{name}.{_SUFFIX[codec]}"
 
     def file(self, piece: Piece, *, codec: Codec = "aac") -> Path:
         """Return a file, and render it if needed."""
@@ -79,6 +126,22 @@ class SoundCache(SoundFiles):
             pcm = np.round(play_base(self.world.seed, score) * _SCALE).astype(np.int16)
             _write(path, _npy(pcm))
         return np.asarray(pcm / np.float32(_SCALE), dtype=np.float32)
+
+
+_opened: dict[str, SoundCache] = {}
+
+
+def open_sound_cache(world_at: Callable[..., SandboxWorld], folder: Path) -> None:
+    """Initialise a rendering process, which ends with its parent, however that ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us; Ctrl-C reaches the group
+    exit_with_parent()  # a process of a pool would wait for its queue for ever
+    # Rows of sounds and videos never change, so the last point in time contains all of them.
+    _opened["cache"] = SoundCache(world_at(passed_s=HORIZON_DAYS * DAY_S), folder)
+
+
+def render_in_process(piece: Piece, codec: Codec) -> None:
+    """Render a file in a process of `open_sound_cache`."""
+    _opened["cache"].file(piece, codec=codec)
 
 
 def _npy(values: np.ndarray) -> bytes:

@@ -9,7 +9,7 @@ import pytest
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.open_service import SCREEN_LIMIT, EntryChecker
 from sandbox.mock.provider import open_world
-from sandbox.mock.records import MockSearchIndex
+from sandbox.world.guest_view import VideoTextIndex
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import InputError, UpstreamError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry
@@ -17,7 +17,7 @@ from warehouse.records.watchlists import DigestThresholds, WatchlistEntry
 SEED, SIZE = 11, 0.1
 WORLD = open_world(SEED, SIZE)
 ACCOUNT = WatchlistEntry(kind="account", input=WORLD.sec_uid(3))
-HASHTAG = WatchlistEntry(kind="hashtag", input=MockSearchIndex(WORLD).ch_ids()[0])
+HASHTAG = WatchlistEntry(kind="hashtag", input=next(iter(VideoTextIndex(WORLD).names)))
 
 
 @pytest.fixture(scope="module")

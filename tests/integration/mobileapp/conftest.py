@@ -47,7 +47,7 @@ class Device:
         sound = self.world.sound_of(music_id)
         assert sound is not None
         rows = [self.world.works.row(row) for row in self.world.music_list(sound.index).tolist()]
-        return [work for work in rows if self.world.is_public(work)]
+        return [work for work in rows if work.is_public]
 
     def adb(self, serial: str = "stand-in-1") -> AdbPhone:
         return AdbPhone(serial, port=self.server.port)

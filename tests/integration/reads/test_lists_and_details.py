@@ -47,10 +47,8 @@ async def accounts(desk: Desk) -> list[str]:
 async def ch_id(desk: Desk) -> str:
     async with desk.sources.users() as captures:
         provider: Any = captures._provider
-        words = mock._search_index(provider._world)
-        tags: list[str] = sorted(
-            provider.ch_ids(), key=lambda one: -len(words.rows_of_hashtag(one))
-        )
+        words = mock._text_index(provider._world)
+        tags: list[str] = sorted(provider.ch_ids(), key=lambda one: -len(words.listed(one)))
     return tags[0]
 
 

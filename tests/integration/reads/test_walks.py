@@ -81,9 +81,9 @@ def _posts(provider: Any, sec_uid: str) -> Any:
 
 
 def _words(provider: Any, ch_id: str) -> Any:
-    from sandbox.mock.provider import _search_index as words  # noqa: PLC0415  # not public
+    from sandbox.mock.provider import _text_index as words  # noqa: PLC0415  # not public
 
-    return words(provider._world).rows_of_hashtag(ch_id)
+    return words(provider._world).listed(ch_id)
 
 
 def ids(data: dict[str, Any]) -> list[str]:

@@ -51,7 +51,8 @@ def _hashtag(sandbox: Sandbox) -> str:
 
 
 def _volid(sandbox: Sandbox, day: str) -> str:
-    found: str = sandbox.told("chart/issue", date=day)["volid"]
+    issues = sandbox.told("chart/issues")["issues"]
+    found: str = [one["volid"] for one in issues if one["is_dated"] and one["date"] <= day][-1]
     return found
 
 

@@ -15,9 +15,12 @@ from sandbox.world.hardness import chroma_correlation
 from sandbox.world.sound.effects import pitched, resampled, stretched
 from sandbox.world.sound.instruments import RATE, Samples
 from sandbox.world.sound.recordings import play_base
-from sandbox.world.sound.render_process import make_file, open_sound_cache
-from sandbox.world.sound.sound_cache import SoundCache
-from sandbox.world.sound.sound_files import SandboxSilence
+from sandbox.world.sound.sound_cache import (
+    SandboxSilence,
+    SoundCache,
+    open_sound_cache,
+    render_in_process,
+)
 from sandbox.world.world import SandboxWorld
 
 WORLD = SandboxWorld(21, 0.2)
@@ -157,6 +160,6 @@ def test_another_process_renders_the_same_bytes(tmp_path: Path) -> None:
         initializer=open_sound_cache,
         initargs=(WORLD.again, tmp_path / "b"),
     ) as pool:
-        assert all(pool.map(make_file, sounds, ["aac", "aac"]))
+        assert list(pool.map(render_in_process, sounds, ["aac", "aac"])) == [None, None]
     for sound in sounds:
         assert here.file(sound).read_bytes() == there.path(sound).read_bytes()

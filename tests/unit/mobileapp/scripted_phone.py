@@ -8,7 +8,7 @@ from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim
 from pipelines.platform.mobileapp.reader import AppReader
 from sandbox.server.device import screens
-from sandbox.server.device.screens import View, WorkFacts, to_dump
+from sandbox.server.device.screens import View, to_dump
 from tests.fake_clock import FakeClock
 from tests.host_rates import FreeTurns
 
@@ -95,28 +95,18 @@ def track_screen(likes: Sequence[int] = (5,)) -> str:
     return dump(screens.track("A song", "Somebody", list(likes), uses=len(likes)))
 
 
-def facts(number: int, link: str = "") -> WorkFacts:
-    """A video whose caption, counts and id tell it from others."""
-    return WorkFacts(
-        aweme_id=video_id(number),
-        nickname="somebody",
-        handle="xiaoman88",
-        caption=f"caption {number}",
-        link=link,
-        counts=(number, 2, 3, 4),
-    )
-
-
 def video_id(number: int) -> str:
     return str(7_568_123_456_789_012_000 + number)
 
 
 def work_screen(number: int, *, is_last_again: bool = False) -> str:
-    return dump(screens.work(facts(number), is_last_again=is_last_again))
+    """A video whose caption and counts tell it from others."""
+    counts = (number, 2, 3, 4)
+    return dump(screens.work("somebody", f"caption {number}", counts, is_last_again=is_last_again))
 
 
 def share_screen(number: int, link: str = "") -> str:
-    return dump(screens.share(facts(number, link)))
+    return dump(screens.share("somebody", f"caption {number}", link))
 
 
 def visit(number: int, link: str = "") -> tuple[str, str, str]:

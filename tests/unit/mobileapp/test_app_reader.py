@@ -13,7 +13,6 @@ from tests.unit.mobileapp.scripted_phone import (
     ScriptedPhone,
     State,
     dump,
-    facts,
     reader_of,
     sandbox_app,
     share_screen,
@@ -109,7 +108,8 @@ async def test_a_dialog_is_closed_by_the_first_button_that_shows() -> None:
 
 
 async def test_a_button_that_is_missing_is_a_changed_structure_with_the_ids_that_show() -> None:
-    views = [view for view in screens.work(facts(1), is_last_again=False) if view.action != "share"]
+    screen = screens.work("somebody", "caption", (1, 2, 3, 4), is_last_again=False)
+    views = [view for view in screen if view.action != "share"]
     phone = ScriptedPhone(track_screen(), dump(views))
     with pytest.raises(StructureChangedError, match="a button is not where") as caught:
         await reader_of(phone, FakeClock()).read_page(TRACK, 0, 1)

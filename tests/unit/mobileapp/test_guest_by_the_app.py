@@ -21,7 +21,6 @@ from tests.unit.mobileapp.scripted_phone import (
     ScriptedPhone,
     State,
     dump,
-    facts,
     sandbox_app,
     track_screen,
     video_id,
@@ -110,7 +109,8 @@ def listed(*numbers: int) -> list[str]:
 
 def author_of(number: int, *, handle: str = "xiaoman88") -> list[str]:
     """What shows while the author of a video is looked at."""
-    views = [view for view in screens.account(facts(number)) if handle or view.id != "unique_id"]
+    page = screens.account("somebody", handle)
+    views = [view for view in page if handle or view.id != "unique_id"]
     return [work_screen(number), dump(views)]
 
 

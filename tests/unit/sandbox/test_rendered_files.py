@@ -11,8 +11,7 @@ from pipelines.audio.decode.decoding import decode_sound
 from pipelines.audio.decode.limits import DecodeLimits
 from sandbox.world.content.tables import Alteration
 from sandbox.world.sound.instruments import RATE
-from sandbox.world.sound.sound_cache import SoundCache
-from sandbox.world.sound.sound_files import SandboxSilence, SandboxSong
+from sandbox.world.sound.sound_cache import SandboxSilence, SandboxSong, SoundCache
 from sandbox.world.world import SandboxWorld
 
 KEPT = b"rendered before"

@@ -39,7 +39,7 @@ def page(guest: TestClient, kind: str, **query: str) -> str:
 
 def video(world: SandboxWorld, *, is_public: bool) -> SandboxVideo:
     works = map(world.works.row, range(len(world.works.aweme_id)))
-    return next(work for work in works if world.is_public(work) is is_public)
+    return next(work for work in works if work.is_public is is_public)
 
 
 def test_the_page_of_a_song_has_its_audio_and_that_of_an_unknown_one_has_none(

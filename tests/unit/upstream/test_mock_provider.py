@@ -65,7 +65,7 @@ async def test_a_track_its_works_and_their_details_hang_together(
     music_id = world.tracks[0].music_id
     track = await mock.fetch_track(music_id)
     page = (await mock.fetch_music_page(music_id, 0)).value
-    public = [video for video in page.videos if world.is_public(_found(world, video.aweme_id))]
+    public = [video for video in page.videos if _found(world, video.aweme_id).is_public]
     detail = (await mock.fetch_video(public[0].aweme_id)).value
     assert isinstance(detail, VideoDetail)
     assert detail.video.music is not None
@@ -121,7 +121,7 @@ async def test_lists_show_as_little_as_those_of_the_platform(
     mock: MockProvider, world: SandboxWorld
 ) -> None:
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
-    work = next(work for work in works if world.is_public(work) and work.is_listed)
+    work = next(work for work in works if work.is_public and work.is_listed)
     detail = (await mock.fetch_video(work.aweme_id)).value
     assert isinstance(detail, VideoDetail)
     assert detail.video.hashtags
@@ -141,7 +141,7 @@ async def test_lists_show_as_little_as_those_of_the_platform(
 
 async def test_a_hashtag_of_a_work_lists_that_work(mock: MockProvider, world: SandboxWorld) -> None:
     works = map(world.works.row, (-world.works.digg_count).argsort().tolist())
-    aweme_id = next(work.aweme_id for work in works if world.is_public(work) and work.is_listed)
+    aweme_id = next(work.aweme_id for work in works if work.is_public and work.is_listed)
     detail = (await mock.fetch_video(aweme_id)).value
     assert isinstance(detail, VideoDetail)
     assert detail.video.hashtags
