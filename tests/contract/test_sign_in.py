@@ -45,6 +45,8 @@ def test_a_session_opens_what_its_token_opens(guarded: TestClient) -> None:
     }  # fmt: skip
     assert guarded.get(LIST).status_code == 200
     assert guarded.get("/session").json()["role"] == "read"
+    assert sign_in(guarded, "operate").json()["dagster_url"] == "http://127.0.0.1:8781"
+    sign_in(guarded, "read")
     assert guarded.get("/metrics").status_code == 200
 
 
