@@ -24,6 +24,7 @@ _KERNEL = "notebooks and drawing processes run it"
 BELOW_THE_FLOOR: dict[str, str] = {
     "api/cli/commands/mcp.py": _COMMAND,
     "api/cli/commands/system/init.py": _COMMAND,
+    "api/cli/commands/system/dagster_ui.py": _COMMAND,
     "api/cli/commands/system/services.py": _COMMAND,
     "api/cli/main.py": _COMMAND,
     "api/cli/processes/dagster_access.py": _SERVICE,

@@ -8,9 +8,9 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import anyio
+import httpx2
 import typer
 from rich.console import Console
 
@@ -29,10 +29,9 @@ from api.cli.terminal import (
 )
 from api.client import ApiResponse, AsyncClient, Connection
 from api.client.errors import ConnectionFailedError, ServiceError
+from api.settings import ApiSettings
 from pipelines.documents.messages import EXPERIMENTAL_BANNER
-
-if TYPE_CHECKING:
-    from api.settings import ApiSettings
+from pipelines.logs import configure_logging
 
 LOCALHOST_URL = "http://127.0.0.1"
 ALIVE_WITHIN_S = 1.0
@@ -83,14 +82,12 @@ def call_and_print[Data](
 
 
 async def _call_api[Found](question: ApiCall[Found], api: str | None) -> Found:
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
-
     async with open_client(ApiSettings(), api) as client:
         return await question(client)
 
 
 @asynccontextmanager
-async def open_client(settings: "ApiSettings", api: str | None) -> AsyncIterator[AsyncClient]:
+async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[AsyncClient]:
     """Open a client of the service at `api`, of the local service, or of an in-process one.
 
     Raises:
@@ -129,14 +126,11 @@ async def _is_sametrack(connection: Connection) -> bool:
 
 @asynccontextmanager
 async def _open_in_process_client(
-    settings: "ApiSettings", token: str | None
+    settings: ApiSettings, token: str | None
 ) -> AsyncIterator[AsyncClient]:
     """Open a client of the routes in this process, without the log lines of a service."""
-    import httpx2  # noqa: PLC0415 -- not needed for --help
-
-    from api.process import build_app_from_settings  # noqa: PLC0415 -- loads FastAPI and DuckDB
+    from api.process import build_app_from_settings  # noqa: PLC0415 -- loads the service, 1.6 s
     from api.services.job_feed import JobBroadcaster  # noqa: PLC0415 -- as above
-    from pipelines.logs import configure_logging  # noqa: PLC0415 -- as above
 
     configure_logging(quiet=TRACE not in os.environ)
     with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:

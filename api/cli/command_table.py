@@ -182,7 +182,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
     },
     None: {
         "dagster-ui": (
-            ".system.services:dagster_ui",
+            ".system.dagster_ui:dagster_ui",
             "Serve the Dagster UI behind the access policy (started by `sametrack up`).",
         ),
     },

@@ -6,9 +6,13 @@ Loads SQLAlchemy and Pydantic: import it late. DuckDB and Delta are loaded when 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
 
 from api.cli.job_client import build_job_body, expand_job_id
+from api.params.scan import JobBody
+from api.server.middleware.validation_errors import to_service_error
+from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
 from api.services.job_document import to_job_document
 from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
@@ -19,9 +23,6 @@ from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import job_claims
 from warehouse.records.values import Document
-
-if TYPE_CHECKING:
-    from api.services.evidence.report_evidence import ReportEvidence
 
 MAX_LISTED = 500
 
@@ -35,11 +36,6 @@ class LocalJobClient:
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """Create the job, join an identical one, or return the stored result."""
-        from pydantic import ValidationError  # noqa: PLC0415 -- not needed to read jobs
-
-        from api.params.scan import JobBody  # noqa: PLC0415 -- as above
-        from api.server.middleware.validation_errors import to_service_error  # noqa: PLC0415 -- as above
-
         try:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
@@ -57,10 +53,9 @@ class LocalJobClient:
         """Return the job."""
         return self._document(self._scan_service.job(job_id))
 
-    def gather_pairs(self, job: Document) -> "ReportEvidence":
+    def gather_pairs(self, job: Document) -> ReportEvidence:
         """Return the compared pairs of a completed job, for its report."""
-        from api.process import open_services  # noqa: PLC0415 -- loads the whole service
-        from api.services.evidence.report_evidence import collect_report_evidence  # noqa: PLC0415 -- as above
+        from api.process import open_services  # noqa: PLC0415 -- loads the service, 1.6 s
 
         with open_services(self._settings) as opened:
             assert opened.evidence is not None, "the profile was chosen when this client was opened"

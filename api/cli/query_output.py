@@ -3,13 +3,15 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from rich import box
 from rich.table import Table as Shown
 
+from api.cli.commands.analysis.analysis_workspace import QueryFormat, Workspace
 from api.cli.terminal import exit_with_input_error, out, print_message, safe
 from pipelines.documents import messages
+from warehouse.exports.atomic_files import write_atomically
+from warehouse.exports.export_table import ExportTable
 from warehouse.exports.table_files import (
     TEXT_FORMATS,
     ExportMethod,
@@ -19,17 +21,9 @@ from warehouse.exports.table_files import (
 )
 from warehouse.records.times import to_utc_text
 
-if TYPE_CHECKING:
-    from api.cli.commands.analysis.analysis_workspace import Workspace
-    from warehouse.exports.export_table import ExportTable
-
 SHOWN_ROWS = 100
 CELL_LIMIT = 80
 _RIGHT = frozenset({"whole", "real"})
-
-
-QueryFormat = Literal["table", TableFormat]
-"""Output formats of a query."""
 
 
 def check_format(form: QueryFormat, out_file: Path | None) -> None:
@@ -41,9 +35,9 @@ def check_format(form: QueryFormat, out_file: Path | None) -> None:
 
 
 def write_answer(
-    table: "ExportTable",
+    table: ExportTable,
     form: QueryFormat,
-    workspace: "Workspace",
+    workspace: Workspace,
     *,
     out_file: Path | None,
     rows: int,
@@ -59,7 +53,7 @@ def write_answer(
     )
 
 
-def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
+def show_answer(table: ExportTable, rows: int = SHOWN_ROWS) -> None:
     """Show the first rows as a table."""
     shown = Shown(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
@@ -72,7 +66,7 @@ def show_answer(table: "ExportTable", rows: int = SHOWN_ROWS) -> None:
     print_message(f"[dim]{total}{f', {rows:,} shown' if more > 0 else ''}[/]")
 
 
-def _encode(table: "ExportTable", form: TableFormat, workspace: "Workspace") -> Iterable[bytes]:
+def _encode(table: ExportTable, form: TableFormat, workspace: Workspace) -> Iterable[bytes]:
     """Return the result as bytes, without a byte order mark, so that programs can read it."""
     if form == "csv":  # in parts, for answers that are too large for memory
         return csv_parts(table.columns, table.rows, for_spreadsheets=False)
@@ -90,8 +84,6 @@ def _encode(table: "ExportTable", form: TableFormat, workspace: "Workspace") -> 
 
 
 def _write(parts: Iterable[bytes], out_file: Path | None, *, row_count: int) -> None:
-    from warehouse.exports.atomic_files import write_atomically  # noqa: PLC0415 -- as above
-
     if out_file is None:
         for part in parts:
             sys.stdout.buffer.write(part)

@@ -3,20 +3,19 @@
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from api.settings import ApiSettings
+from pipelines.platform.providers import choose_stored_world
+
 if TYPE_CHECKING:
     from api.client import ApiResponse, AsyncClient
-    from api.settings import ApiSettings
 
 
-def stored_settings() -> "ApiSettings":
+def stored_settings() -> ApiSettings:
     """Return the settings of a command that only reads: by default of the only stored world.
 
     Raises:
         ProfileNotChosenError: No world is chosen, and nothing is stored, or several worlds are.
     """
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.platform.providers import choose_stored_world  # noqa: PLC0415 -- as above
-
     return choose_stored_world(ApiSettings())
 
 
@@ -32,6 +31,6 @@ def ask(
     """
     if api is None:
         return local()
-    from api.cli.api_access import call_api  # noqa: PLC0415 -- loads an HTTP client
+    from api.cli.api_access import call_api  # noqa: PLC0415 -- `jobs` stays within its second
 
     return call_api(remote, api=api).data

@@ -60,8 +60,8 @@ def main(to: Path = CLIENT) -> None:
     before = types.read_text(encoding="utf-8") if types.exists() else ""
     if not before.startswith(head):  # the service, which describes itself, loads the client
         write_atomically(types, [head.encode()])
-    from api.generate.client_types import render_types  # noqa: PLC0415 -- loads the client
-    from api.generate.files import read_description  # noqa: PLC0415 -- loads the service
+    from api.generate.client_types import render_types  # noqa: PLC0415 -- loads the client, whose types are above
+    from api.generate.files import read_description  # noqa: PLC0415 -- as above, with the service
 
     text = head + render_types(read_description())
     if text != before:

@@ -41,7 +41,7 @@ def derived_files() -> dict[Path, str]:
 
 def read_scan_graph() -> dict[str, list[str]]:
     """Return each asset of a scan with its dependencies, in topological order."""
-    from pipelines.orchestration.assets.decorators import SCAN_GROUPS  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.assets.decorators import SCAN_GROUPS  # noqa: PLC0415 -- loads Dagster, 1.5 s
     from pipelines.orchestration.definitions import build_definitions  # noqa: PLC0415 -- as above
 
     graph = build_definitions().resolve_asset_graph()

@@ -151,7 +151,7 @@ def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
 
 def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str, TrackName]:
     """Return title and artist by music id; tracks that were never observed are left out."""
-    from warehouse.queries.results import read_track_names  # noqa: PLC0415 -- loads DuckDB
+    from warehouse.queries.results import read_track_names  # noqa: PLC0415 -- loads DuckDB and Delta, 0.3 s
 
     if engine is None or not music_ids:
         return {}

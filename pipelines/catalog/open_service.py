@@ -38,7 +38,7 @@ def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
     home = open_home(settings.data_home, profile.name)
 
     def read_songs(kind: str, list_id: str) -> ServiceSongList:
-        from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads captures
+        from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.5 s
 
         with open_engine_of(settings, home) as engine:
             reader = SongListReader(
@@ -124,7 +124,7 @@ def write_report(
         InvalidParameterError: There is no such catalogue, or a file cannot be written.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads pyarrow
+    from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
@@ -143,7 +143,7 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
         InvalidParameterError: There is no such catalogue.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.reference_sounds import CatalogReferenceSounds  # noqa: PLC0415 -- compiled loops
+    from pipelines.catalog.reference_sounds import CatalogReferenceSounds  # noqa: PLC0415 -- loads Numba, 0.6 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
@@ -166,7 +166,7 @@ def look_up_sounds(
         ValueError: There are more references than an index holds.
         OSError: The index cannot be kept.
     """
-    from pipelines.catalog.sound_matches import SoundMatches, held  # noqa: PLC0415 -- compiled loops
+    from pipelines.catalog.sound_matches import SoundMatches, held  # noqa: PLC0415 -- loads Numba, 0.8 s
 
     folder = _index_folder(settings, name)
     with open_catalog_service(settings) as catalogs:

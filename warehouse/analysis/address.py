@@ -6,15 +6,12 @@ Not here: the settings (`address_settings.py`).
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from warehouse.analysis.address_settings import AddressSettings, read_address_settings
 from warehouse.home.folder import find_homes, read_home_world
 from warehouse.lake.store import is_remote
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.worlds import OWN_WORLDS
-
-if TYPE_CHECKING:
-    from warehouse.analysis.address_settings import AddressSettings
 
 _FIRST_STEPS = "run `sametrack demo` or scan a track; or name a folder: open_warehouse('FOLDER')"
 
@@ -38,10 +35,6 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
         InvalidParameterError: Nothing is there, or there are several worlds.
     """
     if address is None:
-        from warehouse.analysis.address_settings import (  # noqa: PLC0415 -- pydantic costs 0.5 s
-            read_address_settings,
-        )
-
         return _by_settings(read_address_settings())
     if is_remote(str(address)):
         return WarehouseAddress(str(address))
@@ -54,7 +47,7 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
     return WarehouseAddress(str(folder)) if is_lake else _home_of(folder)
 
 
-def _by_settings(settings: "AddressSettings") -> WarehouseAddress:
+def _by_settings(settings: AddressSettings) -> WarehouseAddress:
     world = _world_of(settings)
     if settings.lake_url:
         return WarehouseAddress(settings.lake_url, world)
@@ -66,7 +59,7 @@ def _by_settings(settings: "AddressSettings") -> WarehouseAddress:
     return _home_of(home)
 
 
-def _world_of(settings: "AddressSettings") -> str | None:
+def _world_of(settings: AddressSettings) -> str | None:
     """Return the world of the settings: the provider's, or the name in the profile's own file."""
     if settings.data_provider in OWN_WORLDS:
         return settings.data_provider

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import stamina
@@ -26,7 +26,7 @@ from sqlalchemy import (
     make_url,
     select,
 )
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from warehouse.control import schema
@@ -35,9 +35,6 @@ from warehouse.extras import need_extra
 from warehouse.lake.library_errors import translate_errors
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import ReadOnlyDocument
-
-if TYPE_CHECKING:
-    from sqlalchemy.dialects import postgresql
 
 BUSY_TIMEOUT_S = 30.0
 RESTART_S = 60.0
@@ -92,12 +89,10 @@ class ControlStore:
         ):
             yield connection
 
-    def insert(self, table: Table) -> "sqlite.Insert | postgresql.Insert":
+    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
         """Return an insert that supports `on_conflict_…`."""
         if self.is_sqlite:
             return sqlite.insert(table)
-        from sqlalchemy.dialects import postgresql  # noqa: PLC0415 -- 0.1 s that SQLite can do without
-
         return postgresql.insert(table)
 
     def upsert(
@@ -106,7 +101,7 @@ class ControlStore:
         values: Mapping[str, object],
         *,
         where: ColumnElement[bool] | None = None,
-    ) -> "sqlite.Insert | postgresql.Insert":
+    ) -> sqlite.Insert | postgresql.Insert:
         """Return the insert of a row that replaces one of the same key, if that meets `where`."""
         key = table.primary_key.columns
         others = {name: value for name, value in values.items() if name not in key}

@@ -1,19 +1,18 @@
 """A table to export: columns with their kinds, rows of plain values.
 
 A day or time outside the years 1 to 9999 is text: `infinity`, `12000-01-01`, `0044-01-01 (BC)`.
-Arrow is loaded with the first query result: a service that exports nothing does without it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+import pyarrow as pa
+from pyarrow import types
 
 from warehouse.records.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ERA_DAYS, _ERA_YEARS = 146_097, 400  # the calendar repeats
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
@@ -42,7 +41,7 @@ class ExportTable:
     rows: Sequence[ExportRow]
 
 
-def to_table(name: str, found: "pa.Table") -> ExportTable:
+def to_table(name: str, found: pa.Table) -> ExportTable:
     """Convert a query result.
 
     Raises:
@@ -51,7 +50,7 @@ def to_table(name: str, found: "pa.Table") -> ExportTable:
     return ExportTable(name, columns_of(found.schema), tuple(rows_of(found.to_batches())))
 
 
-def columns_of(schema: "pa.Schema") -> tuple[ExportColumn, ...]:
+def columns_of(schema: pa.Schema) -> tuple[ExportColumn, ...]:
     """Return columns with unique names: `n`, `n_2`."""
     names: list[str] = []
     for name in schema.names:
@@ -62,15 +61,13 @@ def columns_of(schema: "pa.Schema") -> tuple[ExportColumn, ...]:
     )
 
 
-def rows_of(batches: "Iterable[pa.RecordBatch]") -> Iterator[ExportRow]:
+def rows_of(batches: Iterable[pa.RecordBatch]) -> Iterator[ExportRow]:
     """Yield rows of plain values, batch by batch."""
     for batch in batches:
         yield from zip(*(_values(column) for column in batch.columns), strict=True)
 
 
-def _kind(type_: "pa.DataType") -> ExportKind:
-    from pyarrow import types  # noqa: PLC0415 -- see the docstring of the module
-
+def _kind(type_: pa.DataType) -> ExportKind:
     if types.is_decimal(type_):
         return "whole" if type_.scale == 0 else "real"  # scale 0: the type of a sum of integers
     kinds: tuple[tuple[ExportKind, bool], ...] = (
@@ -84,16 +81,12 @@ def _kind(type_: "pa.DataType") -> ExportKind:
     return next((kind for kind, is_kind in kinds if is_kind), "text")
 
 
-def _is_text(type_: "pa.DataType") -> bool:
-    from pyarrow import types  # noqa: PLC0415 -- as above
-
+def _is_text(type_: pa.DataType) -> bool:
     return bool(types.is_string(type_) or types.is_large_string(type_))
 
 
-def _values(column: "pa.Array") -> list[object]:
+def _values(column: pa.Array) -> list[object]:
     """Convert a column; values are only inspected if their type needs conversion, for speed."""
-    from pyarrow import types  # noqa: PLC0415 -- as above
-
     try:
         values: list[object] = column.to_pylist()
     except (OverflowError, ValueError) as error:
@@ -103,10 +96,8 @@ def _values(column: "pa.Array") -> list[object]:
     return values if is_plain else [_plain(value) for value in values]
 
 
-def _far_values(column: "pa.Array", error: Exception) -> list[object]:
+def _far_values(column: pa.Array, error: Exception) -> list[object]:
     """Convert days or times of which some are in no year that Python has."""
-    import pyarrow as pa  # noqa: PLC0415 -- as above
-
     if pa.types.is_date32(column.type):
         days = column.cast(pa.int32()).to_pylist()
         return [None if day is None else _day(day) for day in days]

@@ -7,8 +7,7 @@ What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `na
 whole numbers beyond 2^53, `nan`, `inf` and times before 1900. A column of Parquet is text if it has
 such a value for its type.
 
-Libraries are imported when the first file of their format is made. Tables are selected in
-`extracts`, files are written in `atomic_files`.
+Tables are selected in `extracts`, files are written in `atomic_files`.
 """
 
 import csv
@@ -17,18 +16,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from math import isfinite
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xlsxwriter
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
 
 from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import as_utc, to_utc_text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from xlsxwriter.format import Format
-    from xlsxwriter.worksheet import Worksheet
 
 TableFormat = Literal["csv", "xlsx", "parquet", "json"]
 """Formats of exports, downloads and answers of queries. `to_file` makes them all."""
@@ -135,8 +134,6 @@ def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
     Raises:
         InvalidParameterError: A table has more rows than a sheet allows.
     """
-    import xlsxwriter  # noqa: PLC0415  # takes 60 ms and only XLSX needs it
-
     longest = max((len(table.rows) for table in tables), default=0)
     if longest > MAX_SHEET_ROWS:
         raise InvalidParameterError(
@@ -167,9 +164,6 @@ def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
 
 def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     """Return typed columns; the method is in the file's metadata."""
-    import pyarrow as pa  # noqa: PLC0415  # takes 100 ms and only Parquet needs it
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     kinds = {
         "text": pa.string(), "whole": pa.int64(), "real": pa.float64(), "flag": pa.bool_(),
         "time": pa.timestamp("us", tz="UTC"), "date": pa.date32(),
@@ -190,10 +184,8 @@ def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     return packed
 
 
-def _array(values: Sequence[object], type_: "pa.DataType") -> "pa.Array":
+def _array(values: Sequence[object], type_: pa.DataType) -> pa.Array:
     """Return a column; as text if the type cannot hold one of its values."""
-    import pyarrow as pa  # noqa: PLC0415  # as above
-
     if type_ != pa.string():
         try:
             return pa.array(values, type=type_)
@@ -233,9 +225,7 @@ def json_value(value: object, *, largest: int = _LARGEST) -> object:
     return _plain(value)
 
 
-def _describe(
-    sheet: "Worksheet", method: ExportMethod, *, bold: "Format", moment: "Format"
-) -> None:
+def _describe(sheet: Worksheet, method: ExportMethod, *, bold: Format, moment: Format) -> None:
     sheet.set_column(0, 0, 30)
     sheet.set_column(1, 6, 40)
     for at, (name, value) in enumerate(method.facts):
@@ -246,7 +236,7 @@ def _describe(
 
 
 def _fill(
-    sheet: "Worksheet", table: ExportTable, *, bold: "Format", moment: "Format", first_row: int = 0
+    sheet: Worksheet, table: ExportTable, *, bold: Format, moment: Format, first_row: int = 0
 ) -> None:
     for at, column in enumerate(table.columns):
         sheet.write_string(first_row, at, column.name, bold)
@@ -259,7 +249,7 @@ def _fill(
             _write(sheet, down, at, value, moment=moment)
 
 
-def _write(sheet: "Worksheet", down: int, at: int, value: object, *, moment: "Format") -> None:
+def _write(sheet: Worksheet, down: int, at: int, value: object, *, moment: Format) -> None:
     """Write a cell by the type of its value: text that begins with `=` is text."""
     if isinstance(value, bool):
         sheet.write_boolean(down, at, value)

@@ -6,9 +6,9 @@ numbered migrations (`control.migrations`).
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import stamina
 from deltalake import CommitProperties, DeltaTable
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
@@ -17,9 +17,6 @@ from warehouse.lake.row_migrations import row_migrations
 from warehouse.lake.table_turns import writing
 from warehouse.records.errors import ContractBrokenError, StoreTooNewError, WrongWorldError
 from warehouse.tables import Table
-
-if TYPE_CHECKING:
-    import stamina
 
 WORLD = "sametrack.world"
 VERSION = "sametrack.schema_version"
@@ -42,10 +39,8 @@ _NO_RETRIES = CommitProperties(max_commit_retries=0)
 _COMMIT_ATTEMPTS = 8
 
 
-def retry_commits() -> "Iterable[stamina.Attempt]":
+def retry_commits() -> Iterable[stamina.Attempt]:
     """Return attempts for a commit that may conflict; a failed one leaves nothing visible."""
-    import stamina  # noqa: PLC0415 -- only writing needs it; reports and analysts read
-
     return stamina.retry_context(
         on=CommitFailedError,
         attempts=_COMMIT_ATTEMPTS,

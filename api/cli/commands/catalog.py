@@ -5,11 +5,12 @@ from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from api.cli.interrupts import Interrupted
+from api.cli.local_job_client import has_live_worker
 from api.cli.options import LANGUAGES, JsonOption
 from api.cli.rendering.audio import audio_progress
 from api.cli.rendering.catalog_runs import CatalogRunDisplay, to_progress_document
@@ -31,15 +32,22 @@ from api.cli.terminal import (
     print_written,
     safe,
 )
+from api.settings import ApiSettings
 from pipelines.catalog.documents import to_import_document
+from pipelines.catalog.look_ups import LookUps, look_ups
+from pipelines.catalog.open_service import (
+    cancel_catalog_run,
+    look_up_sounds,
+    open_catalog_run,
+    open_catalog_service,
+    write_report,
+)
+from pipelines.catalog.rules.importing import ImportLine
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
+from pipelines.catalog.service import CatalogService
+from pipelines.catalog.sources.tables import link_lines, read_lines
 from pipelines.documents.messages import counted
-
-if TYPE_CHECKING:
-    from pipelines.catalog.look_ups import LookUps
-    from pipelines.catalog.rules.importing import ImportLine
-    from pipelines.catalog.service import CatalogService
 
 MAX_BUDGET = 10_000_000
 POLL_EVERY_S = 2.0
@@ -172,9 +180,6 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
 
     A run does this itself, and at its end. Nothing is read from the platform.
     """
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.catalog.open_service import look_up_sounds  # noqa: PLC0415 -- loads SQLAlchemy
-
     with audio_progress() as progress:
         task = progress.add_task("looking up sounds", total=None)
         counts = look_up_sounds(
@@ -212,8 +217,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from pipelines.catalog.open_service import write_report  # noqa: PLC0415 -- loads SQLAlchemy
-    from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads pyarrow
+    from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
         exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")
@@ -242,11 +246,6 @@ def run(
 
     Its scans are jobs, so a worker must be running. Ctrl-C ends the run; call it again to continue.
     """
-    from api.cli.local_job_client import has_live_worker  # noqa: PLC0415 -- loads SQLAlchemy
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.catalog.look_ups import look_ups  # noqa: PLC0415 -- loads SQLAlchemy
-    from pipelines.catalog.open_service import open_catalog_run  # noqa: PLC0415 -- loads SQLAlchemy
-
     settings = ApiSettings()
     with open_catalog_run(settings, name, at_once=at_once) as catalog_run:
         if not catalog_run.begin():
@@ -268,9 +267,6 @@ def run(
 @app.command("cancel")
 def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
     """Stop the run of a catalogue and cancel its jobs. What was scanned is kept."""
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.catalog.open_service import cancel_catalog_run  # noqa: PLC0415 -- loads SQLAlchemy
-
     count = cancel_catalog_run(ApiSettings(), name)
     document = {"name": name, "cancelled_count": count}
     print_document(
@@ -278,7 +274,7 @@ def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
     )
 
 
-def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
+def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
     """Go on until the run is over; an interrupted run names what goes on without it."""
     progress: CatalogProgress | None = None
     with CatalogRunDisplay() as display:
@@ -302,10 +298,8 @@ def _follow(catalog_run: CatalogRun, look_ups: "LookUps") -> CatalogProgress:
     return progress
 
 
-def _read_sources(sources: Sequence[str]) -> list[list["ImportLine"]]:
+def _read_sources(sources: Sequence[str]) -> list[list[ImportLine]]:
     """Return the lines of each file, and those of the other arguments together, numbered from 1."""
-    from pipelines.catalog.sources.tables import link_lines, read_lines  # noqa: PLC0415 -- loads XML
-
     files = [text for text in sources if _is_file(text)]
     texts = [text for text in sources if not _is_file(text)]
     found = [read_lines(Path(text)) for text in files]
@@ -327,10 +321,7 @@ def _is_file(text: str) -> bool:
 
 
 @contextmanager
-def _open_catalogs(*, reads: bool = False) -> Iterator["CatalogService"]:
+def _open_catalogs(*, reads: bool = False) -> Iterator[CatalogService]:
     """Open the catalogues of the chosen profile; those of the only stored world will do to read."""
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.catalog.open_service import open_catalog_service  # noqa: PLC0415 -- loads SQLAlchemy
-
     with open_catalog_service(stored_settings() if reads else ApiSettings()) as catalogs:
         yield catalogs

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -31,18 +32,19 @@ from api.cli.terminal import (
     print_document,
     print_message,
 )
+from api.client import ApiResponse, AsyncClient
+from api.params.chart import ChartLinkBody
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
 from pipelines.documents.messages import counted
+from pipelines.settings import Settings
+from warehouse.records.charts import SongLinkChoice
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
-    from api.client import ApiResponse, AsyncClient
-    from api.params.chart import ChartLinkBody
     from api.services.chart_songs import ChartSongService
     from pipelines.charts.open_service import ChartService
-    from warehouse.records.charts import SongLinkChoice
 
 app = operations.chart
 _LINE_EVERY = 50
@@ -107,7 +109,7 @@ def song(song_key: _Song, *, as_json: JsonOption = False, api: ServiceOption = N
     _show(found, print_song, as_json=as_json)
 
 
-def _decision(said: "SongLinkChoice") -> Callable[..., None]:
+def _decision(said: SongLinkChoice) -> Callable[..., None]:
     def decide(
         song_key: _Song,
         music_id: _Music,
@@ -159,12 +161,8 @@ def links(
     _show(found, print_link_decisions, as_json=as_json)
 
 
-def _validate(asked: ReadOnlyDocument) -> "ChartLinkBody":
+def _validate(asked: ReadOnlyDocument) -> ChartLinkBody:
     """Validate the input with the rules of the HTTP API."""
-    from pydantic import ValidationError  # noqa: PLC0415 -- slows --help down
-
-    from api.params.chart import ChartLinkBody  # noqa: PLC0415 -- as above
-
     try:
         return ChartLinkBody.model_validate(asked)
     except ValidationError as error:
@@ -188,8 +186,7 @@ def _exit_code(filled: BackfillResult) -> int:
 
 @contextmanager
 def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
-    from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB, Delta
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.charts.open_service import open_chart_service  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
     with open_chart_service(stored_settings() if reads else Settings()) as service:
         yield service
@@ -197,7 +194,7 @@ def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
 
 def _ask(
     api: str | None,
-    remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
+    remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
     local: "Callable[[ChartSongService], ReadOnlyDocument]",
     *,
     reads: bool = False,
@@ -205,7 +202,7 @@ def _ask(
     """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
     def ask_stores() -> ReadOnlyDocument:
-        from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB
+        from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
         with _open_chart_service(reads=reads) as service:
             return local(ChartSongService(service.engine, is_demo=service.is_demo))

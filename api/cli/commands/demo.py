@@ -5,6 +5,7 @@ the result with its precision and recall, and stops everything again. Its tables
 analysis if there are none of a sandbox yet.
 """
 
+import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ from api.cli.terminal import (
 )
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
+from api.services.report.render import render_report
+from pipelines.platform.providers import choose_profile, choose_stored_world
 from pipelines.settings import Settings
 from warehouse.extras import missing_libraries
 from warehouse.records.errors import SametrackError
@@ -120,8 +123,6 @@ def demo(
 
 def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
     """Return commands that read what a demo has kept; each runs as it stands."""
-    from pipelines.platform.providers import choose_profile, choose_stored_world  # noqa: PLC0415 -- loads pydantic
-
     given = "" if keep == settings.data_home else f"DATA_HOME={shlex.quote(str(keep))} "
     try:
         chosen = choose_stored_world(settings.model_copy(update={"data_home": keep}))
@@ -203,10 +204,6 @@ def write_files(shown: DemoResult, folder: Path, name: str) -> tuple[Path, Path]
     Raises:
         SametrackError: The folder is not writable.
     """
-    import json  # noqa: PLC0415 -- with the report, only when there is something to write
-
-    from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
-
     page, data = folder / f"{name}.html", folder / f"{name}.json"
     report = render_report(shown.job, judgement=shown.judgement, pairs=shown.pairs)
     document = {"job": shown.job, "ground_truth": shown.judgement.to_document()}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich import box
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli.job_client import expand_job_id
+from api.cli.local_job_client import LocalJobClient, open_local_job_client
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
@@ -25,9 +26,6 @@ from api.cli.terminal import (
 )
 from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.values import Document
-
-if TYPE_CHECKING:
-    from api.cli.local_job_client import LocalJobClient
 
 INPUT_LIMIT = 28
 DEFAULT_LIMIT = 20
@@ -132,9 +130,7 @@ def _cancel_here(job_id: str) -> Document:
 
 
 @contextmanager
-def _open_jobs() -> Iterator["LocalJobClient"]:
-    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
-
+def _open_jobs() -> Iterator[LocalJobClient]:
     with open_local_job_client(stored_settings()) as jobs:
         yield jobs
 

@@ -10,6 +10,8 @@ import typer
 
 from api.cli.api_access import open_client
 from api.cli.options import ApiOption
+from api.mcp.tools import build_server
+from api.settings import ApiSettings
 
 _MayStart = Annotated[
     bool | None,
@@ -27,9 +29,6 @@ def mcp(*, may_start_jobs: _MayStart = None, api: ApiOption = None) -> None:
 
 
 async def _serve(may_start_jobs: bool | None, api: str | None) -> None:
-    from api.mcp.tools import build_server  # noqa: PLC0415 -- a second of imports
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
-
     settings = ApiSettings()
     may = settings.mcp_may_start_jobs if may_start_jobs is None else may_start_jobs
     async with open_client(settings, api) as client:

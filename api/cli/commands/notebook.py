@@ -16,6 +16,7 @@ import typer
 from api.cli.processes.child_processes import sametrack_command
 from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
+from warehouse.analysis.address_settings import read_address_settings
 from warehouse.extras import need_extra
 from warehouse.home.folder import find_homes
 from warehouse.records.errors import ProfileNotChosenError
@@ -93,8 +94,6 @@ def may_open_browser() -> bool:
 
 def _choose_data() -> dict[str, str]:
     """Return the settings of the kernels, which start in other folders."""
-    from warehouse.analysis.address_settings import read_address_settings  # noqa: PLC0415 -- loads pydantic
-
     found = read_address_settings()
     worlds = list(find_homes(found.data_home).values())
     if not found.names_a_world and len(worlds) > 1:

@@ -3,15 +3,19 @@
 import sys
 from codecs import BOM_UTF8
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from api.cli.options import JsonDocumentOption
+from api.cli.rendering.parsed_body import print_parsed_body
 from api.cli.terminal import exit_with_input_error, print_document
-
-if TYPE_CHECKING:
-    from pipelines.platform.profiles import PlatformProfile
+from pipelines.captures.recorded.parsed_body import parse_to_document
+from pipelines.platform.http.client import HttpLimits
+from pipelines.platform.profiles import PlatformProfile, load_profile
+from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
+from pipelines.settings import Settings
+from warehouse.records.times import observed_now
 
 STDIN = "-"
 LARGEST_STATUS = 599
@@ -49,12 +53,6 @@ def parse(
     The fields are those of the product's own records. The exit status is 0 for every body that was
     interpreted, a refusal too, and 2 if the file or an option cannot be used.
     """
-    from api.cli.rendering.parsed_body import print_parsed_body  # noqa: PLC0415 -- loads rich tables
-    from pipelines.captures.recorded.parsed_body import parse_to_document  # noqa: PLC0415 -- parsers
-    from pipelines.platform.http.client import HttpLimits  # noqa: PLC0415 -- loads the HTTP client
-    from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser  # noqa: PLC0415 -- as above
-    from warehouse.records.times import observed_now  # noqa: PLC0415 -- as above
-
     if surface not in SURFACES:
         exit_with_input_error(
             f"unknown surface: {surface}", hint=f"known: {', '.join(sorted(SURFACES))}"
@@ -103,10 +101,7 @@ def _read_body(file: str, *, limit: int) -> bytes:
     return body.removeprefix(BOM_UTF8)  # an editor may have put it there
 
 
-def _profile() -> "PlatformProfile":
+def _profile() -> PlatformProfile:
     """Return the chosen profile, else the public one: nothing is contacted."""
-    from pipelines.platform.profiles import load_profile  # noqa: PLC0415 -- loads pydantic
-    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-
     settings = Settings()
     return load_profile(settings.profile or "public", sandbox_port=settings.sandbox_port)

@@ -5,24 +5,25 @@ Notebooks are in `pipelines/reports`, the report of a job in `api/services/repor
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich import box
 from rich.table import Table
 
+from api.cli.local_job_client import open_local_job_client, reports_dir
 from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
 from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
 from api.services.evidence.report_evidence import ReportEvidence
+from api.services.report.render import render_report
 from pipelines.documents.messages import counted
+from pipelines.platform.browser.installation import find_chromium
+from pipelines.reports.catalogue import Notebook, find_report, parse_parameters, read_catalogue
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
 from warehouse.records.values import Document
-
-if TYPE_CHECKING:
-    from pipelines.reports.catalogue import Notebook
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
@@ -101,20 +102,14 @@ def write_report(
     Raises:
         InvalidParameterError: The file cannot be written there.
     """
-    from api.services.report.render import render_report  # noqa: PLC0415 -- jinja2 costs 0.1 s
-
     page = render_report(job, pairs=pairs, language=language)
     write_atomically(path, [page.encode()])
     return page
 
 
 def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
-    from api.cli.local_job_client import open_local_job_client, reports_dir  # noqa: PLC0415 -- loads DuckDB
-
     settings = stored_settings()
     if with_pdf:
-        from pipelines.platform.browser.installation import find_chromium  # noqa: PLC0415 -- as below
-
         find_chromium(settings.chromium_path)  # fail before anything is written
     with open_local_job_client(settings) as job_client:
         job = job_client.job(job_client.expand_job_id(job_id))
@@ -127,7 +122,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
     page = write_report(path, job, pairs=pairs, language=language)
     print_written(path)
     if with_pdf:
-        from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- loads Playwright
+        from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
 
         with err.status("printing"), open_printer(settings.chromium_path) as printer:
             printed = printer.write(page, path)
@@ -143,13 +138,11 @@ def _report_notebook(
     with_pdf: bool,
     language: str,
 ) -> None:
-    from pipelines.reports.catalogue import find_report, parse_parameters  # noqa: PLC0415 -- late
-
     notebook = find_report(name)
     parameters = parse_parameters(notebook, dict(_split(one) for one in given))
     need_extra("analysis", f"the report {name!r}")
 
-    from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill
+    from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill, 2.5 s
 
     asked = ReportRequest(
         report=notebook,
@@ -180,8 +173,6 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _show_list() -> None:
-    from pipelines.reports.catalogue import read_catalogue  # noqa: PLC0415 -- only for this
-
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("report", "about", "parameters (-p key=value)"):
         table.add_column(heading, overflow="fold")
@@ -191,7 +182,7 @@ def _show_list() -> None:
     out.print(table)
 
 
-def _parameters(notebook: "Notebook") -> str:
+def _parameters(notebook: Notebook) -> str:
     lines = (
         f"[bold]{safe(one.name)}[/] = {safe(repr(one.default))}\n  [dim]{safe(one.meaning)}[/]"
         for one in notebook.parameters

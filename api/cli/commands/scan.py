@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli.http_job_client import HttpJobClient
 from api.cli.job_client import JobClient
 from api.cli.processes.child_processes import WorkerSupervisor, is_listening, service_url
 from api.cli.rendering.parameter_options import given_parameters, with_parameter_options
@@ -28,7 +29,10 @@ from api.cli.terminal import (
     sanitize,
     show_document_error,
 )
+from api.settings import ApiSettings
 from pipelines.parameters.scan import scan_parameters
+from pipelines.platform.providers import choose_profile, has_chosen_world
+from pipelines.settings import Settings
 from warehouse.records.values import Document
 
 SHOWN_ROWS = 30
@@ -101,14 +105,9 @@ def _show(job: Document, *, as_json: bool, is_elsewhere: bool) -> int:
 @contextmanager
 def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
     """Yield the job client, and whether this command must make sure that a worker runs."""
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
-    from pipelines.platform.providers import has_chosen_world  # noqa: PLC0415 -- as above
-
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
     if api is not None or is_listening(settings.api_port, settings.api_host):
-        from api.cli.http_job_client import HttpJobClient  # noqa: PLC0415 -- loads httpx2
-
         here = service_url(settings.api_host, settings.api_port)
         try:
             opened = HttpJobClient(api or here, token=token)
@@ -118,16 +117,13 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
             if api is not None or service.is_there():
                 yield service, api is None and has_chosen_world(settings)
                 return
-    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads DuckDB and Delta
+    from api.cli.local_job_client import open_local_job_client  # noqa: PLC0415 -- loads SQLAlchemy, 0.4 s
 
     with open_local_job_client(settings) as client:
         yield client, True
 
 
 def _print_estimate(given: dict[str, object]) -> None:
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-
     settings = Settings()
     profile = choose_profile(settings)
     values = {**given, "search_keywords": ()}

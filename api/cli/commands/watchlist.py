@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -22,6 +22,11 @@ from api.cli.terminal import (
     print_message,
     safe,
 )
+from api.client import ApiResponse, AsyncClient
+from api.client.operations import WatchlistOptions
+from api.services.watchlists.files import apply_file
+from api.services.watchlists.service import WatchlistService, open_watchlist_service
+from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from warehouse.input_files import read_text
 from warehouse.records.values import ReadOnlyDocument
@@ -31,11 +36,6 @@ from warehouse.records.watchlists import (
     WatchlistEntry,
     WatchlistPlan,
 )
-
-if TYPE_CHECKING:
-    from api.client import ApiResponse, AsyncClient
-    from api.client.operations import WatchlistOptions
-    from api.services.watchlists.service import WatchlistService
 
 POLL_INTERVAL_S = 1.0
 app = typer.Typer(
@@ -176,8 +176,7 @@ def run(
 
 
 def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta
+    from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
     with _open_watchlists() as kept_lists, open_watchlist_runner(ApiSettings()) as watcher:
         run_id = kept_lists.run(name, origin="cli")["run_id"]
@@ -258,8 +257,6 @@ def apply(
     as_json: JsonOption = False,
 ) -> None:
     """Create and change watchlists to match a YAML file. Idempotent."""
-    from api.services.watchlists.files import apply_file  # noqa: PLC0415 -- loads pydantic and YAML
-
     text = read_text(path, hint="give a YAML file; see docs/watchlists.md")
     with _open_watchlists() as kept_lists:
         done = apply_file(kept_lists, text, prune=prune, dry_run=dry_run)
@@ -294,8 +291,8 @@ def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
 
 def _ask(
     api: str | None,
-    remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
-    local: "Callable[[WatchlistService], ReadOnlyDocument]",
+    remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
+    local: Callable[[WatchlistService], ReadOnlyDocument],
     *,
     reads: bool = False,
 ) -> ReadOnlyDocument:
@@ -310,9 +307,6 @@ def _ask(
 
 
 @contextmanager
-def _open_watchlists(*, reads: bool = False) -> Iterator["WatchlistService"]:
-    from api.services.watchlists.service import open_watchlist_service  # noqa: PLC0415 -- loads SQLAlchemy
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-
+def _open_watchlists(*, reads: bool = False) -> Iterator[WatchlistService]:
     with open_watchlist_service(stored_settings() if reads else ApiSettings()) as kept_lists:
         yield kept_lists

@@ -9,6 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from warehouse.control import open_control
 from warehouse.records.errors import SametrackError
 
 WORLD = "sandbox"
@@ -50,8 +51,6 @@ def keep_tables(source: Path, target: Path) -> bool:
 
 def _copy_jobs(source: Path, home: Path) -> None:
     """Copy the jobs, and the numbers of captures, which go on after those in the lake."""
-    from warehouse.control import open_control  # noqa: PLC0415 -- loads SQLAlchemy
-
     database = home / "control.sqlite"
     open_control(f"sqlite:///{database}", world=WORLD).close()
     with closing(sqlite3.connect(database)) as connection:

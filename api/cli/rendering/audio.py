@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from api.cli.terminal import EXIT_INPUT, err, print_message, safe, show_error
@@ -18,9 +18,6 @@ from pipelines.documents.messages import (
 )
 from warehouse.input_files import file_problem
 from warehouse.records.evidence import PairEvidence, SearchedRange, Verdict
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 VERDICT_STYLE: dict[Verdict, str] = {
     "confirmed": "bold green",
@@ -35,16 +32,8 @@ READ_REASONS = frozenset({"silent", "silent_start", "too_short"})
 """Reasons of files that were read as sounds: that these cannot be compared is an outcome."""
 
 
-def audio_progress() -> "Progress":
+def audio_progress() -> Progress:
     """Return a progress bar on stderr that vanishes at its end."""
-    from rich.progress import (  # noqa: PLC0415 -- not for JSON
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     return Progress(*columns, TimeRemainingColumn(), console=err, transient=True)
 

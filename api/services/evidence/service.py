@@ -6,7 +6,7 @@ nothing is decoded. Not here: HTTP, matching.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
@@ -17,17 +17,18 @@ from api.schemas.extensions.exports import (
     Excerpts,
     MeasureDocument,
 )
+from api.services.evidence.plot import draw_pair
+from api.services.evidence.plot_texts import PlotLanguage, PlotTexts
+from api.services.evidence.scene_files import to_picture
+from pipelines.audio.explanation import Explanation, explain_pair, measures_of
+from pipelines.audio.features.sound_features import Features
+from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
 from pipelines.documents.video_types import EvidenceDocument
 from pipelines.documents.videos import to_evidence_document
 from warehouse.home.cache_files import ExcerptFolder
 from warehouse.lake.record_rows import comparison_from_row
 from warehouse.records.evidence import Comparison, Excerpt, ExcerptRole, find_excerpts
 from warehouse.records.values import ReadOnlyRow, is_own_id
-
-if TYPE_CHECKING:
-    from api.services.evidence.plot_texts import PlotLanguage
-    from pipelines.audio.explanation import Explanation
-    from pipelines.audio.features.sound_features import Features
 
 PATH = "/api/v1/sametrack/comparisons"
 PlotFormat = Literal["svg", "png"]
@@ -71,10 +72,8 @@ class StoredComparison:
             candidate_sha256=self.candidate_sha256,
         )
 
-    def names(self, language: "PlotLanguage" = "en") -> tuple[str, str]:
+    def names(self, language: PlotLanguage = "en") -> tuple[str, str]:
         """Labels of reference and candidate in a plot."""
-        from api.services.evidence.plot_texts import PlotTexts  # noqa: PLC0415 - loads NumPy
-
         pair, texts = self.comparison, PlotTexts(language)
         return (
             texts.of("name", video=pair.reference_aweme_id, music=pair.reference_music_id),
@@ -147,8 +146,6 @@ class EvidenceService:
         """Return the measurements of a comparison, their limits, and the paths of plot and
         excerpts.
         """
-        from pipelines.audio.explanation import measures_of  # noqa: PLC0415 - loads NumPy
-
         stored = self.pair(comparison_id)
         comparison = stored.comparison
         measures = measures_of(comparison.pair, comparison.limits)
@@ -170,7 +167,7 @@ class EvidenceService:
             "is_demo_data": self.is_demo,
         }
 
-    def features(self, comparison_id: str) -> tuple[StoredComparison, "Features", "Features"]:
+    def features(self, comparison_id: str) -> tuple[StoredComparison, Features, Features]:
         """Return a comparison with the features of its reference and its candidate.
 
         Raises:
@@ -185,29 +182,24 @@ class EvidenceService:
             )
         return stored, *found
 
-    def explanation(self, comparison_id: str) -> tuple[StoredComparison, "Explanation"]:
+    def explanation(self, comparison_id: str) -> tuple[StoredComparison, Explanation]:
         """Return a comparison with the data of its plot.
 
         Raises:
             NotFoundError: As `features`.
         """
-        from pipelines.audio.explanation import explain_pair  # noqa: PLC0415 - loads NumPy
-
         stored, reference, candidate = self.features(comparison_id)
         comparison = stored.comparison
         return stored, explain_pair(reference, candidate, comparison.pair, limits=comparison.limits)
 
     def picture(
-        self, comparison_id: str, form: PlotFormat, *, language: "PlotLanguage" = "en"
+        self, comparison_id: str, form: PlotFormat, *, language: PlotLanguage = "en"
     ) -> bytes:
         """Return the plot of a comparison as a file, with its texts in a language.
 
         Raises:
             NotFoundError: As `features`.
         """
-        from api.services.evidence.plot import draw_pair  # noqa: PLC0415 - loads NumPy
-        from api.services.evidence.scene_files import to_picture  # noqa: PLC0415 - loads Pillow
-
         stored, explanation = self.explanation(comparison_id)
         return to_picture(draw_pair(explanation, stored.names(language), language=language), form)
 
@@ -263,12 +255,7 @@ class EvidenceService:
 
         return {"reference": describe("reference"), "candidate": describe("candidate")}
 
-    def _features(self, stored: StoredComparison) -> tuple["Features", "Features"] | None:
-        from pipelines.audio.features.sounds import (  # noqa: PLC0415 - loads NumPy
-            FeaturesUnreadableError,
-            unpack_features,
-        )
-
+    def _features(self, stored: StoredComparison) -> tuple[Features, Features] | None:
         hashes = (stored.reference_sha256, stored.candidate_sha256)
         asked = [sha256 for sha256 in hashes if sha256 is not None]
         rows = self.read_sounds(asked, stored.comparison.feature_version) if asked else {}

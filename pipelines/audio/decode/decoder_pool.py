@@ -6,6 +6,7 @@ its memory limit fails its own file, not the pool. Not here: decoding itself
 (`decoder_process.py`, `decoding.py`).
 """
 
+import asyncio
 import json
 import os
 import select
@@ -19,8 +20,8 @@ from pathlib import Path
 from typing import Self
 
 from pipelines import ONE_THREAD_VARIABLES
-from pipelines.audio.decode.decoder_process import FRAME, DecoderReply, Task
 from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.replies import FRAME, DecoderReply, Task
 from pipelines.audio.features.sounds import (
     MeasuredSound,
     NotComparable,
@@ -271,8 +272,6 @@ class DecoderPool:
 
 
 def _awaited[T](future: Future[T]) -> Awaitable[T]:
-    import asyncio  # noqa: PLC0415 - whoever waits has loaded it; a command has not
-
     return asyncio.wrap_future(future)
 
 

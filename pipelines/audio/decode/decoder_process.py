@@ -11,32 +11,23 @@ import json
 import os
 import resource
 import signal
-import struct
 import sys
 import time
 from pathlib import Path
-from typing import BinaryIO, Literal, TypedDict
+from typing import BinaryIO, TypedDict
 
+import av
+import numpy as np
+
+from pipelines.audio.decode.decoding import DecodeRefusedError, check_file, decode_sound
+from pipelines.audio.decode.excerpts import cut_sound
 from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.replies import FRAME, DecoderReply, Task
+from pipelines.audio.features.measurement import measure_features
+from pipelines.audio.features.sounds import pack_features
 
-FRAME = struct.Struct("<II")
-"""Message header: length of the JSON head, length of the payload that follows it."""
 _PR_SET_PDEATHSIG = 1
 _PR_SET_NO_NEW_PRIVS = 38
-
-
-class DecoderReply(TypedDict, total=False):
-    """The JSON head of a reply: a failure reason, or the properties of the measured sound."""
-
-    sha256: str | None
-    reason: str
-    duration_s: float
-    sample_rate_hz: int
-    codec: str
-    cpu_ms: float
-
-
-Task = Literal["measure", "cut"]
 
 
 class DecoderRequest(TypedDict):
@@ -51,7 +42,7 @@ def main() -> None:
     """Serve until the parent closes the pipe or dies."""
     parent_pid, limits_json = int(sys.argv[1]), sys.argv[2]
     _exit_with_parent(parent_pid)
-    # Before any library is imported that could print.
+    # Before a library decodes, which may print.
     answers = _private_stdout()
     limits = DecodeLimits(**json.loads(limits_json))
     _warm_up()
@@ -85,12 +76,7 @@ def _private_stdout() -> BinaryIO:
 
 
 def _warm_up() -> None:
-    """Import the libraries before the limits apply and before the first file has to wait."""
-    import av  # noqa: PLC0415 - in the child only, after its thread limits are set
-    import numpy as np  # noqa: PLC0415
-
-    from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
-
+    """Run the libraries before the limits apply and before the first file has to wait."""
     av.logging.set_level(None)
     second = np.sin(np.arange(44_100, dtype=np.float32))
     measure_features(second, 44_100)
@@ -108,8 +94,6 @@ def _limit_resources(memory_mb: int) -> None:
 
 def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, bytes]:
     """Do what is asked; a failure is a reply with its reason, and with the hash if it is known."""
-    from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
-
     path, reply = Path(order["path"]), DecoderReply()
     try:
         if order["task"] == "measure":
@@ -126,10 +110,6 @@ def _handle(order: DecoderRequest, limits: DecodeLimits) -> tuple[DecoderReply, 
 
 
 def _measure(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
-    from pipelines.audio.decode.decoding import check_file, decode_sound  # noqa: PLC0415 - as above
-    from pipelines.audio.features.measurement import measure_features  # noqa: PLC0415
-    from pipelines.audio.features.sounds import pack_features  # noqa: PLC0415
-
     started = time.process_time()
     reply["sha256"] = None
     check_file(path, limits)
@@ -145,9 +125,6 @@ def _measure(path: Path, limits: DecodeLimits, reply: DecoderReply) -> bytes:
 
 
 def _cut(path: Path, stretch: list[float], limits: DecodeLimits) -> bytes:
-    from pipelines.audio.decode.decoding import DecodeRefusedError  # noqa: PLC0415 - as above
-    from pipelines.audio.decode.excerpts import cut_sound  # noqa: PLC0415 - rarely needed
-
     start_s, duration_s = stretch
     try:
         return cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)

@@ -6,6 +6,7 @@ Not here: feature extraction.
 import struct
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from itertools import pairwise
 
 import numpy as np
@@ -64,8 +65,6 @@ type SoundMeasurement = MeasuredSound | NotComparable
 @cache  # reading package metadata takes milliseconds, and every verdict records it
 def library_version() -> str:
     """Return the versions that features may depend on, like `av 19.0.2; numpy 2.5.5; ...`."""
-    from importlib.metadata import version  # noqa: PLC0415 - a decoder process never asks
-
     return "; ".join(f"{name} {version(name)}" for name in ("av", "numpy", "scipy", "numba"))
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+import pyarrow as pa
 
 from pipelines.catalog.report.page import render_catalog_page
 from pipelines.catalog.report.tables import CatalogTables, read_catalog_tables
@@ -16,9 +18,6 @@ from warehouse.exports.single_file import write_table
 from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook
 from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 CatalogReportFormat = Literal["html", "xlsx", "parquet"]
 REPORT_FORMATS: tuple[CatalogReportFormat, ...] = get_args(CatalogReportFormat)
@@ -121,9 +120,7 @@ def _write_parquet(
         yield path
 
 
-def _batches(table: "pa.Table") -> "Iterator[pa.RecordBatch]":
+def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
     """Yield the batches behind an empty one, which carries the columns."""
-    import pyarrow as pa  # noqa: PLC0415 -- loaded with the tables
-
     yield pa.RecordBatch.from_pylist([], schema=table.schema)
     yield from table.to_batches()

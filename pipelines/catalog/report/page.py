@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from pipelines.catalog.report.tables import CatalogTables
 from pipelines.catalog.service import CatalogStatus
@@ -12,9 +14,6 @@ from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.exports.export_table import ExportTable
 from warehouse.records.values import Row
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 TEXTS: Mapping[str, Message] = {
     "catalogue": Message("Catalogue", "曲目目录"),
@@ -156,13 +155,8 @@ def _sum(rows: Sequence[Row], name: str) -> int | None:
     return sum(known) if known else None
 
 
-def _by_track(
-    table: "pa.Table", keys: Collection[str], *, limit: int | None
-) -> dict[str, list[Row]]:
+def _by_track(table: pa.Table, keys: Collection[str], *, limit: int | None) -> dict[str, list[Row]]:
     """Return the rows of these tracks by track, in their order, at most `limit` of each."""
-    import pyarrow as pa  # noqa: PLC0415 -- loaded with the tables
-    import pyarrow.compute as pc  # noqa: PLC0415 -- as above
-
     wanted = table.filter(pc.is_in(table["track_key"], pa.array(keys, type=pa.string())))
     found: dict[str, list[Row]] = defaultdict(list)
     for row in wanted.to_pylist():

@@ -13,7 +13,7 @@ import pytest
     [
         ("api.cli.main", {"pydantic", "sqlalchemy", "httpx2"}),
         ("api.cli.commands.jobs, api.cli.local_job_client",
-         {"httpx2", "duckdb", "deltalake", "pyarrow", "sqlalchemy.dialects.postgresql",
+         {"httpx2", "duckdb", "deltalake", "pyarrow",
           "api.schemas.responses"}),
         ("pipelines.definitions", {"numba", "scipy", "av"}),
     ],

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pipelines.audio.decode import decoder_process as child
-from pipelines.audio.decode import decoding, excerpts
 from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.replies import FRAME, Task
 from pipelines.audio.features.sounds import unpack_features
 from tests.unit.audio.test_decode_refusals import as_wav, tone
 
@@ -48,8 +48,8 @@ def system(monkeypatch: pytest.MonkeyPatch) -> FakeSystem:
 def replies(written: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Read the messages that a child wrote."""
     stream = io.BytesIO(written)
-    while header := stream.read(child.FRAME.size):
-        head, payload = child.FRAME.unpack(header)
+    while header := stream.read(FRAME.size):
+        head, payload = FRAME.unpack(header)
         yield json.loads(stream.read(head)), stream.read(payload)
 
 
@@ -130,14 +130,14 @@ def test_a_child_whose_parent_is_gone_already_does_nothing(
 @pytest.mark.parametrize(("task", "stretch"), [("measure", None), ("cut", [1.0, 1.5])])
 def test_what_a_file_does_to_the_child_is_a_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, reason: str,
-    task: child.Task, stretch: list[float] | None,
+    task: Task, stretch: list[float] | None,
 ) -> None:  # fmt: skip
     def broken(*_: object, **__: object) -> Any:
         raise error
 
     path = as_wav(tmp_path / "tone.wav", tone())
-    monkeypatch.setattr(decoding, "decode_sound", broken)
-    monkeypatch.setattr(excerpts, "cut_sound", broken)
+    monkeypatch.setattr(child, "decode_sound", broken)
+    monkeypatch.setattr(child, "cut_sound", broken)
     order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
     head, payload = child._handle(order, DecodeLimits())
     assert (head["reason"], payload) == (reason, b"")
@@ -146,7 +146,7 @@ def test_what_a_file_does_to_the_child_is_a_reason(
 
 def test_a_file_that_is_refused_says_why(tmp_path: Path) -> None:
     path = as_wav(tmp_path / "short.wav", tone(0.5))
-    tasks: list[tuple[child.Task, list[float] | None]] = [("measure", None), ("cut", [0.0, 2.0])]
+    tasks: list[tuple[Task, list[float] | None]] = [("measure", None), ("cut", [0.0, 2.0])]
     for task, stretch in tasks:
         order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
         head, payload = child._handle(order, DecodeLimits())

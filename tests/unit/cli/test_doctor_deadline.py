@@ -63,7 +63,7 @@ def examination(monkeypatch: pytest.MonkeyPatch) -> Iterator[Examination]:
     def leave(code: int) -> None:
         raise SystemExit(code)
 
-    monkeypatch.setattr("api.cli.commands.system.doctor_checks.build_examination", build)
+    monkeypatch.setattr(command, "build_examination", build)
     monkeypatch.setattr("os._exit", leave)
     monkeypatch.setattr(command, "_age_s", lambda: 0.0)
     yield found

@@ -3,14 +3,14 @@
 import pytest
 from typer.testing import CliRunner
 
+from api.cli.commands.system import maintain as command
 from api.cli.main import app
-from pipelines.orchestration.worker import maintenance_rounds
 from pipelines.orchestration.worker.maintenance import MaintenanceReport
 
 
 def test_every_count_is_printed_with_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     done = MaintenanceReport(jobs=3, results=2, links_and_leases=17, files_merged=1234)
-    monkeypatch.setattr(maintenance_rounds, "maintain_once", lambda _settings: done)
+    monkeypatch.setattr(command, "maintain_once", lambda _settings: done)
     said = CliRunner().invoke(app, ["maintain"], catch_exceptions=False)
     assert said.exit_code == 0
     lines = [line.split(maxsplit=1) for line in said.stdout.splitlines()]

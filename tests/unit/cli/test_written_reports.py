@@ -68,7 +68,7 @@ def run(job: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path))
     monkeypatch.setattr(out, "_width", 160)  # the width of a terminal that shows all columns
-    monkeypatch.setattr("api.cli.local_job_client.open_local_job_client", opened)
+    monkeypatch.setattr(command, "open_local_job_client", opened)
     monkeypatch.setattr("pipelines.reports.pdf.open_printer", printer)
     monkeypatch.setattr(command, "need_extra", lambda *_: None)
     app = typer.Typer()
@@ -86,7 +86,7 @@ def chromium(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             raise ProviderUnsupportedError("no Chromium was found on this machine")
         return Path(installed[0])
 
-    monkeypatch.setattr("pipelines.platform.browser.installation.find_chromium", find)
+    monkeypatch.setattr(command, "find_chromium", find)
     return installed
 
 

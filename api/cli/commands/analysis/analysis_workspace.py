@@ -5,20 +5,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from api.cli.query_output import QueryFormat
 from api.cli.rendering.results import print_banner
 from api.cli.stores import stored_settings
 from api.cli.terminal import err, print_message
+from pipelines.open_stores import open_chosen_home, open_engine_of
+from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.table_files import MEDIA_TYPES, TableFormat
+from warehouse.home.folder import Home
+from warehouse.lake.as_of import parse_as_of
+from warehouse.queries.accounts import is_history_rewritten
+from warehouse.records.worlds import is_demo_world
 
-if TYPE_CHECKING:
-    from warehouse.engine.duckdb_engine import Engine
-    from warehouse.home.folder import Home
-
+QueryFormat = Literal["table", TableFormat]
+"""Output formats of a query."""
 FormatOption = Annotated[
     QueryFormat | None,
     typer.Option("--format", help="Default: by the ending of FILE, else table."),
@@ -31,8 +34,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 class Workspace:
     """The warehouse of a profile, open for reading. Without `as_of`: the current state."""
 
-    engine: "Engine"
-    home: "Home"
+    engine: Engine
+    home: Home
     as_of: datetime | None
     is_demo: bool
     is_history_rewritten: bool
@@ -49,11 +52,6 @@ def open_workspace(as_of: str | None = None, *, is_fixed: bool = False) -> Itera
         InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
-    from pipelines.open_stores import open_chosen_home, open_engine_of  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.lake.as_of import parse_as_of  # noqa: PLC0415 -- as below
-    from warehouse.queries.accounts import is_history_rewritten  # noqa: PLC0415 -- as above
-    from warehouse.records.worlds import is_demo_world  # noqa: PLC0415 -- as below
-
     now = datetime.now(UTC)
     moment = parse_as_of(as_of, now=now) if as_of is not None else now if is_fixed else None
     settings = stored_settings()

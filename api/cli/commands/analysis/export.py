@@ -1,7 +1,7 @@
 """`sametrack export`: export tables of the warehouse as files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -9,12 +9,18 @@ from api.cli.commands.analysis.analysis_workspace import Workspace, format_of, o
 from api.cli.options import AsOf
 from api.cli.terminal import exit_with_input_error, out, print_json, print_written, safe
 from pipelines.documents.messages import counted
-from warehouse.exports.table_files import TableFormat
-
-if TYPE_CHECKING:
-    from warehouse.exports.extracts import ExportScope, Extract
-    from warehouse.exports.pseudonyms import Pseudonyms
-    from warehouse.exports.table_files import ExportMethod
+from warehouse.exports.data_package import write_package
+from warehouse.exports.extracts import (
+    ExportScope,
+    Extract,
+    choose_extracts,
+    find_scope,
+    read_batches,
+)
+from warehouse.exports.method_sheet import describe_method
+from warehouse.exports.pseudonyms import Pseudonyms, open_pseudonyms
+from warehouse.exports.single_file import write_table
+from warehouse.exports.table_files import ExportMethod, TableFormat
 
 ENDINGS = {"package": "zip"}
 
@@ -61,13 +67,6 @@ def export(
 
     Ids stay text. `all` needs a data package. Without --as-of, all rows are as of the start.
     """
-    from warehouse.exports.extracts import (  # noqa: PLC0415 -- loads pyarrow
-        ExportScope,
-        choose_extracts,
-        find_scope,
-    )
-    from warehouse.exports.method_sheet import describe_method  # noqa: PLC0415 -- as above
-
     wanted = _choose_format(form, out_file)
     if job is not None and track is not None:
         exit_with_input_error("give --job or --track, not both")
@@ -105,9 +104,7 @@ def _default_name(what: str, form: ExportFileFormat, workspace: Workspace) -> Pa
     return Path(f"sametrack-{demo}{noun}.{ENDINGS.get(form, form)}")
 
 
-def _open_pseudonyms(workspace: Workspace, is_wanted: bool) -> "Pseudonyms | None":
-    from warehouse.exports.pseudonyms import open_pseudonyms  # noqa: PLC0415 -- as above
-
+def _open_pseudonyms(workspace: Workspace, is_wanted: bool) -> Pseudonyms | None:
     return open_pseudonyms(workspace.home) if is_wanted else None
 
 
@@ -115,18 +112,14 @@ def _write(
     path: Path,
     form: ExportFileFormat,
     workspace: Workspace,
-    extracts: "list[Extract]",
-    method: "ExportMethod",
-    scope: "ExportScope",
+    extracts: list[Extract],
+    method: ExportMethod,
+    scope: ExportScope,
     *,
     bom: bool,
-    pseudonyms: "Pseudonyms | None",
+    pseudonyms: Pseudonyms | None,
 ) -> dict[str, int]:
     """Write the file atomically; return the row count of each table."""
-    from warehouse.exports.data_package import write_package  # noqa: PLC0415 -- as above
-    from warehouse.exports.extracts import read_batches  # noqa: PLC0415 -- as above
-    from warehouse.exports.single_file import write_table  # noqa: PLC0415 -- as above
-
     if form == "package":
         return write_package(
             path, workspace.engine, extracts, method, scope=scope, pseudonyms=pseudonyms
@@ -138,7 +131,7 @@ def _write(
 
 
 def _print_summary(
-    path: Path, rows: dict[str, int], method: "ExportMethod", *, as_json: bool
+    path: Path, rows: dict[str, int], method: ExportMethod, *, as_json: bool
 ) -> None:
     if as_json:
         summary = {"path": str(path), "row_counts": rows, "method": dict(method.facts)}

@@ -1,6 +1,6 @@
 """`sametrack query`: run a query of the library, or list the library."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,9 +14,9 @@ from api.cli.commands.analysis.analysis_workspace import (
 from api.cli.options import AsOf, OutFile
 from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
 from api.cli.terminal import exit_with_input_error, out, print_json, safe
-
-if TYPE_CHECKING:
-    from warehouse.analysis.query_library import NamedQuery
+from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
+from warehouse.engine.user_sql import run_user_sql
+from warehouse.exports.export_table import to_table
 
 
 def query(
@@ -40,10 +40,6 @@ def query(
 
     The statements are a start for your own: `--show` prints one.
     """
-    from warehouse.analysis.query_library import find_query  # noqa: PLC0415 -- loads pyarrow
-    from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
-
     if is_list or name is None:
         _list_queries(as_json=as_json)
         return
@@ -68,8 +64,6 @@ def _parse(parameters: list[str]) -> dict[str, str]:
 
 
 def _list_queries(*, as_json: bool) -> None:
-    from warehouse.analysis.query_library import named_queries  # noqa: PLC0415 -- as above
-
     if as_json:
         print_json([_document(found) for found in named_queries()])
         return
@@ -81,7 +75,7 @@ def _list_queries(*, as_json: bool) -> None:
             out.print(f"    --set {one.name}{default}  [dim]{safe(one.meaning)}[/]", soft_wrap=True)
 
 
-def _document(found: "NamedQuery") -> dict[str, object]:
+def _document(found: NamedQuery) -> dict[str, object]:
     return {
         "name": found.name,
         "subject": found.subject,

@@ -15,6 +15,8 @@ from api.cli.commands.analysis.analysis_workspace import (
 from api.cli.options import AsOf, OutFile
 from api.cli.query_output import SHOWN_ROWS, check_format, write_answer
 from api.cli.terminal import exit_with_input_error
+from warehouse.engine.user_sql import run_user_sql
+from warehouse.exports.export_table import to_table
 
 
 def sql(
@@ -37,9 +39,6 @@ def sql(
     Read-only: no other files, no network, no extensions. For many questions in a row,
     `sametrack database` writes a file that DuckDB's own shell and UI open.
     """
-    from warehouse.engine.user_sql import run_user_sql  # noqa: PLC0415 -- loads DuckDB
-    from warehouse.exports.export_table import to_table  # noqa: PLC0415 -- loads pyarrow
-
     wanted = ("json" if as_json else form) or format_of(out_file) or "table"
     check_format(wanted, out_file)
     if question is None:

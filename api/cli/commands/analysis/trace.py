@@ -1,16 +1,15 @@
 """`sametrack trace`: show what a row of a ranking rests on."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
 from pipelines.documents.verdict_reasons import reason_message
-
-if TYPE_CHECKING:
-    from warehouse.queries.provenance import FigureObservation, FigureTrace
-    from warehouse.records.values import Row
+from warehouse.exports.extracts import ExportScope, find_scope
+from warehouse.queries.provenance import FigureObservation, FigureTrace, trace_figure
+from warehouse.records.values import Row
 
 
 def trace(
@@ -27,9 +26,6 @@ def trace(
 
     A body is deleted after PAYLOAD_RETENTION_DAYS; its hash stays.
     """
-    from warehouse.exports.extracts import ExportScope, find_scope  # noqa: PLC0415 -- loads pyarrow
-    from warehouse.queries.provenance import trace_figure  # noqa: PLC0415 -- loads DuckDB
-
     with open_workspace() as workspace:
         scope = find_scope(workspace.engine, ExportScope(job_id=job))
         found = trace_figure(workspace.engine, job_id=scope.job_id or job, rank=rank)
@@ -39,7 +35,7 @@ def trace(
         _show(found)
 
 
-def _show(found: "FigureTrace") -> None:
+def _show(found: FigureTrace) -> None:
     row = found.figure
     counts = ", ".join(
         f"{format_count(row[name])} {label}"
@@ -56,7 +52,7 @@ def _show(found: "FigureTrace") -> None:
         _show_comparison(found.comparison)
 
 
-def _show_observation(one: "FigureObservation") -> None:
+def _show_observation(one: FigureObservation) -> None:
     shown = [
         label
         for label, is_shown in (("counts", one.shows_counts), ("music id", one.shows_music_id))
@@ -70,7 +66,7 @@ def _show_observation(one: "FigureObservation") -> None:
     out.print(f"  [dim]payload {safe(one.payload_sha256 or '—')} ({one.body})[/]", soft_wrap=True)
 
 
-def _show_comparison(pair: "Row") -> None:
+def _show_comparison(pair: Row) -> None:
     out.print(
         f"comparison {safe(pair['comparison_id'])}: {safe(pair['verdict'].replace('_', ' '))}, "
         f"{safe(reason_message(pair['reason']).en)}",

@@ -13,10 +13,12 @@ import typer
 from api.cli.options import ServiceOption
 from api.cli.stores import ask, stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
+from api.params.annotations import AnnotationVerdict
+from api.settings import ApiSettings
 from pipelines.documents.messages import counted
+from warehouse.records.errors import ProfileNotChosenError
 
 if TYPE_CHECKING:
-    from api.params.annotations import AnnotationVerdict
     from api.services.evidence.annotations import AnnotationService
 
 
@@ -62,16 +64,14 @@ def annotations(
     out.print(f"{counted(count, 'annotation')} in {safe(path)}")
 
 
-def _add(comparison_id: str, said: "AnnotationVerdict", note: str | None) -> Mapping[str, Any]:
+def _add(comparison_id: str, said: AnnotationVerdict, note: str | None) -> Mapping[str, Any]:
     with _open_annotations() as service:
         return service.add(comparison_id, said, note=note, origin="cli")
 
 
 @contextmanager
 def _open_annotations(*, reads: bool = False) -> Iterator["AnnotationService"]:
-    from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
-    from api.settings import ApiSettings  # noqa: PLC0415 - as above
-    from warehouse.records.errors import ProfileNotChosenError  # noqa: PLC0415 - as above
+    from api.process import open_services  # noqa: PLC0415 -- loads the service, 1.6 s
 
     with open_services(stored_settings() if reads else ApiSettings()) as opened:
         if opened.annotations is None:

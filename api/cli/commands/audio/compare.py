@@ -81,7 +81,7 @@ def compare(
     with DecoderPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (*reference, *candidate)]
         # load compiled loops while the children decode
-        from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415
+        from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         warm_up()
         heard = [future.result() for future in futures]
@@ -110,7 +110,7 @@ def bench(
     is part of the summary.
     """
     # loads compiled loops
-    from pipelines.audio.manifest import (  # noqa: PLC0415
+    from pipelines.audio.manifest import (  # noqa: PLC0415 -- loads Numba, 0.4 s
         crowded_count,
         measure_files,
         prepare_scores,

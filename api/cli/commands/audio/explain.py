@@ -27,7 +27,10 @@ from api.cli.terminal import (
     print_written,
     safe,
 )
+from api.responses.errors import NotFoundError
+from api.services.evidence.plot import draw_pair
 from api.services.evidence.plot_texts import PlotTexts
+from api.services.evidence.scene_files import to_picture
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.limits import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair
@@ -109,7 +112,7 @@ def _explain_files(reference: Path, candidate: Path) -> _Explained:
     with DecoderPool(1) as pool:  # starting a second child takes longer than five files
         futures = [pool.submit(path) for path in (reference, candidate)]
         # load compiled loops while the child decodes
-        from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415
+        from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         heard = [future.result() for future in futures]
     exit_if_any(
@@ -133,8 +136,8 @@ def _explain_files(reference: Path, candidate: Path) -> _Explained:
 
 def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
     """Read a stored comparison and measure it again, unless nothing of it was measured."""
-    from api.process import open_services  # noqa: PLC0415 - loads DuckDB and Delta
-    from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 - compiled loops
+    from api.process import open_services  # noqa: PLC0415 -- loads the service, 1.6 s
+    from pipelines.audio.recompute import deviations, recompute  # noqa: PLC0415 -- loads Numba, 0.4 s
 
     with open_services(stored_settings()) as opened:
         assert opened.evidence is not None, "a world is chosen"
@@ -154,9 +157,6 @@ def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
 
 def _write(path: Path, told: _Explained, form: Literal["svg", "png"]) -> None:
     # they load Pillow
-    from api.services.evidence.plot import draw_pair  # noqa: PLC0415
-    from api.services.evidence.scene_files import to_picture  # noqa: PLC0415
-
     plot = to_picture(draw_pair(told.explanation, told.names), form)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -178,8 +178,6 @@ def _write_excerpts(evidence_service: "EvidenceService", comparison_id: str, fol
 def _write_excerpt(
     evidence_service: "EvidenceService", comparison_id: str, role: ExcerptRole, path: Path
 ) -> None:
-    from api.responses.errors import NotFoundError  # noqa: PLC0415 - all answers of the service
-
     try:
         excerpt = evidence_service.excerpt(comparison_id, role)
     except NotFoundError as error:

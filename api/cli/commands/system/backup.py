@@ -1,17 +1,19 @@
 """`sametrack backup` and `sametrack restore`: copy the stores, and restore a copy."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from api.cli.stores import stored_settings
 from api.cli.terminal import out, safe
 from pipelines.documents.messages import counted
+from pipelines.platform.providers import choose_profile
+from pipelines.settings import Settings
+from warehouse.home.folder import open_home
+from warehouse.maintenance.backup import write_backup
+from warehouse.maintenance.restore import raise_sequences, restore_backup
 from warehouse.records.errors import InvalidParameterError
-
-if TYPE_CHECKING:
-    from pipelines.settings import Settings
 
 MEGABYTE = 1_000_000
 Destination = Annotated[Path, typer.Argument(help="New folder for the backup.")]
@@ -31,10 +33,6 @@ def backup(dest: Destination) -> None:
 
     The key of the pseudonyms is in it, too: keep the folder where only you can read it.
     """
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- loads pydantic
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-    from warehouse.maintenance.backup import write_backup  # noqa: PLC0415 -- loads Delta
-
     settings = stored_settings()
     home = open_home(settings.data_home, choose_profile(settings).name)
     manifest = write_backup(
@@ -55,8 +53,6 @@ def backup(dest: Destination) -> None:
 
 def restore(source: Source = None, *, sequences: Sequences = False) -> None:
     """Restore a backup as the data home of the chosen profile. Never overwrites files."""
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-
     if (source is None) is not sequences:
         raise InvalidParameterError("Give either the folder of a backup or --sequences")
     if source is None:
@@ -65,10 +61,7 @@ def restore(source: Source = None, *, sequences: Sequences = False) -> None:
         _restore(source, Settings())
 
 
-def _restore(source: Path, settings: "Settings") -> None:
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from warehouse.maintenance.restore import restore_backup  # noqa: PLC0415 -- loads Delta
-
+def _restore(source: Path, settings: Settings) -> None:
     if settings.control_url or settings.lake_url or settings.dagster_storage_url:
         raise InvalidParameterError(
             "A backup is restored into DATA_HOME, but CONTROL_URL, LAKE_URL or "
@@ -86,11 +79,7 @@ def _restore(source: Path, settings: "Settings") -> None:
         out.print(f"[yellow]was left out[/] {safe(reason)}")
 
 
-def _raise_sequences(settings: "Settings") -> None:
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-    from warehouse.maintenance.restore import raise_sequences  # noqa: PLC0415 -- loads Delta
-
+def _raise_sequences(settings: Settings) -> None:
     home = open_home(settings.data_home, choose_profile(settings).name)
     count = raise_sequences(
         control_url=settings.control_url or home.control_url,

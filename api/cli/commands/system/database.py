@@ -8,6 +8,7 @@ import typer
 from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.options import AsOf, JsonOption
 from api.cli.terminal import format_count, out, print_json, print_written
+from warehouse.exports.published_database import database_path, publish_database
 
 
 def database(
@@ -23,8 +24,6 @@ def database(
 
     The old file is replaced only after the new one is complete and verified.
     """
-    from warehouse.exports.published_database import database_path, publish_database  # noqa: PLC0415 -- loads DuckDB
-
     with open_workspace(as_of) as workspace:
         made = publish_database(workspace.engine, out_file or database_path(workspace.home))
     if as_json:

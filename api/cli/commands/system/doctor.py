@@ -8,15 +8,20 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import psutil
 import typer
 
+from api.cli.commands.system.doctor_checks import build_examination
 from api.cli.rendering.doctor import DoctorDisplay, print_report
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
-
-if TYPE_CHECKING:
-    from pipelines.doctor.health_check import SystemHealthCheck
+from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.doctor.health_check import SystemHealthCheck
+from pipelines.doctor.recording import INDEX, prepare_folder, record_responses
+from pipelines.documents.messages import counted
+from warehouse.exports.pseudonyms import open_pseudonyms
+from warehouse.home.folder import open_home
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""
@@ -68,9 +73,6 @@ def doctor(
     works, but some could not be probed.
     """
     began, time_limit = time.monotonic() - _age_s(), time_limit or DEADLINE_S
-    from api.cli.commands.system.doctor_checks import build_examination  # noqa: PLC0415 -- loads DuckDB and Delta
-    from pipelines.doctor.recording import prepare_folder  # noqa: PLC0415 -- loads the parsers
-
     examination = build_examination(
         surface or (), wants_surfaces=not no_upstream, time_s=time_limit - CLOSING_S
     )
@@ -97,21 +99,15 @@ def doctor(
     _exit_process(examination.verdict().exit_code, is_late=thread.is_alive())
 
 
-def _show(examination: "SystemHealthCheck", took_s: float, *, as_json: bool) -> None:
+def _show(examination: SystemHealthCheck, took_s: float, *, as_json: bool) -> None:
     if as_json:
         print_json(examination.to_document(took_s))
         return
     print_report(out, examination.to_document(took_s))
 
 
-def _write_recording(examination: "SystemHealthCheck", folder: Path) -> None:
+def _write_recording(examination: SystemHealthCheck, folder: Path) -> None:
     """Write what was received until now, also when the time limit ended the probes."""
-    from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser  # noqa: PLC0415 -- loads the parsers
-    from pipelines.doctor.recording import INDEX, record_responses  # noqa: PLC0415 -- as above
-    from pipelines.documents.messages import counted  # noqa: PLC0415 -- as above
-    from warehouse.exports.pseudonyms import open_pseudonyms  # noqa: PLC0415 -- loads pyarrow
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- loads the stores
-
     profile = examination.profile
     assert profile is not None, "surfaces of a profile were probed"
     home = open_home(examination.settings.data_home, profile.name)
@@ -134,8 +130,6 @@ def _write_recording(examination: "SystemHealthCheck", folder: Path) -> None:
 
 def _age_s() -> float:
     """Return the age of this process: loading Python and the command counts too."""
-    import psutil  # noqa: PLC0415 -- slows --help down
-
     return max(0.0, time.time() - psutil.Process().create_time())
 
 

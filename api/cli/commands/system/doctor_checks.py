@@ -11,11 +11,13 @@ from api.settings import ApiSettings
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks import machine
 from pipelines.doctor.checks.device import device_checks
+from pipelines.doctor.checks.machine import START_ADVICE
 from pipelines.doctor.health_check import TOTAL_TIMEOUT_S, MachineCheck, SystemHealthCheck
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE
 from pipelines.documents.messages import counted
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
+from pipelines.watchlists.webhook import webhook_address
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
@@ -107,7 +109,7 @@ def _machine_checks(
 
 
 def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:
-    from pipelines.orchestration.runs.open_instance import open_instance  # noqa: PLC0415 -- loads Dagster
+    from pipelines.orchestration.runs.open_instance import open_instance  # noqa: PLC0415 -- loads Dagster, 1.1 s
 
     try:
         home = open_home(settings.data_home, profile.name)
@@ -132,8 +134,6 @@ def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False)
     except Exception as error:  # noqa: BLE001  # Dagster passes on any error of its storage
         advice = _SERVER_ADVICE if has_server else _FOLDER_ADVICE
         return CheckResult("dagster", "fail", f"does not open ({type(error).__name__})", advice)
-    from pipelines.doctor.checks.machine import START_ADVICE  # noqa: PLC0415 -- loads httpx2
-
     silent = sorted(name.lower() for name, status in statuses.items() if not status.healthy)
     if silent:
         return CheckResult(
@@ -148,8 +148,6 @@ def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False)
 
 
 def _check_webhook(settings: ApiSettings) -> CheckResult:
-    from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- loads httpx2
-
     try:
         webhook_address(settings)
     except InvalidParameterError as error:

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,12 +18,11 @@ from api.cli.terminal import (
     safe,
     show_error,
 )
+from api.settings import ApiSettings
 from pipelines.documents.messages import counted
-
-if TYPE_CHECKING:
-    from api.settings import ApiSettings
-    from warehouse.maintenance.erasure.account import ErasureResult
-    from warehouse.maintenance.erasure.names import AccountNames
+from pipelines.erasure.account import open_erasure
+from warehouse.maintenance.erasure.account import ErasureResult
+from warehouse.maintenance.erasure.names import AccountNames
 
 
 def erase(
@@ -40,9 +39,6 @@ def erase(
     profile is searched, and reads as of an earlier date report `history_rewritten`. Stop service
     and worker first.
     """
-    from api.settings import ApiSettings  # noqa: PLC0415 -- loads pydantic
-    from pipelines.erasure.account import open_erasure  # noqa: PLC0415 -- loads Dagster and Delta
-
     settings = ApiSettings()
     _check_no_service(settings)
     with ExitStack() as stack:
@@ -55,7 +51,7 @@ def erase(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _check_no_service(settings: "ApiSettings") -> None:
+def _check_no_service(settings: ApiSettings) -> None:
     """Fail if a service is running: it reads files to be deleted and caches responses."""
     port = settings.api_port
     if is_listening(port, settings.api_host):
@@ -67,7 +63,7 @@ def _check_no_service(settings: "ApiSettings") -> None:
         raise typer.Exit(EXIT_FAILED)
 
 
-def _confirm(names: "AccountNames") -> None:
+def _confirm(names: AccountNames) -> None:
     posts = counted(len(names.works), "post")
     err.print(
         f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, reports "
@@ -77,7 +73,7 @@ def _confirm(names: "AccountNames") -> None:
         exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
 
 
-def _print_summary(erased: "ErasureResult", *, as_json: bool) -> None:
+def _print_summary(erased: ErasureResult, *, as_json: bool) -> None:
     if as_json:
         document = {**asdict(erased), "is_clean": erased.proof.is_clean}
         print_json(document, indent=None)

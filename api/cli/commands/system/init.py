@@ -10,6 +10,9 @@ from typing import Annotated
 import typer
 
 from api.cli.terminal import as_typed, exit_with_input_error, out, safe
+from pipelines.platform.profiles import load_profile
+from pipelines.settings import Settings
+from warehouse.records.errors import InvalidParameterError
 
 PROFILES = ("sandbox", "public")
 DEFAULT_DATA_HOME = "warehouse/data"
@@ -79,10 +82,6 @@ def _ask_profile() -> str:
 def _valid_profile(profile: str) -> str:
     """Return the name of a profile, or the path of a profile file that can be used."""
     if profile not in PROFILES:
-        from pipelines.platform.profiles import load_profile  # noqa: PLC0415 -- loads pydantic
-        from pipelines.settings import Settings  # noqa: PLC0415 -- as above
-        from warehouse.records.errors import InvalidParameterError  # noqa: PLC0415 -- with them
-
         port = Settings.model_fields["sandbox_port"].default
         try:
             load_profile(profile, sandbox_port=port)

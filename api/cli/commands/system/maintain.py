@@ -4,6 +4,8 @@ from dataclasses import asdict
 
 from api.cli.options import JsonOption
 from api.cli.terminal import out, print_json
+from pipelines.orchestration.worker.maintenance_rounds import maintain_once
+from pipelines.settings import Settings
 
 NAMES = {
     "jobs": "jobs past their retention",
@@ -22,9 +24,6 @@ NAMES = {
 
 def maintain(*, as_json: JsonOption = False) -> None:
     """Delete expired data, and compact and sort tables."""
-    from pipelines.orchestration.worker.maintenance_rounds import maintain_once  # noqa: PLC0415 -- loads Dagster and Delta
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-
     done = asdict(maintain_once(Settings()))
     if as_json:
         print_json({name: done[name] for name in NAMES}, indent=None)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from api.cli.terminal import out, print_written
+from api.generate.files import read_description
 from warehouse.exports.atomic_files import write_atomically
 
 _Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default: stdout.")]
@@ -14,8 +15,6 @@ _Out = Annotated[Path | None, typer.Option("--out", help="File to write. Default
 
 def openapi(*, out_file: _Out = None) -> None:
     """Print the OpenAPI 3.1.0 description of the HTTP API."""
-    from api.generate.files import read_description  # noqa: PLC0415 -- loads FastAPI
-
     text = json.dumps(read_description(), ensure_ascii=False, indent=2)
     if out_file is None:
         out.out(text)

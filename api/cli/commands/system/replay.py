@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich import box
@@ -14,10 +14,14 @@ from rich.table import Table
 from api.cli.options import JsonDocumentOption
 from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_message, safe
+from pipelines.captures.replay import Replay, SurfaceReplay
 from pipelines.documents.messages import counted
-
-if TYPE_CHECKING:
-    from pipelines.captures.replay import Replay, SurfaceReplay
+from pipelines.open_stores import open_engine_of
+from pipelines.platform.providers import choose_profile
+from pipelines.platform.reading import PARSER_VERSION
+from pipelines.platform.reparse import SURFACES
+from pipelines.settings import Settings
+from warehouse.home.folder import open_home
 
 EXAMPLE_LIMIT = 100
 FIELDS_SHOWN = 6
@@ -53,9 +57,6 @@ def replay(
     Without --write nothing is stored. With it, each capture that parses differently gets a new row
     with the current parser version, and the time and number of the old row. Old rows are kept.
     """
-    from pipelines.platform.reading import PARSER_VERSION  # noqa: PLC0415 -- loads numeric code
-    from pipelines.platform.reparse import SURFACES  # noqa: PLC0415 -- as above
-
     asked = tuple(surface or ())
     unknown = sorted(set(asked) - SURFACES)
     if unknown:
@@ -88,14 +89,8 @@ def _day(text: str) -> datetime:
 
 
 @contextmanager
-def _open_replay(*, is_written: bool) -> "Iterator[Replay]":
+def _open_replay(*, is_written: bool) -> Iterator[Replay]:
     """Open the archive of the chosen profile."""
-    from pipelines.captures.replay import Replay  # noqa: PLC0415 -- loads DuckDB and Delta
-    from pipelines.open_stores import open_engine_of  # noqa: PLC0415 -- as above
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-
     settings = Settings() if is_written else stored_settings()
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
@@ -108,7 +103,7 @@ def _bar() -> Progress:
     return Progress(*columns, console=err, transient=True)
 
 
-def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
+def _show(found: list[SurfaceReplay], *, is_written: bool) -> None:
     if not found:
         print_message("the archive is empty")
         return
@@ -129,7 +124,7 @@ def _show(found: "list[SurfaceReplay]", *, is_written: bool) -> None:
         print_message(f"{counted(kept, 'capture')} {did}; old rows are kept")
 
 
-def _show_changes(one: "SurfaceReplay") -> None:
+def _show_changes(one: SurfaceReplay) -> None:
     if one.fields:
         shown = ", ".join(f"{name} {n:,}" for name, n in one.fields.most_common(FIELDS_SHOWN))
         out.print(f"[bold]{safe(one.surface)}[/] records that differ: {safe(shown)}")

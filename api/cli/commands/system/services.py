@@ -1,13 +1,11 @@
-"""The long-running processes, one command each: service, worker, Dagster UI."""
+"""The long-running processes, one command each: service and worker."""
 
-import os
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli.processes.child_processes import DAGSTER_PORT
-from api.cli.terminal import exit_with_input_error, print_message, safe
+from api.settings import ApiSettings
+from pipelines.settings import Settings
 
 
 def serve(
@@ -17,8 +15,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve the HTTP API and the console."""
-    from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB
-    from api.settings import ApiSettings  # noqa: PLC0415 -- as above
+    from api.process import run_server  # noqa: PLC0415 -- loads FastAPI and DuckDB, 2 s
 
     settings = ApiSettings() if port is None else ApiSettings(api_port=port)
     run_server(settings)
@@ -26,51 +23,6 @@ def serve(
 
 def worker() -> None:
     """Run queued jobs until stopped."""
-    from pipelines.orchestration.worker.worker import run_worker  # noqa: PLC0415 -- loads Dagster
-    from pipelines.settings import Settings  # noqa: PLC0415 -- loads pydantic
+    from pipelines.orchestration.worker.worker import run_worker  # noqa: PLC0415 -- loads Dagster, 2 s
 
     raise typer.Exit(run_worker(Settings()))
-
-
-def dagster_ui(
-    *,
-    host: Annotated[
-        str, typer.Option(help="Address to listen on. Anything but loopback requires a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = DAGSTER_PORT,
-    socket: Annotated[Path | None, typer.Option(help="Socket of the code server.")] = None,
-    code_server: Annotated[
-        str | None, typer.Option(help="HOST:PORT of the code server, instead of a socket.")
-    ] = None,
-) -> None:
-    """Serve the Dagster UI behind the access policy (started by `sametrack up`)."""
-    if socket is None and code_server is None:
-        exit_with_input_error(
-            "dagster-ui shows what a code server serves, and none was named",
-            hint="`sametrack up` starts all of Dagster; else name one: --code-server HOST:PORT, or "
-            "--socket FILE",
-        )
-    from api.cli.processes import dagster_ui as ui  # noqa: PLC0415 -- loads Dagster's web server
-    from api.settings import ApiSettings, is_loopback  # noqa: PLC0415 -- loads pydantic
-    from pipelines.open_stores import open_chosen_home  # noqa: PLC0415 -- loads SQLAlchemy
-    from pipelines.orchestration.instance import dagster_environment  # noqa: PLC0415 -- as above
-
-    settings = ApiSettings()
-    if "DAGSTER_HOME" not in os.environ:
-        home = open_chosen_home(settings)
-        os.environ.update(dagster_environment(settings, home))
-    if not settings.has_tokens and not is_loopback(host):
-        raise typer.BadParameter(f"OWN_API_TOKEN is required to listen on {host}")
-    try:
-        found = (
-            ui.CodeServer(socket) if code_server is None else ui.CodeServer.of_address(code_server)
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-    if not found.is_listening():
-        print_message(
-            f"no code server listens at {safe(found)} yet; until one does, the UI shows none of "
-            "its assets ([bold]sametrack up[/] starts everything)"
-        )
-    print_message(f"Dagster UI on http://{host}:{port}")
-    ui.serve_dagster_ui(code_server=found, settings=settings, port=port, host=host)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -31,10 +31,12 @@ from api.cli.processes.child_processes import (
     service_url,
 )
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
-
-if TYPE_CHECKING:
-    from api.settings import ApiSettings
-    from pipelines.settings import Settings
+from api.settings import ApiSettings
+from pipelines.orchestration.instance import dagster_environment
+from pipelines.platform.providers import choose_profile, has_chosen_world
+from pipelines.settings import Settings
+from pipelines.watchlists.webhook import webhook_address
+from warehouse.home.folder import open_home
 
 READY_WITHIN_S = 2.0
 CODE = "pipelines.definitions"
@@ -164,11 +166,6 @@ def programs(plan: UpConfig) -> list[Program]:
 def _configure(
     run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float, today: str | None
 ) -> UpConfig:
-    from api.settings import ApiSettings  # noqa: PLC0415 -- pydantic slows --help down
-    from pipelines.orchestration.instance import dagster_environment  # noqa: PLC0415 -- as above
-    from pipelines.platform.providers import choose_profile  # noqa: PLC0415 -- as above
-    from warehouse.home.folder import open_home  # noqa: PLC0415 -- as above
-
     settings = ApiSettings() if today is None else ApiSettings(sandbox_calendar=today)
     _check_webhook(settings)
     choice = _choose(settings, sandbox=sandbox)
@@ -195,18 +192,14 @@ def _configure(
     )
 
 
-def _check_webhook(settings: "Settings") -> None:
+def _check_webhook(settings: Settings) -> None:
     """Refuse a wrong address at once, not in the outcome of each digest."""
     if settings.digest_webhook_url is not None:
-        from pipelines.watchlists.webhook import webhook_address  # noqa: PLC0415 -- loads an HTTP client
-
         webhook_address(settings)
 
 
-def _choose(settings: "Settings", *, sandbox: bool) -> str:
+def _choose(settings: Settings, *, sandbox: bool) -> str:
     """Return the profile; empty if the chosen data provider has its own data."""
-    from pipelines.platform.providers import has_chosen_world  # noqa: PLC0415 -- as above
-
     without = settings.model_copy(update={"profile": None})
     if sandbox and has_chosen_world(without):
         exit_with_input_error(
@@ -228,7 +221,7 @@ def _suggest_sandbox() -> str:
     raise typer.Exit(EXIT_INPUT)
 
 
-def _check_ports(settings: "ApiSettings", dagster_port: int) -> None:
+def _check_ports(settings: ApiSettings, dagster_port: int) -> None:
     for host, port, setting in (
         (settings.api_host, settings.api_port, "API_PORT"),
         (LOOPBACK, dagster_port, "--dagster-port"),
