@@ -6,6 +6,7 @@ the run here instead of in a process of its own. docs/architecture.md has ten br
 """
 
 import sys
+import threading
 from concurrent.futures import Future
 from contextlib import ExitStack
 
@@ -63,6 +64,8 @@ class LauncherHere(JobLauncher):
 
 def main(music_id: str) -> None:
     """Ask for a scan as a client does, claim it as a worker does, execute it as a run does."""
+    if trace := sys.gettrace():
+        threading.settrace(trace)  # pdb stops in threads, too: the service answers in one
     settings = ApiSettings()
     body = {"input": music_id, "candidate_limit": 20, "refresh": True}
     with (
