@@ -12,7 +12,7 @@ from pipelines.orchestration.outages import ResourceWait, awaited_resource
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.errors import InputError, RunCancelledError, SametrackError
-from warehouse.records.jobs import STAGES, JobStatus
+from warehouse.records.jobs import JobStatus
 
 NO_SCAN = "No scan runs in this process"
 STARTED_WITH = "choose a track as the partition, or start the job `request_scan`"
@@ -48,7 +48,7 @@ class CurrentScan:
         self.has_failed = False
         self.was_cancelled = False
         self.was_interrupted = False
-        self.last_stage: str | None = None
+        self.has_result = False
 
     def refuse(self, error: SametrackError) -> None:
         """Let the first step of the run fail with this error: there is no scan to run."""
@@ -56,10 +56,10 @@ class CurrentScan:
         self.error = error
 
     def outcome(self) -> ScanOutcome:
-        """Return how the scan ended, by its last stage: a failed check leaves no error.
+        """Return how the scan ended; a failed check leaves no error.
 
-        Lost if neither a stage nor a check has failed: what runs the stages has, because Dagster's
-        storage cannot be reached for example.
+        Lost if there is no result and neither a stage nor a check has failed: what runs the stages
+        has, because Dagster's storage cannot be reached for example.
         """
         if self.was_cancelled:
             return ScanOutcome("cancelled")
@@ -67,7 +67,7 @@ class CurrentScan:
             return ScanOutcome("queued")
         if self.has_failed:
             return ScanOutcome("failed", self.error, self.wait)
-        return ScanOutcome("completed" if self.last_stage == STAGES[-1] else "lost")
+        return ScanOutcome("completed" if self.has_result else "lost")
 
     def note_check(self, *, passed: bool) -> None:
         """Record the result of a check: one that fails ends the scan."""
@@ -98,7 +98,7 @@ class CurrentScan:
         try:
             self.session.enter(name)
             yield self.session
-            self.last_stage = name
+            self.has_result = "job_results" in self.session.state.written
         except RunCancelledError as error:
             self.was_cancelled = True
             self.session.on_canceling()

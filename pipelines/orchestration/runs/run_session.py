@@ -84,6 +84,7 @@ def _begin(
     control = open_control_store(settings)
     if _is_of_a_job(run):
         job = _job_of(control, run)
+        structlog.contextvars.bind_contextvars(job_id=job.job_id)
         # first: opening a lake in an object store may take longer than a job may be silent
         stack.enter_context(_heartbeats(control, settings, job, run, instance))
         try:
@@ -99,6 +100,7 @@ def _begin(
     elif PARTITION_TAG in run.tags:
         runtime = open_runtime(settings, stack, control=control)
         launched = begin_job(runtime, run, graphs)
+        structlog.contextvars.bind_contextvars(job_id=launched.job.job_id)
         stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
         stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
 

@@ -39,7 +39,8 @@ JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
 HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
 FORBIDDEN = (
-    "pipelines.audio", "pipelines.orchestration", "sandbox", "pipelines.scan.collect",
+    "pipelines.audio.decode", "pipelines.audio.matching.kernels", "pipelines.orchestration",
+    "sandbox", "pipelines.scan.collect",
     "pipelines.scan.conclude", "pipelines.scan.confirm", "pipelines.scan.discover",
     "pipelines.scan.scan_run", "pipelines.scan.verify_audio",
 )  # fmt: skip

@@ -73,6 +73,8 @@ def running_ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     folder = tmp_path_factory.mktemp("dagster")
     with pytest.MonkeyPatch.context() as environment, ChildProcessGroup() as process_group:
         home = open_home(folder, "sandbox")
+        with open_instance(home):
+            """Make its configuration and its files."""
         environment.setenv("DAGSTER_HOME", str(home.dagster_dir))
         port = find_port()
         command = sametrack_command(

@@ -126,7 +126,7 @@ def test_a_recording_has_a_body_of_each_surface_and_names_nobody(
 
     page = next(one for one in index["responses"] if one["surface"] == "music_list")
     read = command(
-        tmp_path, "parse", f"kept/{page['file']}", "--surface", "music_list",
+        tmp_path, "parse", f"kept/{page['body']}", "--surface", "music_list",
         "--entity", page["entity_id"], "--json", SANDBOX_PORT=str(platform),
     )  # fmt: skip
     assert json.loads(read.stdout)["outcome"] == "records"

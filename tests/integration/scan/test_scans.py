@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from dagster import DagsterRunStatus
+from dagster import DagsterRun, DagsterRunStatus
 from pydantic import TypeAdapter
 
 from api.schemas.result import DiscoveryResponse
@@ -15,8 +15,8 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
-from tests.stage import LOCAL, PATIENCE_S, Stage
-from warehouse.control import jobs
+from tests.stage import LOCAL, PATIENCE_S, Stage, wait_for
+from warehouse.control import job_claims, jobs
 from warehouse.control.hosts import surface_answers
 from warehouse.control.jobs import NewJob
 from warehouse.queries.results import read_result_document
@@ -56,6 +56,17 @@ def completed(town: Stage, job_id: str) -> dict[str, Any]:
     return document
 
 
+def ended_run(town: Stage, run_id: str) -> DagsterRun:
+    """The run of a job, which ends a moment after the job."""
+    with town.instance() as instance:
+
+        def look() -> DagsterRun | None:
+            run = instance.get_run_by_id(run_id)
+            return run if run is not None and run.is_finished else None
+
+        return wait_for(look)
+
+
 def kept_works(town: Stage, job_id: str) -> int:
     found = town.rows("select count(*) as n from raw.videos where job_id = $id", id=job_id)
     return int(found[0]["n"])
@@ -63,6 +74,7 @@ def kept_works(town: Stage, job_id: str) -> int:
 
 def test_related_videos_are_verified_and_every_candidate_says_why(town: Stage) -> None:
     client, known = town.start_api(), track(town, 1)
+    town.wait(lambda: job_claims.live_workers(town.control, PATIENCE_S))
     asked = {"url": known["share_link"], "author_limit": 5, "candidate_limit": 20}
     answer = client.get(DISCOVER, params=asked, timeout=PATIENCE_S)
     assert answer.status_code == 200, answer.text
@@ -104,10 +116,7 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
     assert related["high_relevance_count"] > 0
     assert all(title in term["term"] for term in related["pagination"]["terms"])
     assert any(video["statistics_complete"] for video in related["aweme_list"])
-    with town.instance() as instance:
-        run = instance.get_run_by_id(job_id)
-    assert run is not None
-    assert run.status == DagsterRunStatus.SUCCESS
+    assert ended_run(town, job_id).status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == subject
 
 
@@ -125,7 +134,8 @@ def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(town: St
     assert len(found) == 2
     assert found[0] == found[1]
     with town.instance() as instance:
-        (run,) = filter(None, map(instance.get_run_by_id, (first, second)))
+        (begun,) = filter(None, map(instance.get_run_by_id, (first, second)))
+        run = ended_run(town, begun.run_id)
         records = instance.get_records_for_run(run.run_id).records
     assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == f"music:{known['music_id']}"
