@@ -116,7 +116,8 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
     assert related["high_relevance_count"] > 0
     assert all(title in term["term"] for term in related["pagination"]["terms"])
     assert any(video["statistics_complete"] for video in related["aweme_list"])
-    assert ended_run(town, job_id).status == DagsterRunStatus.SUCCESS
+    run = ended_run(town, job_id)
+    assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == subject
 
 
