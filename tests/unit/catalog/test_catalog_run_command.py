@@ -82,7 +82,7 @@ def test_what_a_look_up_counted_is_what_is_printed(
         on_done(1, 3)
         return MatchCounts(sounds=3, compared=12, matches=1)
 
-    monkeypatch.setattr("pipelines.catalog.open_service.look_up_sounds", find)
+    monkeypatch.setattr("api.cli.commands.catalog.look_up_sounds", find)
     assert "3 sounds looked up, 12 pairs compared, 1 match" in run("match", "songs").stdout
 
 
