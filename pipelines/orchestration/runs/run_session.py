@@ -84,7 +84,7 @@ def _begin(
     control = open_control_store(settings)
     if _is_of_a_job(run):
         job = _job_of(control, run)
-        structlog.contextvars.bind_contextvars(job_id=job.job_id)
+        _name_in_log(stack, job)
         # first: opening a lake in an object store may take longer than a job may be silent
         stack.enter_context(_heartbeats(control, settings, job, run, instance))
         try:
@@ -100,9 +100,15 @@ def _begin(
     elif PARTITION_TAG in run.tags:
         runtime = open_runtime(settings, stack, control=control)
         launched = begin_job(runtime, run, graphs)
-        structlog.contextvars.bind_contextvars(job_id=launched.job.job_id)
+        _name_in_log(stack, launched.job)
         stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
         stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
+
+
+def _name_in_log(stack: ExitStack, job: Job) -> None:
+    """Name the job in each line of the log, until its end is written: Celery keeps the process."""
+    structlog.contextvars.bind_contextvars(job_id=job.job_id)
+    stack.callback(structlog.contextvars.unbind_contextvars, "job_id")
 
 
 def _is_of_a_job(run: DagsterRun) -> bool:
