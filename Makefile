@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env follow-readme wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,7 +47,7 @@ $(UV):
 	@test -x $(BIN)/python || { py=$$($(FIND_PYTHON)); py=$${py:-$$($(UV) python find --quiet --no-python-downloads '>=3.12' 2>/dev/null || true)}; \
 	  test -n "$$py" || { echo "Sametrack needs Python 3.12 or newer, and neither python3, pyenv nor uv has one: install it, for example by $(UV) python install 3.12" >&2; exit 1; }; \
 	  $(UV) venv --quiet --python "$$py" .venv; }
-	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode requirements.lock
+	@$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements.lock
 	@echo "set-up 3/3: Sametrack itself; its inner loops are compiled once"
 	@$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@$(BIN)/python -m api.generate.client
@@ -69,10 +69,16 @@ up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two s
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m quick
 
-check: MEASURED = -p tests.measured
-check: env static forget-coverage test ## everything that CI runs: format, lint, types, architecture, packages, the quick and the full tests
+check: export MEASURED = -p tests.measured
+check: env forget-coverage ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
+	@$(MAKE) --no-print-directory static
+	@$(MAKE) --no-print-directory --jobs 2 all-tests follow-pages
+
+all-tests: test
 	@$(PYTEST) -m full --numprocesses 4
 	@$(BIN)/python -m tests.coverage_floor
+
+follow-pages: env # beside the tests: most of the time it waits for one command
 	@$(BIN)/python -m tests.follow_pages --without-tests
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
