@@ -245,14 +245,12 @@ class Hunt:
         """Kill one process without a word, and start again what nobody else would."""
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
-        # the one killed before may not have its successor yet
-        scans = wait_for(self._remote_runs if self.is_remote else lambda: _scans_of(worker))
-        listeners = [child for scan in scans for child in scan.children()]
         if victim == "worker":
+            goes_on = self.is_remote and bool(self._remote_runs())
             below = worker.children(recursive=True)
             worker.kill()
             self.stage.wait(lambda: not any(one.is_running() for one in below))
-            if not self.is_remote:  # else its runs go on
+            if not goes_on:
                 self.stage.pronounce_worker_dead()
             self.stage.start_worker()
         elif victim == "service":
@@ -266,6 +264,9 @@ class Hunt:
             self.stage.settle()  # the scan goes on meanwhile; requests held too long would fail
             self.stage.start_api()
         else:
+            # the one killed before may not have its successor yet
+            scans = wait_for(self._remote_runs if self.is_remote else lambda: _scans_of(worker))
+            listeners = [child for scan in scans for child in scan.children()]
             chosen = listeners if victim == "listening child" and listeners else scans
             self.chance.choice(chosen).kill()
             if self.is_remote and chosen is scans:
