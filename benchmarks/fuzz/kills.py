@@ -246,12 +246,10 @@ class Hunt:
         assert self.stage.worker is not None
         worker = psutil.Process(self.stage.worker.process.pid)
         if victim == "worker":
-            goes_on = self.is_remote and bool(self._remote_runs())
             below = worker.children(recursive=True)
             worker.kill()
             self.stage.wait(lambda: not any(one.is_running() for one in below))
-            if not goes_on:
-                self.stage.pronounce_worker_dead()
+            self.stage.pronounce_worker_dead()  # a remote run goes on, and sends its next heartbeat
             self.stage.start_worker()
         elif victim == "service":
             (service,) = [
