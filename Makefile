@@ -71,14 +71,14 @@ test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repea
 
 check: export MEASURED = -p tests.measured
 check: env forget-coverage ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
-	@$(MAKE) --no-print-directory static
-	@$(MAKE) --no-print-directory --jobs 2 all-tests follow-pages
+	@# Side by side: mypy, and most commands of the pages, keep no more than one core busy.
+	@$(MAKE) --no-print-directory --jobs 3 static all-tests follow-pages
 
 all-tests: test
 	@$(PYTEST) -m full --numprocesses 4
 	@$(BIN)/python -m tests.coverage_floor
 
-follow-pages: env # beside the tests: most of the time it waits for one command
+follow-pages: env
 	@$(BIN)/python -m tests.follow_pages --without-tests
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
