@@ -91,7 +91,8 @@ class Hunt:
         """Start all processes and scan without a disturbance."""
         self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
         if self.is_remote:
-            self.stage.settings["RUNS"] = "remote"
+            # The worker may send one more heartbeat for a run that was killed as it began.
+            self.stage.settings |= {"RUNS": "remote", "WORKER_LOST_AFTER_S": "30"}
             start_orchestrator(self.stage, self.stage.root)
         self.stage.start_worker()
         self.stage.start_api()
