@@ -20,6 +20,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+on_both = pytest.mark.parametrize("control_url", ["sqlite", "postgresql"], indirect=True)
+"""A test of what the two databases do differently: locks, claims, conflicts, migrations, types."""
+
 _START_TIMEOUT_S = 300  # a machine may be busy with other things
 _NOBODY = 65_534
 _FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB")
