@@ -94,6 +94,7 @@ def test_frictionless_finds_no_error(package: Path) -> None:
     assert report["stats"]["tasks"] > 20
 
 
+@pytest.mark.soak  # what pseudonyms change are values, which frictionless has checked
 def test_croissant_is_valid_and_its_records_are_read(package: Path) -> None:
     asked = ("validate", "--jsonld", "croissant.json")
     done = run("-c", VALIDATE_AND_READ, *asked, folder=package)

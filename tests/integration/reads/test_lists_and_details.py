@@ -189,8 +189,15 @@ def test_a_hashtag_is_sorted_by_likes_that_details_have_shown(
     assert [*map(born, newest)] == sorted(map(born, newest), reverse=True)
 
 
-@pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
-@pytest.mark.parametrize("sort_type", [0, 1])
+@pytest.mark.parametrize(
+    ("sort_type", "is_local"),
+    [
+        pytest.param(0, False, marks=pytest.mark.soak),
+        (1, False),
+        (0, True),
+        pytest.param(1, True, marks=pytest.mark.soak),
+    ],
+)
 def test_details_that_arrive_between_pages_move_no_post(
     client: TestClient,
     accounts: list[str],
