@@ -78,12 +78,9 @@ class Full:
 
 
 @pytest.fixture(scope="module")
-def full_home(
-    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
-) -> Path:
+def full_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Path:
     """A data home in which the account is everywhere; each test gets a copy."""
     root = tmp_path_factory.mktemp("full") / "data"
-    shutil.copytree(empty_home, root)
     small = small_at(root)
     small.add_works(GONE, nickname=NICKNAME, desc="one")
     small.add_works(STAYS, nickname="another name", desc="two", first=5)

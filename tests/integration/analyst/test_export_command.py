@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,12 +22,9 @@ TRACK = "7348759830572834348"
 
 
 @pytest.fixture(scope="module")
-def filled_home(
-    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
-) -> Any:
+def filled_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Any:
     """A warehouse of a few rows, for tests that only read."""
     root = tmp_path_factory.mktemp("filled") / "data"
-    shutil.copytree(empty_home, root)
     small = small_at(root)
     fill(small)
     return small

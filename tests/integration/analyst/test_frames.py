@@ -1,6 +1,5 @@
 """Data frames of every table do what users of pandas do most."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -31,7 +30,6 @@ DTYPES = {
 def wh(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    empty_home: Path,
     first_release_home: Path,
     small_at: Callable[[Path], Any],
 ) -> Iterator[Warehouse]:
@@ -39,7 +37,6 @@ def wh(
     root = first_release_home
     if request.param != "first release":
         root = tmp_path_factory.mktemp("filled") / "data"
-        shutil.copytree(empty_home, root)
         lake = small_at(root).lake
         for table in TABLES:
             whole = {column.name: VALUES.get(column.type, b"") for column in table.columns}

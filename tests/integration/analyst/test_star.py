@@ -148,12 +148,9 @@ def coverage(job: str, hour: int) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def week(
-    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
-) -> Any:
+def week(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Any:
     """Two videos of a track: one is observed on Monday, Tuesday and Thursday, one from then on."""
     root = tmp_path_factory.mktemp("week") / "data"
-    shutil.copytree(empty_home, root)
     small = small_at(root)
     trimmed = Statistics(digg_count=999_999)
     small.lake.append(
