@@ -317,7 +317,9 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
     assert places(full.small.home.root, GONE) == ()
 
 
-@pytest.mark.parametrize("given", ["1004293889", "@1004293889"])
+@pytest.mark.parametrize(
+    "given", [pytest.param("1004293889", marks=pytest.mark.soak), "@1004293889"]
+)
 def test_it_is_found_by_the_short_number_that_serves_as_its_handle(
     full: Full, command: Callable[..., Any], given: str
 ) -> None:

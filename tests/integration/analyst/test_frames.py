@@ -26,7 +26,10 @@ DTYPES = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["a row of each kind", "first release"])
+@pytest.fixture(
+    scope="module",
+    params=["a row of each kind", pytest.param("first release", marks=pytest.mark.soak)],
+)
 def wh(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
