@@ -8,6 +8,7 @@ on a new home makes its tables, too. A plugin of the tests, named in their `conf
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,12 +18,13 @@ from tests.shared import SharedFolder
 from warehouse.lake import store
 from warehouse.lake.opened_tables import NOTE, are_noted, note
 from warehouse.lake.schema_evolution import open_table
+from warehouse.lake.video_index import VIDEOS_TABLE
 from warehouse.tables import TABLES, Table
 
 FIRST_ENTRY = Path("_delta_log", f"{0:020}.json")
 """What the log of a table begins with, and all that there is of one without rows."""
 ID = re.compile(r'(?<="id":")[0-9a-f-]{36}')
-"""The id of a table in its first entry; each copy is a table of its own."""
+"""The id of a table in its first entry."""
 CONTRACTS = {table.name: table for table in TABLES}
 
 
@@ -31,34 +33,44 @@ class EmptyTables:
 
     def __init__(self, shared: SharedFolder) -> None:
         self._shared = shared
+        self._sources: dict[tuple[str, str], Path] = {}
 
     def are_noted(self, root: str, tables: Sequence[Table], *, world: str) -> bool:
         if not Path(root, NOTE).exists() and all(CONTRACTS.get(x.name) is x for x in tables):
             for table in tables:
-                self._put(Path(root, table.folder, FIRST_ENTRY), table, world)
+                with suppress(FileExistsError):  # it is there, or another process was faster
+                    self._put(Path(root, table.folder, FIRST_ENTRY), table, world)
             note(root, tables, world=world)
         return are_noted(root, tables, world=world)
 
     def _put(self, target: Path, table: Table, world: str) -> None:
-        """Copy the first entry whole or not at all, and never beside a log."""
+        """Put the first entry there whole or not at all, and never beside a log.
 
+        A file of its own costs more than all else; entries are never written to, so they are links
+        to one. The id of the table that is told from others by it is its own.
+        """
+        source = self._source(table, world)
+        target.parent.mkdir(parents=True)
+        if table.name != VIDEOS_TABLE and source.stat().st_dev == target.parent.stat().st_dev:
+            os.link(source, target)
+            return
+        draft = target.with_name(f"{uuid4().hex}.tmp")
+        draft.write_text(ID.sub(str(uuid4()), source.read_text("utf-8"), count=1), "utf-8")
+        try:
+            os.link(draft, target)
+        finally:
+            draft.unlink()
+
+    def _source(self, table: Table, world: str) -> Path:
         def make(draft: Path) -> None:
             folder = draft.with_name(f"{draft.name}-table")
             open_table(str(folder), table, world=world)
             (folder / FIRST_ENTRY).replace(draft)
 
-        if target.parent.exists():
-            return
-        source = self._shared.file(f"{world}-{table.name}.json", make)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_name(f"{uuid4().hex}.tmp")
-        draft.write_text(ID.sub(str(uuid4()), source.read_text("utf-8"), count=1), "utf-8")
-        try:
-            os.link(draft, target)
-        except FileExistsError:
-            """Another thread or process was faster."""
-        finally:
-            draft.unlink()
+        if (world, table.name) not in self._sources:
+            name = f"{world}-{table.name}.json"
+            self._sources[world, table.name] = self._shared.file(name, make)
+        return self._sources[world, table.name]
 
 
 @pytest.fixture(scope="session", autouse=True)

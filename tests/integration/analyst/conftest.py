@@ -3,7 +3,6 @@
 import hashlib
 import io
 import json
-import shutil
 import sys
 import tarfile
 from collections.abc import Callable
@@ -106,16 +105,8 @@ class Small:
 
 
 @pytest.fixture(scope="session")
-def empty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with every table and no row: making the tables takes a second, copying them none."""
-    root = tmp_path_factory.mktemp("empty")
-    open_lake(open_home(root, "sandbox").lake_url, world="sandbox")
-    return root
-
-
-@pytest.fixture(scope="session")
 def small_at() -> Callable[[Path], Small]:
-    """The warehouse in a data home that is there."""
+    """The warehouse in a data home."""
 
     def open_small(root: Path) -> Small:
         home = open_home(root, "sandbox")
@@ -125,8 +116,7 @@ def small_at() -> Callable[[Path], Small]:
 
 
 @pytest.fixture
-def small(tmp_path: Path, empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
-    shutil.copytree(empty_home, tmp_path / "data")
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))

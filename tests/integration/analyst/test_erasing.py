@@ -78,12 +78,9 @@ class Full:
 
 
 @pytest.fixture(scope="module")
-def full_home(
-    tmp_path_factory: pytest.TempPathFactory, empty_home: Path, small_at: Callable[[Path], Any]
-) -> Path:
+def full_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Path:
     """A data home in which the account is everywhere; each test gets a copy."""
     root = tmp_path_factory.mktemp("full") / "data"
-    shutil.copytree(empty_home, root)
     small = small_at(root)
     small.add_works(GONE, nickname=NICKNAME, desc="one")
     small.add_works(STAYS, nickname="another name", desc="two", first=5)
@@ -320,7 +317,9 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
     assert places(full.small.home.root, GONE) == ()
 
 
-@pytest.mark.parametrize("given", ["1004293889", "@1004293889"])
+@pytest.mark.parametrize(
+    "given", [pytest.param("1004293889", marks=pytest.mark.soak), "@1004293889"]
+)
 def test_it_is_found_by_the_short_number_that_serves_as_its_handle(
     full: Full, command: Callable[..., Any], given: str
 ) -> None:

@@ -86,6 +86,7 @@ def test_the_error_sheet_of_the_newest_scan_is_filled(package: Path) -> None:
     assert "Not known to Sametrack" in page
 
 
+@pytest.mark.soak  # `make validate-package` asks both validators about a plain package
 def test_frictionless_finds_no_error(package: Path) -> None:
     said = run("-m", "frictionless", "validate", "datapackage.json", "--json", folder=package)
     report = json.loads(said.stdout)
@@ -94,6 +95,7 @@ def test_frictionless_finds_no_error(package: Path) -> None:
     assert report["stats"]["tasks"] > 20
 
 
+@pytest.mark.soak  # as above
 def test_croissant_is_valid_and_its_records_are_read(package: Path) -> None:
     asked = ("validate", "--jsonld", "croissant.json")
     done = run("-c", VALIDATE_AND_READ, *asked, folder=package)

@@ -1,4 +1,7 @@
-"""The ear on a small fixed part of the accuracy bench: real files, every common transform."""
+"""The ear on a small fixed part of the accuracy bench: real files, every common transform.
+
+For `make soak`: the quick tier shows the same of single transforms (`unit/audio`).
+"""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from benchmarks.accuracy.accuracy import Document
 
+pytestmark = pytest.mark.soak
 RECALL_FLOOR = 0.95
 
 

@@ -24,23 +24,16 @@ def test_compare_confirms_the_same_recording(sounds: Path) -> None:
     assert "the whole overlap meets the limits" in result.stdout
 
 
-def test_compare_tells_a_machine_everything(sounds: Path) -> None:
-    given = ["--reference", str(sounds / "song.m4a"), "--candidate", str(sounds / "other.m4a")]
-    result = runner.invoke(audio_app, ["compare", *given, "--json"])
-    document = json.loads(result.stdout)
-    assert document["verdict"] == "rejected"
-    assert document["best"]["evidence"]["chroma_distance"] > 0
-    assert document["limits"]["match_threshold"] == 0.65
-    assert [sound["codec"] for sound in document["sounds"]] == ["aac", "aac"]
-    assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
-
-
-def test_compare_shows_every_pair_even_when_the_first_is_sure(sounds: Path) -> None:
-    song, other = str(sounds / "song.m4a"), str(sounds / "other.m4a")
-    given = ["--reference", song, "--candidate", song, other, "--json"]
+def test_compare_tells_a_machine_of_every_pair_even_when_the_first_is_sure(sounds: Path) -> None:
+    song = str(sounds / "song.m4a")
+    given = ["--reference", song, "--candidate", song, str(sounds / "other.m4a"), "--json"]
     document = json.loads(runner.invoke(audio_app, ["compare", *given]).stdout)
-    verdicts = [pair["evidence"]["verdict"] for pair in document["pairs"]]
-    assert verdicts == ["confirmed", "rejected"]
+    pairs = [pair["evidence"] for pair in document["pairs"]]
+    assert [pair["verdict"] for pair in pairs] == ["confirmed", "rejected"]
+    assert pairs[1]["chroma_distance"] > 0
+    assert document["limits"]["match_threshold"] == 0.65
+    assert [sound["codec"] for sound in document["sounds"]] == ["aac"] * 3
+    assert document["algorithm"] == "audiolib_chroma_mfcc_multiref_local_dtw_v3"
 
 
 def test_compare_says_why_a_file_cannot_be_compared(sounds: Path) -> None:
@@ -165,32 +158,47 @@ def test_nothing_heavy_is_loaded_while_listening_and_judging() -> None:
     assert not _HEAVY & set(done.stdout.split())
 
 
+BAD = {
+    "gone.m4a": "gone.m4a does not exist",
+    "text.mp4": "text.mp4: the file cannot be decoded",
+    "empty.mp3": "empty.mp3 is empty",
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("command", "name"),
     [
-        ("gone.m4a", "gone.m4a does not exist"),
-        ("text.mp4", "text.mp4: the file cannot be decoded"),
-        ("empty.mp3", "empty.mp3 is empty"),
+        ("compare", "text.mp4"),
+        ("identify", "empty.mp3"),
+        ("explain", "gone.m4a"),
+        *(
+            pytest.param(command, name, marks=pytest.mark.soak)
+            for command, names in (
+                ("compare", ("gone.m4a", "empty.mp3")),
+                ("identify", ("gone.m4a", "text.mp4")),
+                ("explain", ("text.mp4", "empty.mp3")),
+            )
+            for name in names
+        ),
     ],
 )
 def test_a_file_that_is_no_sound_is_an_input_error_in_every_command(
-    sounds: Path, tmp_path: Path, name: str, sentence: str
+    sounds: Path, tmp_path: Path, command: str, name: str
 ) -> None:
-    (tmp_path / "empty.mp3").touch()
-    bad = tmp_path / name if name == "empty.mp3" else sounds / name
-    song = str(sounds / "song.m4a")
-    (tmp_path / "songs").mkdir()
-    (tmp_path / "songs" / "song.m4a").write_bytes((sounds / "song.m4a").read_bytes())
-    compare = ["compare", "--reference", song, "--candidate", str(bad)]
-    identify = ["identify", song, str(bad), "--catalog", str(tmp_path / "songs")]
-    for words in (compare, identify, ["explain", *compare[1:]]):
-        for more in ([], ["--json"]):
-            result = runner.invoke(audio_app, [*words, *more])
-            assert result.exit_code == 2, (words, result.output)
-            assert sentence in " ".join(result.stderr.split())
-    document = json.loads(runner.invoke(audio_app, [*compare, "--json"]).stdout)
-    assert document["verdict"] == "not_comparable"
-    assert document["max_seconds"] == 60.0
-    clips = json.loads(runner.invoke(audio_app, [*identify, "--json"]).stdout)["clips"]
-    assert clips[0]["recording"] == "song.m4a"
-    assert clips[1]["not_comparable_reason"] == document["sounds"][1]["not_comparable_reason"]
+    song, bad = str(sounds / "song.m4a"), str(sounds / name)
+    (tmp_path / "song.m4a").write_bytes((sounds / "song.m4a").read_bytes())
+    words = ["--reference", song, "--candidate", bad]
+    if command == "identify":
+        words = [song, bad, "--catalog", str(tmp_path)]
+    for more in ([], ["--json"]):
+        result = runner.invoke(audio_app, [command, *words, *more])
+        assert result.exit_code == 2, result.output
+        assert BAD[name] in " ".join(result.stderr.split())
+    document = json.loads(result.stdout) if command != "explain" else {}
+    if command == "compare":
+        assert document["verdict"] == "not_comparable"
+        assert document["max_seconds"] == 60.0
+        assert document["sounds"][1]["not_comparable_reason"] == "undecodable"
+    if command == "identify":
+        assert document["clips"][0]["recording"] == "song.m4a"
+        assert document["clips"][1]["not_comparable_reason"] == "file_empty"

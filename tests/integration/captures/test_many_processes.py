@@ -18,9 +18,9 @@ from tests.stage import wait_for
 
 PROGRAM = Path(__file__).parent / "programs" / "capture_loop.py"
 PROFILE = Path(__file__).parents[3] / "pipelines/platform/profiles/sandbox.toml"
-PROCESSES, READERS, RATE, BURST = 2, 4, 8, 4
-RETRY_AFTER_S = 4
-AFTERWARDS = 20
+PROCESSES, READERS, RATE, BURST = 2, 4, 16, 4
+RETRY_AFTER_S = 2
+AFTERWARDS = 12
 """Requests after the wait that are waited for."""
 HOST = "share.vidplat.localhost"
 

@@ -189,8 +189,15 @@ def test_a_hashtag_is_sorted_by_likes_that_details_have_shown(
     assert [*map(born, newest)] == sorted(map(born, newest), reverse=True)
 
 
-@pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
-@pytest.mark.parametrize("sort_type", [0, 1])
+@pytest.mark.parametrize(
+    ("sort_type", "is_local"),
+    [
+        pytest.param(0, False, marks=pytest.mark.soak),
+        (1, False),
+        (0, True),
+        pytest.param(1, True, marks=pytest.mark.soak),
+    ],
+)
 def test_details_that_arrive_between_pages_move_no_post(
     client: TestClient,
     accounts: list[str],
@@ -220,9 +227,9 @@ def test_details_that_arrive_between_pages_move_no_video_of_a_hashtag(
     whole = ids(ask(client, HASHTAG, ch_id=ch_id, count=15))
     walked, cursor = list[str](), 0
     while True:
-        page = ask(client, HASHTAG, ch_id=ch_id, count=2, sort_type=1, cursor=cursor)
+        page = ask(client, HASHTAG, ch_id=ch_id, count=4, sort_type=1, cursor=cursor)
         walked += ids(page)
-        client.post(VIDEOS, json=whole[len(walked) : len(walked) + 3] or whole[:1])
+        client.post(VIDEOS, json=whole[len(walked) : len(walked) + 5] or whole[:1])
         if not page["has_more"]:
             break
         cursor = page["cursor"]

@@ -103,7 +103,7 @@ LONG_LIST = WORLD.sounds.row(
 ).music_id
 
 
-@pytest.mark.parametrize("empty", [1, 3])
+@pytest.mark.parametrize("empty", [pytest.param(1, marks=pytest.mark.soak), 3])
 async def test_every_list_and_the_search_go_on_behind_empty_pages(
     start: Start, track: dict[str, Any], sandbox: Any, switches: Callable[..., Any], empty: int
 ) -> None:

@@ -57,7 +57,9 @@ async def test_the_sound_of_a_song_is_asked_for_with_the_page_that_named_it(
     assert song["track_id"] in str(shown.read_from)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", ["track_link", *(pytest.param(form, marks=pytest.mark.soak) for form in FORMS[1:])]
+)
 async def test_the_link_of_a_song_leads_to_its_music_id_by_name_where_no_id_is_shown(
     form: str, start: Start, stores: Stores, song: dict[str, Any], switches: Callable[..., Any]
 ) -> None:

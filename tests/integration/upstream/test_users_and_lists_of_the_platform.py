@@ -128,7 +128,7 @@ def walk_posts(client: TestClient, account: dict[str, Any], count: int) -> list[
     return seen
 
 
-@pytest.mark.parametrize("count", [20, 7])
+@pytest.mark.parametrize("count", [pytest.param(20, marks=pytest.mark.soak), 7])
 def test_posts_are_walked_to_their_end(
     client: TestClient, account: dict[str, Any], count: int
 ) -> None:
@@ -140,7 +140,7 @@ def switched(platform: httpx2.Client, switch: str) -> None:
     platform.post("/_world/switches", json={"switches": [switch]}).raise_for_status()
 
 
-@pytest.mark.parametrize("empty", [1, 3])
+@pytest.mark.parametrize("empty", [pytest.param(1, marks=pytest.mark.soak), 3])
 def test_posts_behind_empty_pages_are_reached(
     client: TestClient, platform: httpx2.Client, account: dict[str, Any], empty: int
 ) -> None:

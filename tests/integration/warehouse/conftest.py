@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def control_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A fresh control store on each of the two databases."""
+    """A fresh control store; on both databases in `make soak`, or where a test is `on_both`."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'control.sqlite'}"
     url: str = request.getfixturevalue("postgres_url")

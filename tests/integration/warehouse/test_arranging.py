@@ -1,6 +1,5 @@
 """Large tables are written in order, and what lacks its capture is known or gone."""
 
-import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,19 +23,10 @@ NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=1)
 
 
-@pytest.fixture(scope="module")
-def new_lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A lake with every table and no rows; making one takes longer than any test with it."""
-    folder = tmp_path_factory.mktemp("new") / "lake"
-    open_lake(str(folder), world="sandbox")
-    return folder
-
-
 @pytest.fixture
-def lake(new_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
+def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
     monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1)
-    copied = shutil.copytree(new_lake, tmp_path / "lake")
-    return open_lake(str(copied), world="sandbox")
+    return open_lake(str(tmp_path / "lake"), world="sandbox")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, open_control
 from warehouse.control.captures import backlog
 from warehouse.control.captures.backlog import BacklogItem
@@ -35,6 +36,7 @@ def control(control_url: str, times: Times) -> Iterator[ControlStore]:
     store.close()
 
 
+@on_both
 def test_what_is_wanted_is_given_to_one_taker_oldest_first(
     control: ControlStore, times: Times
 ) -> None:

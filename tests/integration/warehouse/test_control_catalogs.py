@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fake_clock import START, FakeClock
+from tests.postgres import on_both
 from warehouse.control import ControlStore, catalogs, open_control
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 
@@ -49,6 +50,7 @@ def test_a_catalogue_is_kept_as_it_was_given(control: ControlStore, clock: FakeC
     assert catalogs.get(control, "other") is None
 
 
+@on_both
 def test_changes_made_at_the_same_time_are_both_kept(control: ControlStore) -> None:
     def set_again_and_again(field: str) -> list[int | None]:
         found: list[int | None] = []
@@ -64,6 +66,7 @@ def test_changes_made_at_the_same_time_are_both_kept(control: ControlStore) -> N
     assert found == [list(range(1, 21))] * 2
 
 
+@on_both
 def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> None:
     catalogs.import_tracks(control, "songs", [FIRST, SECOND])
     done = replace(rows(control)[FIRST.key], result_job_id="a", result_at=START)
@@ -80,6 +83,7 @@ def test_an_import_adds_behind_and_updates_in_place(control: ControlStore) -> No
     catalogs.import_tracks(control, "songs", [])
 
 
+@on_both
 def test_imports_at_the_same_time_both_state_what_they_know(control: ControlStore) -> None:
     catalogs.change(control, "songs", {})
     catalogs.import_tracks(control, "songs", [FIRST])
@@ -99,6 +103,7 @@ def with_columns_of_both(before: ImportedTrack, new: ImportedTrack) -> ImportedT
     return replace(new, columns={**before.columns, **new.columns})
 
 
+@on_both
 def test_a_row_is_stored_whole(control: ControlStore) -> None:
     catalogs.import_tracks(control, "songs", [FIRST])
     track = CatalogTrack(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, erasure, jobs, links, open_control, watchlists
 from warehouse.control.captures import backlog, generations, sequences
 from warehouse.control.jobs import NewJob
@@ -28,6 +29,7 @@ def new_job(target: str) -> NewJob:
     )  # fmt: skip
 
 
+@on_both
 def test_rows_that_name_it_go_from_every_table_and_the_others_stay(control: ControlStore) -> None:
     for name in (WHO, "another"):
         jobs.create_or_join(control, new_job(name))

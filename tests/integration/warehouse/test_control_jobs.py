@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import JobStatus, ProgressRecord
@@ -53,6 +54,7 @@ def new_job(
     )
 
 
+@on_both
 def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -> None:
     job, created = jobs.create_or_join(control, new_job("f", job_id="chosen"))
     assert created
@@ -67,6 +69,7 @@ def test_new_job_is_queued_with_everything_it_was_given(control: ControlStore) -
     assert (job.started_at, job.finished_at, job.expires_at, job.error) == (None,) * 4
 
 
+@on_both
 def test_equal_wish_joins_the_job_while_it_is_wanted(control: ControlStore) -> None:
     first, _ = jobs.create_or_join(control, new_job("f"))
     assert jobs.create_or_join(control, new_job("f"))[0].job_id == first.job_id
@@ -92,6 +95,7 @@ def test_job_that_is_being_cancelled_is_not_joined(control: ControlStore) -> Non
     assert jobs.create_or_join(control, new_job("f"))[1]
 
 
+@on_both
 def test_creating_twice_under_one_id_gives_the_same_job(control: ControlStore) -> None:
     first, _ = jobs.create_or_join(control, new_job("f", job_id="chosen"))
     again, created = jobs.create_or_join(control, new_job("g", job_id="chosen"))
@@ -105,6 +109,7 @@ def test_unknown_job_is_none(control: ControlStore) -> None:
     assert not jobs.finish(control, "nobody", "failed")
 
 
+@on_both
 def test_claims_go_by_priority_and_then_by_age(control: ControlStore, clock: Clock) -> None:
     wishes = [("schedule", 10), ("older", 100), ("newer", 100), ("other kind", 900)]
     for name, priority in wishes:
@@ -127,6 +132,7 @@ def test_claimed_job_says_who_and_since_when(control: ControlStore, clock: Clock
     assert job.started_at == job.heartbeat_at == START + timedelta(seconds=3)
 
 
+@on_both
 def test_silent_jobs_are_lost_and_those_heard_of_are_not(
     control: ControlStore, clock: Clock
 ) -> None:
@@ -273,6 +279,7 @@ def test_the_whole_queue_waits_for_the_disk_and_no_longer(control: ControlStore)
     assert before["queued", "worker"] == 149
 
 
+@on_both
 def test_completed_jobs_are_found_by_what_they_scanned(control: ControlStore, clock: Clock) -> None:
     for name in ("old", "new", "failed", "elsewhere"):
         jobs.create_or_join(control, new_job(name, job_id=name))
@@ -298,6 +305,7 @@ def test_jobs_are_listed_newest_first(control: ControlStore, clock: Clock) -> No
     assert [job.job_id for job in jobs.newest(control, limit=9, status="queued")] == ["2", "1", "0"]
 
 
+@on_both
 def test_only_ended_jobs_past_their_retention_are_deleted(control: ControlStore) -> None:
     soon, later = START + timedelta(days=1), START + timedelta(days=2)
     for name, until in (("a", soon), ("b", later), ("c", None)):

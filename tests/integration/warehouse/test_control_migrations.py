@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, text
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, links, open_control
 from warehouse.control.database import connect
 from warehouse.control.migrations import MIGRATIONS, Migration, migrate
@@ -49,17 +50,20 @@ def migrate_to(url: str, *steps: Migration) -> None:
         migrate(connection, world="sandbox", migrations=steps)
 
 
+@on_both
 def test_new_store_says_whose_it_is_and_of_which_version(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     assert marks(control_url) == {"world": "sandbox", "schema_version": str(NEWEST)}
 
 
+@on_both
 def test_store_of_another_world_is_refused(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     with pytest.raises(WrongWorldError, match="sandbox"):
         open_control(control_url, world="public")
 
 
+@on_both
 def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     migrate_to(control_url, *STEPS)
@@ -70,6 +74,7 @@ def test_older_store_is_migrated_step_by_step(control_url: str) -> None:
         assert connection.execute(text("select word from notes")).all() == []
 
 
+@on_both
 def test_store_of_the_first_version_becomes_what_a_new_one_is(control_url: str) -> None:
     later = {
         "circuits", "capturing", "remembered", "robots_files", "robots", "backlog", "watchlists",
@@ -97,6 +102,7 @@ def test_store_of_the_first_version_becomes_what_a_new_one_is(control_url: str) 
     assert marks(control_url)["schema_version"] == str(NEWEST)
 
 
+@on_both
 def test_newer_store_is_refused_and_left_alone(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     migrate_to(control_url, *STEPS)
@@ -107,6 +113,7 @@ def test_newer_store_is_refused_and_left_alone(control_url: str) -> None:
     assert marks(control_url)["schema_version"] == str(NEWEST + 2)
 
 
+@on_both
 def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     migrate_to(control_url, *STEPS)
@@ -121,6 +128,7 @@ def test_failed_migration_leaves_the_store_as_it_was(control_url: str) -> None:
         connection.execute(text("select * from half"))
 
 
+@on_both
 def test_processes_that_open_an_old_store_together_migrate_it_once(control_url: str) -> None:
     open_control(control_url, world="sandbox").close()
     with ThreadPoolExecutor(6) as pool:

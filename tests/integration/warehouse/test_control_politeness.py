@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, open_control
 from warehouse.control.captures import capture_claims, sequences
 from warehouse.control.hosts import circuits, robots, validators
@@ -58,6 +59,7 @@ def test_open_circuit_refuses_and_says_why_and_how_long(
     assert circuits.check(control, HOST, "music_info", probe_s=30).is_allowed
 
 
+@on_both
 def test_of_many_that_ask_at_once_one_gets_the_probe(control: ControlStore, clock: Clock) -> None:
     fail(control)
     clock.now += 61
@@ -124,6 +126,7 @@ def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) ->
     assert capture_claims.claim(control, "page", "two", ttl_s=60).is_ours
 
 
+@on_both
 def test_of_many_that_want_to_capture_one_does(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         turns = list(
@@ -141,6 +144,7 @@ def test_sequences_of_a_batch_stand_in_its_order(control: ControlStore) -> None:
     assert sequences.next_numbers(control, batch) == [3, 2, 4, 2]
 
 
+@on_both
 def test_batches_of_many_never_give_a_number_twice(control: ControlStore) -> None:
     batches = [[("a", "1"), ("b", "1")], [("b", "1"), ("a", "1")]] * 12
     with ThreadPoolExecutor(8) as pool:
@@ -149,6 +153,7 @@ def test_batches_of_many_never_give_a_number_twice(control: ControlStore) -> Non
     assert sorted(seen) == sorted([*range(1, 25), *range(1, 25)])
 
 
+@on_both
 def test_answers_to_ask_again_with_are_kept_and_forgotten(
     control: ControlStore, clock: Clock
 ) -> None:

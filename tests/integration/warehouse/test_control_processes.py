@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.warehouse.together import kill_all, run_together, start_together
+from tests.postgres import on_both
 from warehouse.control import jobs, open_control
 from warehouse.control.captures import sequences
 
@@ -12,6 +13,7 @@ CONTROL = "warehouse.control"
 PROCESSES = 4  # `make load` has 200 users and 10 jobs
 
 
+@on_both
 def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     control_url: str, programs: Path
 ) -> None:
@@ -27,6 +29,7 @@ def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     control.close()
 
 
+@on_both
 def test_three_processes_together_never_exceed_the_rate(control_url: str, programs: Path) -> None:
     """Of all turns that are given at one moment, only the burst is for that moment."""
     rate_per_s, burst = 40.0, 5
@@ -36,6 +39,7 @@ def test_three_processes_together_never_exceed_the_rate(control_url: str, progra
     assert waits == pytest.approx([0.0] * burst + in_line, abs=1e-6)
 
 
+@on_both
 def test_no_number_is_given_twice_though_its_takers_are_killed(
     control_url: str, programs: Path
 ) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, job_claims, jobs, leases, links, open_control
 from warehouse.control.captures import generations, sequences
 from warehouse.control.captures.generations import ANY_ENTITY
@@ -46,6 +47,7 @@ def test_link_is_recalled_until_it_runs_out(control: ControlStore, times: Times)
     assert links.read(control, "short") is None
 
 
+@on_both
 def test_lease_has_one_holder_at_a_time(control: ControlStore, times: Times) -> None:
     assert leases.acquire(control, "music:1", "a", 10)
     assert not leases.acquire(control, "music:1", "b", 10)
@@ -100,6 +102,7 @@ def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore)
     assert [sequences.next_numbers(control, [key])[0] for key in asked] == [1, 2, 1, 1, 3]
 
 
+@on_both
 def test_one_look_says_whether_anything_changed_and_a_second_one_what(
     control: ControlStore,
 ) -> None:
@@ -115,6 +118,7 @@ def test_one_look_says_whether_anything_changed_and_a_second_one_what(
     assert heard == [{ANY_ENTITY, "music:1"}, {ANY_ENTITY, "music:2"}, {ANY_ENTITY, "music:1"}]
 
 
+@on_both
 def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore) -> None:
     for _ in range(5):
         sequences.next_numbers(control, [("list", "1")])[0]
@@ -128,6 +132,7 @@ def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore)
     assert sequences.next_numbers(control, [("posts", "1")])[0] == 5
 
 
+@on_both
 def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
     assert (jobs.counts(control), jobs.queue_age_s(control)) == ({}, 0)
     for number in range(3):
@@ -144,6 +149,7 @@ def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
     assert jobs.queue_age_s(control) == 90
 
 
+@on_both
 def test_tokens_run_out_and_come_back(control: ControlStore, times: Times) -> None:
     def wait() -> float:
         return budgets.take_token(control, "host", rate_per_s=2, burst=2, daily_budget=99).wait_s

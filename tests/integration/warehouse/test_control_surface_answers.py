@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.postgres import on_both
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import surface_answers
 
@@ -50,6 +51,7 @@ def test_the_latest_answers_are_kept_in_order(control: ControlStore) -> None:
     assert (len(found), found[0], found[-1]) == (50, OK, SHELL)
 
 
+@on_both
 def test_many_processes_lose_no_answer(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda _: note(control, OK), range(40)))

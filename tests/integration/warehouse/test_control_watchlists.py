@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from tests.integration.warehouse.together import run_together
+from tests.postgres import on_both
 from warehouse.control import ControlStore, open_control, watchlists
 from warehouse.records.watchlists import (
     OVERLAP_OUTCOME,
@@ -51,6 +52,7 @@ def control(control_url: str, clock: Clock) -> Iterator[ControlStore]:
         yield store
 
 
+@on_both
 def test_a_watchlist_is_kept_as_it_was_given(control: ControlStore) -> None:
     assert watchlists.create(control, PLAN, "0 * * * *")
     assert not watchlists.create(control, PLAN, "0 * * * *")
@@ -79,6 +81,7 @@ def test_a_new_rhythm_begins_now_and_other_changes_do_not_move_it(
     assert not watchlists.replace_plan(control, replace(PLAN, name="other"), "0 * * * *")
 
 
+@on_both
 def test_changes_made_at_the_same_time_are_all_kept(control: ControlStore) -> None:
     def count_one_more(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
         count = cast("int", before.parameters["count"])
@@ -127,6 +130,7 @@ def test_while_a_run_goes_on_the_next_is_skipped_and_a_wish_joins_it(
     assert [run.run_id for run in watchlists.unheld_runs(control)] == [first]
 
 
+@on_both
 def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
     control: ControlStore, clock: Clock
 ) -> None:
@@ -202,6 +206,7 @@ def test_of_each_subject_only_what_was_seen_last_is_kept(
     assert found == [[None, {"hour": 0}], [{"hour": 1}, None]]
 
 
+@on_both
 def test_processes_that_look_at_the_same_time_make_one_run_of_each_due_time(
     control_url: str, programs: Path
 ) -> None:

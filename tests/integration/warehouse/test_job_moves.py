@@ -110,5 +110,5 @@ class JobLife(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-JobLife.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+JobLife.TestCase.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 TestJobLife = JobLife.TestCase

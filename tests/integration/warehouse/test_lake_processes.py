@@ -6,6 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 
@@ -54,12 +56,12 @@ def test_writers_and_a_compactor_do_not_get_into_each_others_way(
 ) -> None:
     url = str(tmp_path / "lake")
     compactor = start(programs / "compact_items.py", url)
-    writers = [start(programs / "append_captures.py", url, f"w{n}", "30") for n in range(4)]
+    writers = [start(programs / "append_captures.py", url, f"w{n}", "12") for n in range(3)]
     outputs = [writer.communicate()[0] for writer in writers]
     names = [name for output in outputs for name in acknowledged_in(output)]
     compactor.communicate()
-    assert [process.returncode for process in (*writers, compactor)] == [0] * 5
-    assert len(names) == 4 * 30
+    assert [process.returncode for process in (*writers, compactor)] == [0] * 4
+    assert len(names) == 3 * 12
     assert rows_by_capture(url) == dict.fromkeys(names, ROWS_EACH)
 
 
@@ -69,7 +71,7 @@ def test_reader_never_sees_a_count_go_back_or_a_part_of_a_capture(
     url = str(tmp_path / "lake")
     engine = Engine(open_lake(url, world="sandbox"))
     compactor = start(programs / "compact_items.py", url)
-    writers = [start(programs / "append_captures.py", url, f"w{n}", "30") for n in range(2)]
+    writers = [start(programs / "append_captures.py", url, f"w{n}", "15") for n in range(2)]
     seen = [0]
     while any(writer.poll() is None for writer in writers):
         rows = engine.rows("select capture_id, count(*) as n from raw.capture_items group by all")
@@ -79,7 +81,7 @@ def test_reader_never_sees_a_count_go_back_or_a_part_of_a_capture(
         process.communicate()
     assert seen == sorted(seen)
     engine.refresh()
-    assert engine.rows("select count(*) as n from raw.capture_items") == [{"n": 60 * ROWS_EACH}]
+    assert engine.rows("select count(*) as n from raw.capture_items") == [{"n": 30 * ROWS_EACH}]
 
 
 def test_kill_loses_no_acknowledged_commit_and_leaves_none_half(
@@ -107,6 +109,7 @@ def test_kill_loses_no_acknowledged_commit_and_leaves_none_half(
     assert len(found) - len(names) <= killed  # committed, but killed before it could say so
 
 
+@pytest.mark.soak  # in a lake whose writers were killed the next round of the test above writes
 def test_lake_works_on_after_its_writer_was_killed(tmp_path: Path, programs: Path) -> None:
     url = str(tmp_path / "lake")
     open_lake(url, world="sandbox")

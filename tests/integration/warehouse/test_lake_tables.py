@@ -15,7 +15,6 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES
 
-pytestmark = pytest.mark.usefixtures("tables_made_anew")
 ITEMS = "raw.capture_items"
 
 
@@ -60,6 +59,7 @@ def parquet_files(lake: Lake, name: str) -> list[ParquetFile]:
     return [ParquetFile(file) for file in DeltaTable(lake.path(name)).file_uris()]
 
 
+@pytest.mark.usefixtures("tables_made_anew")
 def test_new_lake_has_every_table_and_no_rows(lake: Lake) -> None:
     assert lake.tables == TABLES
     assert [lake.files(table.name) for table in TABLES] == [[]] * len(TABLES)
@@ -171,6 +171,7 @@ def test_threads_append_through_one_lake(lake: Lake) -> None:
     assert len(stored(lake)) == 24 * 3
 
 
+@pytest.mark.usefixtures("tables_made_anew")
 def test_threads_open_one_new_lake_together(tmp_path: Path) -> None:
     url = str(tmp_path / "lake")
     with ThreadPoolExecutor(6) as pool:
@@ -194,6 +195,7 @@ def test_handle_that_slept_through_a_cleaning_of_the_log_goes_on(lake: Lake) -> 
     assert len(stored(lake)) == 46 * 3
 
 
+@pytest.mark.usefixtures("tables_made_anew")
 def test_lake_whose_place_is_taken_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "lake").write_text("in the way")
     with pytest.raises(WarehouseUnavailableError) as caught:

@@ -44,31 +44,30 @@ def server() -> Iterator[Server]:
         yield Server(Path(folder) / "postgres", process_group)
 
 
-def test_a_process_that_runs_scans_waits_for_a_server_that_restarts(server: Server) -> None:
-    with closing(open_control(server.url, world="sandbox", wait_s=300)) as control:
-        assert jobs.newest(control, limit=1) == []
+def test_while_a_server_restarts_the_service_says_so_at_once_and_a_scan_waits(
+    server: Server,
+) -> None:
+    with (
+        closing(open_control(server.url, world="sandbox")) as of_service,
+        closing(open_control(server.url, world="sandbox", wait_s=300)) as of_scan,
+    ):
+        assert jobs.newest(of_scan, limit=1) == []
         server.stop()
+        with capture_logs(), pytest.raises(WarehouseUnavailableError) as caught:
+            jobs.newest(of_service, limit=1)
+        assert caught.value.retry_after == TRY_AGAIN_S
+        assert is_outage(caught.value)
         waits = threading.Event()
         stamina.instrumentation.set_on_retry_hooks([lambda _details: waits.set()])
         try:
             with ThreadPoolExecutor(1) as pool:
-                asked = pool.submit(jobs.newest, control, limit=1)
+                asked = pool.submit(jobs.newest, of_scan, limit=1)
                 wait_for(waits.is_set)
                 server.start()
                 assert asked.result() == []
         finally:
             stamina.instrumentation.set_on_retry_hooks(None)
-
-
-def test_the_service_says_at_once_that_its_server_is_away(server: Server) -> None:
-    with closing(open_control(server.url, world="sandbox")) as control, capture_logs():
-        server.stop()
-        with pytest.raises(WarehouseUnavailableError) as caught:
-            jobs.newest(control, limit=1)
-        assert caught.value.retry_after == TRY_AGAIN_S
-        assert is_outage(caught.value)
-        server.start()
-        assert jobs.newest(control, limit=1) == []
+        assert jobs.newest(of_service, limit=1) == []
 
 
 def test_a_damaged_file_is_no_outage(tmp_path: Path) -> None:
