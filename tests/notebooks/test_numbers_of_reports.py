@@ -216,9 +216,7 @@ def test_the_latest_tracks_are_those_of_scans_and_no_other_is_reported(home: Pat
     assert run(home, "explore/growth_of_a_track.ipynb")["track"] == TRACK
     chosen = run(home, "reports/comparison.ipynb")["chosen"]
     assert [one.id for one in chosen] == list(TRACKS[:2])
-    with pytest.raises(
-        InvalidParameterError, match=f"no track '{UNSCANNED}'.*the nearest is 7400"
-    ):
+    with pytest.raises(InvalidParameterError, match=f"no track '{UNSCANNED}'.*the nearest is 7400"):
         run(home, "reports/track.ipynb", music_id=UNSCANNED)
 
 
