@@ -14,7 +14,9 @@ PROGRAM = Path(__file__).parent / "programs" / "open_storage.py"
 
 def test_a_new_home_is_opened_by_two_at_once(tmp_path: Path) -> None:
     homes = [(str(tmp_path / "data"),)] * 2
-    assert run_together("dagster", PROGRAM, *homes) == ["0 0"] * 2
+    assert (
+        run_together("pipelines.orchestration.runs.open_instance", PROGRAM, *homes) == ["0 0"] * 2
+    )
 
 
 def test_dagsters_own_commands_find_the_home_that_the_command_prints(
