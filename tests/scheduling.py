@@ -2,8 +2,11 @@
 
 from xdist.scheduler import LoadFileScheduling
 
-TOGETHER = ("tests/browser/", "tests/integration/sandbox/", "tests/integration/upstream/")
-"""Folders whose files share one service, platform and worker, so one process runs all of them."""
+TOGETHER = (
+    "tests/browser/", "tests/integration/sandbox/", "tests/integration/upstream/",
+    "tests/notebooks/",
+)  # fmt: skip
+"""Folders whose files share a service, platform and worker, or a kernel: one process runs all."""
 
 
 class FilesAndFolders(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types

@@ -18,6 +18,8 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
+from api.generate.client import main as generate_client
+
 ROOT = Path(__file__).parents[1]
 PARTS = (
     "api",
@@ -51,8 +53,7 @@ def build_wheel(copy: Path, target: Path, *, age_s: float = 0) -> Path:
     collected = copy / "warehouse" / "data" / "sandbox" / "world.json"
     collected.parent.mkdir(parents=True)
     collected.write_text("{}")
-    # git has only what is written by hand
-    subprocess.run([sys.executable, "-m", "api.generate.client"], cwd=copy, check=True)
+    generate_client(copy / "api" / "client")  # git has only what is written by hand
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # of the builder
     subprocess.run(
         [sys.executable, "-c", BUILD, str(target)],

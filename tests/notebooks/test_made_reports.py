@@ -1,19 +1,28 @@
-"""Reports as they are made: by a kernel, out of a small lake."""
+"""Reports as they are made: by a kernel, out of a small lake.
+
+One kernel makes all six in turn. One of its own, as in the product, makes that of a track again,
+with the same bytes. In `make soak`: five reports in Chinese, and what plain papermill makes.
+"""
 
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from pipelines.reports.build import RenderedReport
-from pipelines.reports.catalogue import NOTEBOOKS, read_catalogue
+from pipelines.reports.catalogue import NOTEBOOKS, find_report, read_catalogue
+from pipelines.reports.notebook_run import run_notebook
 from pipelines.reports.pdf import open_printer
 from pipelines.reports.texts import load_texts
+from tests.notebooks.conftest import one_kernel_for_reports
+from tests.notebooks.kernels import Kernel
 from warehouse.records.errors import InvalidParameterError
 
 NAMES = [one.name for one in read_catalogue()]
@@ -101,9 +110,16 @@ def test_the_same_moment_gives_the_same_bytes_whatever_came_later(
     assert [one[0].startswith('<p class="making">Run ') for one in differing] == [True]
 
 
-def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> None:
-    with pytest.raises(InvalidParameterError, match=r"no track '74000.*the nearest is 7400000"):
-        workshop.make("track", music_id="7400000000000000009", as_of="2026-10-20")
+def test_what_a_cell_refuses_is_refused_by_the_report(tmp_path: Path) -> None:
+    refusing = (
+        "from warehouse.records.errors import InvalidParameterError as E\nraise E('no track')"
+    )
+    notebook = nbformat.v4.new_notebook()  # type: ignore[no-untyped-call]
+    notebook.cells = [nbformat.v4.new_code_cell(refusing)]  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, tmp_path / "refusing.ipynb")  # type: ignore[no-untyped-call]
+    report = replace(find_report("track"), path=tmp_path / "refusing.ipynb")
+    with pytest.raises(InvalidParameterError, match="no track"):
+        run_notebook(report, {}, progress=lambda _: None)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +127,10 @@ def test_a_missing_track_is_an_error_that_names_the_nearest(workshop: Any) -> No
     [pytest.param(one, marks=[] if one == LONG else pytest.mark.soak) for one in NAMES],
 )
 def test_a_report_in_chinese_has_the_same_tables_and_chinese_texts(
-    workshop: Any, all_made: dict[str, RenderedReport], name: str
+    workshop: Any, kernel: Kernel, all_made: dict[str, RenderedReport], name: str
 ) -> None:
-    made = workshop.make(name, to=f"{name}-zh", as_of="2026-10-20", language="zh")
+    with one_kernel_for_reports(kernel):
+        made = workshop.make(name, to=f"{name}-zh", as_of="2026-10-20", language="zh")
     assert _bytes(made.tables) == _bytes(all_made[name].tables)
     page = text_of(made)
     assert '<html lang="zh-Hans">' in page
@@ -125,7 +142,8 @@ def test_a_report_in_chinese_has_the_same_tables_and_chinese_texts(
     assert [heading for heading in headings if heading in english] == []
 
 
-@pytest.mark.parametrize("folder", [pytest.param("", marks=pytest.mark.soak), "notebooks/reports"])
+@pytest.mark.soak
+@pytest.mark.parametrize("folder", ["", "notebooks/reports"])
 def test_plain_papermill_runs_a_report_with_an_id_typed_as_a_number(
     workshop: Any, tmp_path: Path, folder: str
 ) -> None:

@@ -5,7 +5,6 @@ that the service and the platform left is searched.
 """
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -37,13 +36,6 @@ from warehouse.records.jobs import Job, ProgressRecord
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"
-HEAVY = {"dagster", "librosa", "numba", "scipy", "av", "pebble", "playwright"}
-FORBIDDEN = (
-    "pipelines.audio.decode", "pipelines.audio.matching.kernels", "pipelines.orchestration",
-    "sandbox", "pipelines.scan.collect",
-    "pipelines.scan.conclude", "pipelines.scan.confirm", "pipelines.scan.discover",
-    "pipelines.scan.scan_run", "pipelines.scan.verify_audio",
-)  # fmt: skip
 TOKEN = {"x-api-key": "tok3n-of-the-tour-4711"}
 COOKIE = "sessionid=c00kie-of-the-tour-0815"
 V3 = "/api/v1/vidplat/app/v3"
@@ -278,15 +270,6 @@ def test_a_wider_bind_without_a_token_does_not_start(
         main()
     assert ended.value.code not in {0, None}
     assert "OWN_API_TOKEN" in capsys.readouterr().err
-
-
-def test_the_process_loads_neither_the_orchestrator_nor_what_decodes_sound() -> None:
-    look = "import api.process, sys; print('\\n'.join(sys.modules))"
-    found = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
-    loaded = found.stdout.split()
-    assert {"api.process", "api.app"} <= set(loaded)
-    assert HEAVY.isdisjoint(name.partition(".")[0] for name in loaded)
-    assert [name for name in loaded if name.startswith(FORBIDDEN)] == []
 
 
 @dataclass

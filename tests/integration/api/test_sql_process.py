@@ -30,13 +30,11 @@ ONE = Statement("select 1")
 type OpenRunner = Callable[..., StatementRunner]
 
 
-@pytest.fixture
-def open_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenRunner]:
-    """Opens runners over an empty lake, whose temporary files are in a folder of the test."""
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    lake = open_lake(str(tmp_path / "lake"), world="mock")
+@pytest.fixture(scope="module")
+def open_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenRunner]:
+    """Opens runners over an empty lake, whose temporary files are in a folder of these tests."""
+    scratch = tmp_path_factory.mktemp("scratch")
+    lake = open_lake(str(tmp_path_factory.mktemp("home") / "lake"), world="mock")
     opened: list[StatementRunner] = []
 
     def open_one(*, seconds: float = 120, waiting: int = 4, idle_s: float = 300) -> StatementRunner:
@@ -44,14 +42,21 @@ def open_runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ope
         opened.append(StatementRunner(lake.url, "mock", limits=limits))
         return opened[-1]
 
-    yield open_one
-    for runner in opened:
-        runner.close()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("tempfile.tempdir", str(scratch))
+        yield open_one
+        for runner in opened:
+            runner.close()
     assert list(scratch.iterdir()) == []
 
 
-def test_a_statement_is_answered_and_an_invalid_one_named(open_runner: OpenRunner) -> None:
-    runner = open_runner()
+@pytest.fixture(scope="module")
+def runner(open_runner: OpenRunner) -> StatementRunner:
+    """One with the usual limits, which no test closes."""
+    return open_runner()
+
+
+def test_a_statement_is_answered_and_an_invalid_one_named(runner: StatementRunner) -> None:
     answer = runner.run(Statement("select 7 as n, $who as who", {"who": "Lin"}))
     assert (answer.body, answer.summary.row_count) == (b'[[7,"Lin"]]', 1)
     with pytest.raises(InvalidParameterError, match="one read-only statement"):
@@ -71,15 +76,13 @@ def test_a_statement_without_end_is_ended_and_the_next_is_answered(open_runner: 
     "sql",
     ["select list(i) from range(1000000000) t(i)", "select repeat('x', 1500000000) as x"],
 )
-def test_a_statement_that_needs_too_much_memory_is_ended(open_runner: OpenRunner, sql: str) -> None:
-    runner = open_runner()
+def test_a_statement_that_needs_too_much_memory_is_ended(runner: StatementRunner, sql: str) -> None:
     with pytest.raises(QueryLimitError, match=r"more memory than it may have \(128 MB\)"):
         runner.run(Statement(sql))
     assert runner.run(ONE).body == b"[[1]]"
 
 
-def test_a_running_and_a_waiting_statement_can_be_cancelled(open_runner: OpenRunner) -> None:
-    runner = open_runner()
+def test_a_running_and_a_waiting_statement_can_be_cancelled(runner: StatementRunner) -> None:
     runner.run(ONE)
     tickets = [runner.open_ticket(), runner.open_ticket()]
     with ThreadPoolExecutor(2) as pool:
@@ -95,9 +98,8 @@ def test_a_running_and_a_waiting_statement_can_be_cancelled(open_runner: OpenRun
 
 
 def test_a_statement_cancelled_as_it_is_answered_leaves_the_next_one_alone(
-    open_runner: OpenRunner, monkeypatch: pytest.MonkeyPatch
+    runner: StatementRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runner = open_runner()
     ticket = runner.open_ticket()
     ask = query_runner._QueryProcess.ask
 
@@ -114,8 +116,7 @@ def test_a_statement_cancelled_as_it_is_answered_leaves_the_next_one_alone(
     assert runner.run(ONE).body == b"[[1]]"
 
 
-def test_a_cancelled_ticket_starts_nothing(open_runner: OpenRunner) -> None:
-    runner = open_runner()
+def test_a_cancelled_ticket_starts_nothing(runner: StatementRunner) -> None:
     ticket: StatementTicket = runner.open_ticket()
     ticket.cancel()
     with pytest.raises(QueryCancelledError):

@@ -1,28 +1,24 @@
-"""The orchestrator's UI behind the guard, by real HTTP: other sites change nothing."""
+"""The orchestrator's UI behind the guard, without a token: other sites change nothing.
+
+Its application runs in process here; `test_up.py` starts it.
+"""
 
 import json
-import socket
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from dagster import DagsterRun
+from dagster import DagsterInstance, DagsterRun
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
-from api.cli.processes.child_processes import (
-    ChildProcessGroup,
-    Program,
-    find_port,
-    sametrack_command,
-)
-from pipelines.orchestration.runs.open_instance import open_instance
-from tests.stage import PATIENCE_S, wait_for
-from warehouse.home.folder import Home, open_home
+from api.cli.processes.dagster_access import protect_dagster
+from api.server.access.sessions import SessionsInMemory
+from api.settings import ApiSettings
+from tests.dagster_routes import open_dagster_app
 
-ROOT = Path(__file__).parents[3]
+OWN = "http://127.0.0.1:8781"
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
 DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'
 IN_ADDRESS = f"/graphql?{urlencode({'query': DELETE})}"
@@ -31,78 +27,35 @@ JSON = {"content-type": "application/json"}
 
 
 class Ui:
-    """A running UI and the instance behind it."""
+    """The orchestrator's web application behind the guard, and its instance."""
 
-    def __init__(self, url: str, home: Home) -> None:
-        self.url, self.home = url, home
+    def __init__(self, client: TestClient, instance: DagsterInstance) -> None:
+        self.client, self.instance = client, instance
 
     def ask(self, method: str, path: str, body: bytes | None, **headers: str) -> int:
         """Status of the answer."""
-        request = urllib.request.Request(
-            self.url + path, data=body, method=method,
-            headers={name.replace("_", "-"): value for name, value in headers.items()},
-        )  # fmt: skip
-        try:
-            with urllib.request.urlopen(request) as answer:
-                return int(answer.status)
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code
-
-    def open_socket(self, *, origin: str) -> int:
-        """Status of the answer to a websocket handshake; 101: open."""
-        host = self.url.removeprefix("http://")
-        lines = (
-            "GET /graphql HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Upgrade: websocket",
-            "Connection: Upgrade", "Sec-WebSocket-Version: 13",
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: graphql-ws",
-        )  # fmt: skip
-        name, _, port = host.partition(":")
-        with socket.create_connection((name, int(port)), timeout=PATIENCE_S) as stream:
-            stream.sendall("\r\n".join((*lines, "", "")).encode())
-            return int(stream.recv(64).split()[1])
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.client.request(method, path, content=body, headers=named).status_code
 
     def has_run(self) -> bool:
         """Whether the run that the mutation deletes is still there."""
-        with open_instance(self.home) as instance:
-            return instance.get_run_by_id(RUN_ID) is not None
+        return self.instance.get_run_by_id(RUN_ID) is not None
 
 
 @pytest.fixture(scope="module")
 def running_ui(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     folder = tmp_path_factory.mktemp("dagster")
-    with pytest.MonkeyPatch.context() as environment, ChildProcessGroup() as process_group:
-        home = open_home(folder, "sandbox")
-        with open_instance(home):
-            """Make its configuration and its files."""
-        environment.setenv("DAGSTER_HOME", str(home.dagster_dir))
-        port = find_port()
-        command = sametrack_command(
-            "dagster-ui", "--port", str(port), "--socket", str(folder / "none")
-        )
-        started = process_group.start(
-            Program(name="ui", command=command, log=folder / "log", env={"PYTHONPATH": str(ROOT)})
-        )
-        found = Ui(f"http://127.0.0.1:{port}", home)
-
-        def is_up() -> bool:
-            assert started.exit_code() is None, started.log_tail()
-            try:
-                found.ask("GET", "/server_info", None)
-            except OSError:
-                return False
-            return True
-
-        wait_for(is_up)
-        yield found
+    settings = ApiSettings(_env_file=None, data_home=folder, rate_limit_per_s=0)
+    with open_dagster_app(folder) as (app, instance):
+        guarded = protect_dagster(app, settings, sessions=SessionsInMemory())
+        yield Ui(TestClient(guarded, base_url=OWN, follow_redirects=False), instance)
 
 
 @pytest.fixture
 def ui(running_ui: Ui) -> Ui:
     """The UI, with the run that the mutation deletes."""
     if not running_ui.has_run():
-        with open_instance(running_ui.home) as instance:
-            instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
+        running_ui.instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
     return running_ui
 
 
@@ -144,8 +97,15 @@ def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str) -> None:
 
 
 def test_a_socket_of_another_site_is_not_opened(ui: Ui) -> None:
-    assert ui.open_socket(origin="https://other.example") == 403
-    assert ui.open_socket(origin=ui.url) == 101
+    def open_socket(origin: str) -> None:
+        given = {"origin": origin, "host": OWN.removeprefix("http://")}
+        with ui.client.websocket_connect("/graphql", ["graphql-ws"], headers=given) as opened:
+            opened.send_json({"type": "connection_init"})
+            assert opened.receive_json()["type"] == "connection_ack"
+
+    with pytest.raises(WebSocketDisconnect):
+        open_socket("https://other.example")
+    open_socket(OWN)
 
 
 def test_the_page_itself_is_served(ui: Ui) -> None:
@@ -154,6 +114,6 @@ def test_the_page_itself_is_served(ui: Ui) -> None:
 
 
 def test_the_page_own_request_is_obeyed(ui: Ui) -> None:
-    own: dict[str, Any] = {"origin": ui.url, "sec_fetch_site": "same-origin", **JSON}
+    own: dict[str, Any] = {"origin": OWN, "sec_fetch_site": "same-origin", **JSON}
     assert ui.ask("POST", "/graphql?op=DeleteRun", AS_JSON, **own) == 200
     assert not ui.has_run()

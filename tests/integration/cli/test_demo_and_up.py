@@ -1,6 +1,7 @@
 """The two commands that start everything, stopped early or without a profile.
 
-The whole demo runs in `test_installed_wheel.py`, in `make soak`; `up` in `test_up_with_a_token.py`.
+The whole demo runs in `test_wheel.py`, in `make soak`, which also stops and kills one;
+`up` runs in `test_up.py`, and a killed command in `test_household.py`.
 """
 
 import re
@@ -24,9 +25,8 @@ def _demo(folder: Path, sound_cache: Path) -> tuple[str, ...]:
     return (*CLI, "demo", *world, "--out", str(folder / "out"), "--cache", str(sound_cache))
 
 
-@pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.soak), signal.SIGKILL]
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_or_killed_demo_leaves_nothing(
     start: Start, watch: Any, tmp_path: Path, sound_cache: Path, number: signal.Signals
 ) -> None:

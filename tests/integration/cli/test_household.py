@@ -30,8 +30,10 @@ def _owner(start: Start, watch: Any, tmp_path: Path, kind: str) -> tuple[Any, se
     return owner, {*map(int, log.read_text().split()), *watch.family(owner.pid)}
 
 
-@pytest.mark.parametrize("kind", ["tame", "deaf"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [(signal.SIGINT, "tame"), (signal.SIGTERM, "deaf"), (signal.SIGHUP, "tame")],
+)
 def test_a_stop_signal_ends_children_and_grandchildren(
     start: Start, watch: Any, tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
@@ -41,7 +43,11 @@ def test_a_stop_signal_ends_children_and_grandchildren(
     assert watch.are_gone(everybody)
 
 
-@pytest.mark.parametrize("kind", ["tame", "deaf"])
+@pytest.mark.parametrize(
+    "kind",
+    # the watchdog is patient for half a minute; less so in tests/unit/cli/test_parent_watchdog.py
+    ["tame", pytest.param("deaf", marks=pytest.mark.soak)],
+)
 def test_a_killed_command_leaves_no_process_and_no_folder(
     start: Start, watch: Any, tmp_path: Path, kind: str
 ) -> None:

@@ -10,8 +10,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -28,13 +29,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return command(home, "doctor", "--time-limit", "600", *arguments, **env)
-
-
-def command(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     given = {"PROFILE": "sandbox", "DATA_HOME": str(home), "PYTHONPATH": str(ROOT), **env}
     return subprocess.run(
-        [sys.executable, "-m", "api.cli.main", *arguments],
+        [sys.executable, "-m", "api.cli.main", "doctor", "--time-limit", "600", *arguments],
         env={**bare_environment(), **given}, cwd=home,
         capture_output=True, text=True, check=False, timeout=900,
     )  # fmt: skip
@@ -49,13 +46,13 @@ class Ended:
     stderr: str
 
 
-type DoctorHere = Callable[..., Ended]
+type CommandHere = Callable[..., Ended]
 
 
 @pytest.fixture
-def doctor_here(
+def command_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> DoctorHere:
+) -> CommandHere:
     """The command by its entry point; this process is older than a command and does not end."""
 
     def leave(code: int) -> NoReturn:
@@ -67,13 +64,18 @@ def doctor_here(
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(os, "_exit", leave)
         monkeypatch.setattr(doctor_command, "_age_s", lambda: 0.0)
-        monkeypatch.setattr(sys, "argv", ["sametrack", "doctor", "--time-limit", "600", *arguments])
+        monkeypatch.setattr(sys, "argv", ["sametrack", *arguments])
         with pytest.raises(SystemExit) as ended:
             main()
         said = capsys.readouterr()
         return Ended(int(ended.value.code or 0), said.out, said.err)
 
     return run
+
+
+@pytest.fixture
+def doctor_here(command_here: CommandHere) -> CommandHere:
+    return partial(command_here, "doctor", "--time-limit", "600")
 
 
 @pytest.fixture
@@ -91,8 +93,17 @@ def silent_port() -> Iterator[int]:
         yield int(server.getsockname()[1])
 
 
-def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Path) -> None:
-    ended = doctor(tmp_path, "--json", SANDBOX_PORT=str(platform))
+@pytest.fixture(scope="module")
+def recorded(
+    platform: int, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    """A home where all is well, what the doctor says of it, and its recording in `kept`."""
+    home = tmp_path_factory.mktemp("recorded")
+    return home, doctor(home, "--json", "--record", "kept", SANDBOX_PORT=str(platform))
+
+
+def test_all_well_is_status_0_and_one_json_document(recorded: Any) -> None:
+    _, ended = recorded
     assert ended.returncode == 0, ended.stdout + ended.stderr
     report = json.loads(ended.stdout)
     assert (report["exit_code"], report["verdict"]) == (0, "all checks passed")
@@ -104,12 +115,11 @@ def test_all_well_is_status_0_and_one_json_document(platform: int, tmp_path: Pat
 
 
 def test_a_recording_has_a_body_of_each_surface_and_names_nobody(
-    platform: int, tmp_path: Path
+    recorded: Any, platform: int
 ) -> None:
-    ended = doctor(tmp_path, "--record", "kept", SANDBOX_PORT=str(platform))
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    home, ended = recorded
     assert "written to kept" in ended.stderr
-    index = json.loads((tmp_path / "kept/index.json").read_text("utf-8"))
+    index = json.loads((home / "kept/index.json").read_text("utf-8"))
     kept = {entry["surface"] for entry in index["responses"] if entry["body"]}
     without = {entry["surface"] for entry in index["surfaces_without_body"]}
     assert kept | without == {probe.surface for probe in PROBES}
@@ -120,21 +130,36 @@ def test_a_recording_has_a_body_of_each_surface_and_names_nobody(
     world = f"http://127.0.0.1:{platform}/_world"
     accounts = LOCAL.get(f"{world}/accounts?limit=10000").json()["accounts"]
     named = [one[key] for one in accounts for key in ("sec_uid", "uid", "unique_id", "nickname")]
-    files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
-    written = b"".join(path.read_bytes() for path in files)
+    written = bytes_in(home / "kept")
     assert [text for text in named if text.encode() in written] == []
 
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_page_of_a_recording_is_parsed(
+    recorded: Any, platform: int, command_here: CommandHere
+) -> None:
+    home, _ = recorded
+    index = json.loads((home / "kept/index.json").read_text("utf-8"))
     page = next(one for one in index["responses"] if one["surface"] == "music_list")
-    read = command(
-        tmp_path, "parse", f"kept/{page['body']}", "--surface", "music_list",
+    read = command_here(
+        "parse", f"{home}/kept/{page['body']}", "--surface", "music_list",
         "--entity", page["entity_id"], "--json", SANDBOX_PORT=str(platform),
     )  # fmt: skip
     assert json.loads(read.stdout)["outcome"] == "records"
 
-    again = doctor(tmp_path, "--record", "kept", SANDBOX_PORT=str(platform))
-    assert again.returncode == 2
+
+def test_a_recording_is_not_written_over(
+    recorded: Any, platform: int, doctor_here: CommandHere
+) -> None:
+    kept = recorded[0] / "kept"
+    written = bytes_in(kept)
+    again = doctor_here("--record", str(kept), SANDBOX_PORT=str(platform))
+    assert again.code == 2
     assert "has files" in again.stderr
-    assert written == b"".join(path.read_bytes() for path in files)
+    assert written == bytes_in(kept)
 
 
 def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:
@@ -147,7 +172,9 @@ def test_the_times_of_the_parts_add_up_to_less_than_what_is_promised() -> None:
     assert asking.LIMITS.attempts == 1
 
 
-def test_a_dead_platform_is_told_with_what_to_do(unused_port: int, doctor_here: DoctorHere) -> None:
+def test_a_dead_platform_is_told_with_what_to_do(
+    unused_port: int, doctor_here: CommandHere
+) -> None:
     ended = doctor_here(SANDBOX_PORT=str(unused_port))
     assert ended.code == 3
     assert "unreachable" in ended.stdout
@@ -165,7 +192,7 @@ def test_a_platform_that_never_answers_is_told(silent_port: int, tmp_path: Path)
 
 
 def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(
-    tmp_path: Path, doctor_here: DoctorHere
+    tmp_path: Path, doctor_here: CommandHere
 ) -> None:
     ended = doctor_here(PROFILE="")
     assert ended.code == 2
@@ -175,7 +202,7 @@ def test_without_a_profile_it_looks_at_the_machine_and_says_how_to_choose(
 
 
 def test_a_surface_that_is_not_probed_is_refused_with_those_that_are(
-    doctor_here: DoctorHere,
+    doctor_here: CommandHere,
 ) -> None:
     ended = doctor_here("--surface", "music_inf")
     assert ended.code == 2

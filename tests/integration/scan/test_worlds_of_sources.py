@@ -1,6 +1,6 @@
 """Reading in a world that a source brings along: no profile, no platform, no request.
 
-A scan in the demo world is in `../cli/test_installed_wheel.py`.
+A scan in the demo world is in `../cli/test_wheel.py`.
 """
 
 from contextlib import ExitStack
