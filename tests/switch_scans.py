@@ -43,7 +43,7 @@ def _profile_with_long_circuits(folder: Path) -> Path:
     return path
 
 
-def _switch_to(port: int, outcome: SwitchOutcome) -> None:
+def switch_to(port: int, outcome: SwitchOutcome) -> None:
     """Turn on what a row names, and nothing else; nothing counts as asked."""
     world = f"http://127.0.0.1:{port}/_world"
     LOCAL.delete(f"{world}/switches").raise_for_status()
@@ -52,7 +52,7 @@ def _switch_to(port: int, outcome: SwitchOutcome) -> None:
     LOCAL.delete(f"{world}/access-log/summary").raise_for_status()
 
 
-def _measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
+def measure(stage: Stage, job_id: str, *, seconds: float = 0.0) -> MeasuredScan:
     """Return what an ended scan did since the last switch."""
     stage.engine.refresh()
     document: dict[str, Any] = read_result_document(stage.engine, job_id) or {}
@@ -98,7 +98,7 @@ class SwitchedPlatform:
 
         `parameters` take the place of the usual ones.
         """
-        _switch_to(self.stage.port, outcome)
+        switch_to(self.stage.port, outcome)
         root.mkdir(parents=True)
         with open_stage(root, self.cache, is_measured=True) as stage:
             stage.port = self.stage.port
@@ -107,7 +107,7 @@ class SwitchedPlatform:
             stage.wait(lambda: _is_at_work(stage))
             began = time.monotonic()
             job = stage.ended(stage.ask(self.track["prose"], **{**_PARAMETERS, **parameters}))
-            return _measure(stage, job.job_id, seconds=time.monotonic() - began)
+            return measure(stage, job.job_id, seconds=time.monotonic() - began)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Scans that the orchestrator launches itself: code server, web server, daemon and worker.
 
-They share one orchestrator, whose storages and whose control store are in PostgreSQL.
+They share one orchestrator, whose storages and whose control store are in PostgreSQL. A killed
+remote run is in the soak; the full tier kills a worker in `test_resuming.py`.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from tests.postgres import new_database
 from tests.stage import Stage, open_stage
 
 REQUESTS = "/_world/access-log/requests?limit=10000"
-SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
+SMALL: dict[str, Any] = {"candidate_limit": 10, "search_enabled": False}
 UNHEARD: dict[str, Any] = {**SMALL, "verify_audio": False}
 """A run that is launched for the same track has the parameters of the job before."""
 
@@ -76,9 +77,11 @@ def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
     with stage.instance() as instance:
         stage.wait(lambda: _ended(instance, job_id, twin_id))
         (run,) = [run for run in instance.get_runs() if run.run_id in {job_id, twin_id}]
+        assert isinstance(instance.run_storage, PostgresRunStorage)
         assert run.status == DagsterRunStatus.SUCCESS
         assert run.job_name == "scan"
         assert run.tags["dagster/partition"] == f"music:{scanned.track['music_id']}"
+    assert not list(stage.home.dagster_dir.rglob("*.db"))
 
 
 def _ended(instance: Any, *job_ids: str) -> bool:
@@ -122,14 +125,11 @@ def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
     assert_it_goes_on(stage)
 
 
+@pytest.mark.soak
 def test_a_remote_run_that_is_killed_goes_on_with_all_stores_in_postgresql(
     town: Orchestrator,
 ) -> None:
-    stage = town.stage
-    assert_it_goes_on(stage)
-    assert not list(stage.home.dagster_dir.rglob("*.db"))
-    with stage.instance() as instance:
-        assert isinstance(instance.run_storage, PostgresRunStorage)
+    assert_it_goes_on(town.stage)
 
 
 def assert_it_goes_on(stage: Stage) -> None:
