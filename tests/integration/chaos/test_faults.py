@@ -41,7 +41,9 @@ def test_a_challenge_in_place_of_a_redirect_has_its_name(
     assert ask("sec_user_id", ids, proxy, BY_NAME["challenge"]).error == "upstream_verification"
 
 
-@pytest.mark.parametrize("operation", ["user_profile", "music_videos"])
+@pytest.mark.parametrize(
+    "operation", ["user_profile", pytest.param("music_videos", marks=pytest.mark.soak)]
+)
 def test_a_silent_platform_is_waited_for_only_so_long(
     platform: tuple[FaultProxy, Ids], operation: str
 ) -> None:
