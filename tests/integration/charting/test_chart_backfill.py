@@ -142,7 +142,9 @@ def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
 ) -> None:
     url = f"http://127.0.0.1:{stage.port}/_world/chart/issues"
     listed = httpx2.get(url, verify=False).raise_for_status().json()["issues"]
-    days = around(next(issue["date"] for issue in listed if not issue["is_dated"]))
+    days = around(
+        next(one["date"] for one in listed if not one["is_dated"] and one["date"] > "2022-02-01")
+    )
     issues = [issue for issue in listed if days[0] <= issue["date"] <= days[1]]
     undated = {issue["volid"]: issue["date"] for issue in issues if not issue["is_dated"]}
     assert undated

@@ -5,19 +5,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
 from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id
-from tests.stage import LOCAL, Stage, open_stage
+from tests.stage import LOCAL, Stage
 from warehouse.control import jobs, scan_journal
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import MAX_ATTEMPTS
 
-SEED, SIZE = 5, 0.1
 CANDIDATES = 10
 LISTENING = ("play", "media")  # the address of a sound leads to its host
 
@@ -36,16 +34,17 @@ class Undisturbed:
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Undisturbed]:
-    with open_stage(tmp_path_factory.mktemp("resuming"), sound_cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=5)
-        stage.start_worker()
-        music_id: str = stage.world("/_world/tracks")["tracks"][0]["music_id"]
-        job_id = ask(stage, music_id, count=2)
-        assert stage.ended(job_id).status == "completed"
-        # what a host forbids to read is remembered for the scans that follow
-        requests = [one for one in answered(stage) if one["surface"] != "robots"]
-        yield Undisturbed(stage, music_id, result_of(stage, job_id), requests)
+def calm(running_town: Stage) -> Undisturbed:
+    stage = running_town
+    stage.settle()
+    forget_sounds(stage)
+    clear_log(stage)
+    music_id: str = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+    job_id = ask(stage, music_id, count=2)
+    assert stage.ended(job_id).status == "completed"
+    # what a host forbids to read is remembered for the scans that follow
+    requests = [one for one in answered(stage) if one["surface"] != "robots"]
+    return Undisturbed(stage, music_id, result_of(stage, job_id), requests)
 
 
 @pytest.fixture
