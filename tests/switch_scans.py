@@ -52,7 +52,7 @@ def switch_to(port: int, outcome: SwitchOutcome) -> None:
     LOCAL.delete(f"{world}/access-log/summary").raise_for_status()
 
 
-def measure(stage: Stage, job_id: str, *, seconds: float = 0.0) -> MeasuredScan:
+def _measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
     """Return what an ended scan did since the last switch."""
     stage.engine.refresh()
     document: dict[str, Any] = read_result_document(stage.engine, job_id) or {}
@@ -107,7 +107,7 @@ class SwitchedPlatform:
             stage.wait(lambda: _is_at_work(stage))
             began = time.monotonic()
             job = stage.ended(stage.ask(self.track["prose"], **{**_PARAMETERS, **parameters}))
-            return measure(stage, job.job_id, seconds=time.monotonic() - began)
+            return _measure(stage, job.job_id, seconds=time.monotonic() - began)
 
 
 @contextmanager

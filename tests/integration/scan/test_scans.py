@@ -24,8 +24,8 @@ from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import Stage, wait_for
-from tests.switch_outcomes import GENEROUS, OUTCOMES, SwitchOutcome, differences
-from tests.switch_scans import measure, switch_to
+from tests.switch_outcomes import GENEROUS, SwitchOutcome
+from tests.switch_scans import switch_to
 from warehouse.control import jobs
 from warehouse.control.hosts import surface_answers
 from warehouse.control.jobs import NewJob
@@ -35,9 +35,8 @@ from warehouse.records.evidence import MatchThresholds
 from warehouse.records.jobs import Job, keyword_subject
 
 DISCOVER = "/api/v1/vidplat/app/v3/discover_music_related_videos"
-SMALL: dict[str, Any] = {"candidate_limit": 10, "search_enabled": False}
+SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
 LISTS_OF_ACCOUNTS = ("user_posts", "user_page")
-OF_SONG: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
 FIRST = 15
 """The place of a track whose song is paid for, and of which another music id has several videos."""
 
@@ -107,7 +106,7 @@ def first_scan(running_town: Stage) -> Scanned:
         answer(running_town, surface, "empty_body")
     known = track(running_town, FIRST)
     assert known["is_paid"]
-    both = [running_town.ask(known[link], **OF_SONG) for link in ("prose", "share_link")]
+    both = [running_town.ask(known[link], **SMALL) for link in ("prose", "share_link")]
     document, _ = (completed(running_town, job_id) for job_id in both)
     with running_town.instance() as instance:
         both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
@@ -194,7 +193,7 @@ def test_the_song_of_the_music_service_is_the_first_reference(
 def test_a_whole_song_of_the_music_service_is_the_first_reference(town: Stage) -> None:
     songs = town.world("/_world/tracks")["tracks"]
     song = next(one for one in songs if one["track_id"] and not one["is_paid"])
-    job_id = town.ask(song["music_id"], music_id=song["music_id"], **OF_SONG)
+    job_id = town.ask(song["music_id"], music_id=song["music_id"], **SMALL)
     document = completed(town, job_id)
     pairs = evidence(town, job_id)
     of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
@@ -326,7 +325,7 @@ def second_scan(running_town: Stage, first_scan: Scanned, discovered: Discovered
     switch_to(town.port, SwitchOutcome(mode="autumn-2026"))
     town.fault(surface="user_info", kind="captcha", times=0)
     try:
-        job_id = ask(town, FIRST, candidate_limit=10, refresh=True)
+        job_id = ask(town, FIRST, candidate_limit=15, refresh=True)
         document = completed(town, job_id)
     finally:
         switch_to(town.port, GENEROUS)
@@ -365,18 +364,6 @@ def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_
     stops = {source["stop_reason"] for source in document["coverage"]["sources"]}
     assert "upstream_structure_changed" not in stops
     assert stops <= STOPS.keys()
-
-
-def test_sounds_that_the_host_alters_are_not_comparable_by_that_name(town: Stage) -> None:
-    declared = next(row for row in OUTCOMES if row.name == "media_altered")
-    switch_to(town.port, declared)
-    try:
-        job_id = ask(town, 12, **SMALL)
-        town.ended(job_id)
-        measured = measure(town, job_id)
-    finally:
-        switch_to(town.port, GENEROUS)
-    assert differences(declared, measured) == []
 
 
 def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> None:
@@ -421,6 +408,7 @@ def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
     assert failure(job)["type"] == "invalid_music_input"
 
 
+@pytest.mark.soak
 def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Stage) -> None:
     nobody = "7361729694329545668"
     town.fault(surface="*", kind="reset", times=0)

@@ -2,7 +2,7 @@
 
 The switches here are the most telling ones of `tests/switch_outcomes.py`; `make bench-switches`
 measures all of them. Each scan has a new home and a worker of its own, here as there. In the full
-tier `test_scans.py` scans with `media_altered` and with the mode `autumn-2026`.
+tier `test_scans.py` scans in the mode `autumn-2026`, and each switch is shown by itself.
 """
 
 from collections.abc import Iterator
