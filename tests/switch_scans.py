@@ -43,7 +43,7 @@ def _profile_with_long_circuits(folder: Path) -> Path:
     return path
 
 
-def _switch_to(port: int, outcome: SwitchOutcome) -> None:
+def switch_to(port: int, outcome: SwitchOutcome) -> None:
     """Turn on what a row names, and nothing else; nothing counts as asked."""
     world = f"http://127.0.0.1:{port}/_world"
     LOCAL.delete(f"{world}/switches").raise_for_status()
@@ -98,7 +98,7 @@ class SwitchedPlatform:
 
         `parameters` take the place of the usual ones.
         """
-        _switch_to(self.stage.port, outcome)
+        switch_to(self.stage.port, outcome)
         root.mkdir(parents=True)
         with open_stage(root, self.cache, is_measured=True) as stage:
             stage.port = self.stage.port

@@ -1,4 +1,4 @@
-"""What tests share, so that each world is made once: sounds by all, processes by a file of tests.
+"""What tests share, so that each world is made once: sounds, a platform, and a worker.
 
 A plugin of the tests, named in their `conftest.py`.
 """
@@ -26,14 +26,16 @@ def sound_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sounds"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def running_town(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Stage]:
     """The platform and a worker of two scans at a time."""
     from tests.stage import open_stage  # noqa: PLC0415 -- as above
 
-    with open_stage(tmp_path_factory.mktemp("town"), sound_cache, is_measured=True) as stage:
+    root = tmp_path_factory.mktemp("town")
+    two_scans = {"WORKER_RUNS": "2"}
+    with open_stage(root, sound_cache, settings=two_scans, is_measured=True) as stage:
         stage.start_platform(seed=SEED, size=SIZE)
-        stage.start_worker(WORKER_RUNS="2")
+        stage.start_worker()
         yield stage
 
 

@@ -14,7 +14,12 @@ from benchmarks.chaos.proxy import FaultProxy
 from benchmarks.chaos.scans import Weather, open_campaign
 
 QUICK = [name for name in BY_NAME if name not in {"silence", "trickle"}]
-CASES = [*zip(QUICK, cycle(sorted(PLATFORM_READS)), strict=False)]
+LIKE_OTHERS = {"reset_within", "length_long", "status_500"}
+"""A cut body, a reset and another status of the host end in the same error; in the soak."""
+CASES = [
+    pytest.param(fault, operation, marks=pytest.mark.soak if fault in LIKE_OTHERS else [])
+    for fault, operation in zip(QUICK, cycle(sorted(PLATFORM_READS)), strict=False)
+]
 OTHERS = sorted(NAMED.keys() - PLATFORM_READS - {"related_videos"})
 
 
@@ -41,7 +46,9 @@ def test_a_challenge_in_place_of_a_redirect_has_its_name(
     assert ask("sec_user_id", ids, proxy, BY_NAME["challenge"]).error == "upstream_verification"
 
 
-@pytest.mark.parametrize("operation", ["user_profile", "music_videos"])
+@pytest.mark.parametrize(
+    "operation", ["user_profile", pytest.param("music_videos", marks=pytest.mark.soak)]
+)
 def test_a_silent_platform_is_waited_for_only_so_long(
     platform: tuple[FaultProxy, Ids], operation: str
 ) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -40,8 +40,6 @@ from warehouse.records.errors import (
 BATCH = 10
 """Issues of a batch; more in life, which takes longer to read and shows nothing else."""
 MONTH = ("2022-01-01", "2022-01-31")
-TWO_MONTHS = ("2022-01-01", "2022-02-28")
-QUARTER = ("2022-01-01", "2022-03-31")
 KILLED = f"""
 import sys
 import pipelines.captures.sharing as sharing
@@ -114,7 +112,7 @@ def check_whole(desk: ChartService, filled: BackfillResult) -> None:
 
 def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform: Platform) -> None:
     told: list[BackfillProgress] = []
-    first = fill(settings, ("2022-01-01", "2022-01-31"), on_progress=told.append)
+    first = fill(settings, MONTH, on_progress=told.append)
     assert (first.ending, first.left_count, first.is_cut) == ("completed", 0, False)
     assert first.new_count == first.issue_count == platform.asked() > 20
     assert platform.asked("chart_issues") == 1
@@ -123,7 +121,7 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     assert [one.done_count for one in told] == list(range(1, first.issue_count + 1))
     assert {one.missing_count for one in told} == {first.issue_count}
 
-    again = fill(settings, ("2022-01-01", "2022-01-31"))
+    again = fill(settings, MONTH)
     assert (again.new_count, again.requests_used, again.was_listed) == (0, 0, False)
     assert again.gaps == first.gaps
     wider = fill(settings, ("2021-12-20", "2022-02-05"))
@@ -133,16 +131,21 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
         check_whole(desk, wider)
 
 
+def around(day: str) -> tuple[str, str]:
+    """The days from a week before a day to a week after it."""
+    week = timedelta(days=7)
+    return str(date.fromisoformat(day) - week), str(date.fromisoformat(day) + week)
+
+
 def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
     stage: Stage, settings: Settings
 ) -> None:
     url = f"http://127.0.0.1:{stage.port}/_world/chart/issues"
-    days = ("2022-02-01", "2022-06-30")
-    issues = [
-        issue
-        for issue in httpx2.get(url, verify=False).raise_for_status().json()["issues"]
-        if days[0] <= issue["date"] <= days[1]
-    ]
+    listed = httpx2.get(url, verify=False).raise_for_status().json()["issues"]
+    days = around(
+        next(one["date"] for one in listed if not one["is_dated"] and one["date"] > "2022-02-01")
+    )
+    issues = [issue for issue in listed if days[0] <= issue["date"] <= days[1]]
     undated = {issue["volid"]: issue["date"] for issue in issues if not issue["is_dated"]}
     assert undated
     first = fill(settings, days)
@@ -173,13 +176,13 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
         "SANDBOX_PORT": str(settings.sandbox_port),
     }  # fmt: skip
-    with child("-c", KILLED, *TWO_MONTHS, env=environment, stdout=subprocess.PIPE) as killed:
+    with child("-c", KILLED, *MONTH, env=environment, stdout=subprocess.PIPE) as killed:
         assert killed.stdout is not None
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
     with open_chart_service(settings) as desk:
-        filled = desk.fill(read_span(*TWO_MONTHS))
+        filled = desk.fill(read_span(*MONTH))
         check_whole(desk, filled)
     assert filled.known_count >= BATCH
     assert filled.requests_used == filled.new_count
@@ -192,7 +195,7 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     def fill_beside() -> BackfillResult:
         with open_chart_service(settings) as desk:
             are_open.wait(PATIENCE_S)
-            return desk.fill(read_span(*TWO_MONTHS))
+            return desk.fill(read_span(*MONTH))
 
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fill_beside) for _ in range(2)]
@@ -284,11 +287,11 @@ async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: Desk) 
             yield Overtaken(captures)
 
     work = Backfill(open_chart=open_chart, engine=reads.engine, store=reads.control)
-    ended = await work.run(read_span(*QUARTER))
+    ended = await work.run(read_span(*MONTH))
     kept = reads.rows("select count(distinct volid) as kept from raw.chart_songs")[0]["kept"]
     assert ended.ending == "cancelled"
     assert ended.new_count == kept >= 3
-    assert (await scripted(reads, QUARTER)).known_count == kept
+    assert (await scripted(reads, MONTH)).known_count == kept
 
 
 async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads: Desk) -> None:

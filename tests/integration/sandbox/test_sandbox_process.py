@@ -50,11 +50,6 @@ def _is_renderer(process: psutil.Process) -> bool:
     return "spawn_main" in " ".join(process.cmdline())
 
 
-def test_no_process_renders_before_a_sound_is_asked_for(tmp_path: Path) -> None:
-    with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, _):
-        assert not any(map(_is_renderer, psutil.Process(process.pid).children(recursive=True)))
-
-
 def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(
     world: SandboxWorld, tmp_path: Path
 ) -> None:
@@ -87,8 +82,11 @@ def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(
         wait_until_gone(children)
 
 
-def test_killed_it_leaves_no_rendering_process(world: SandboxWorld, tmp_path: Path) -> None:
+def test_processes_render_when_a_sound_is_asked_for_and_a_kill_leaves_none(
+    world: SandboxWorld, tmp_path: Path
+) -> None:
     with running_platform(tmp_path, seed=SEED, size=SIZE) as (process, port):
+        assert not any(map(_is_renderer, psutil.Process(process.pid).children(recursive=True)))
         children = rendering(process, world, port, tmp_path)
         process.kill()
         process.wait()

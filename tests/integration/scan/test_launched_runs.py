@@ -1,6 +1,6 @@
 """Assets that somebody materialises in Dagster itself: from a failure, several partitions, alone.
 
-A scan from the launchpad, and one asset made again, are in `test_remote_runs.py`.
+One asset made again, and a scan from the launchpad, are in `test_remote_runs.py`.
 """
 
 from collections.abc import Iterator

@@ -1,22 +1,32 @@
 """Scans of one platform by one worker: what they find, and what people and platforms do to them.
 
-Each test asks for a track of its own, so that none is served from what another found.
+A whole scan takes long, so several tests look at one of them. Each has a track of its own, unless
+it follows the first scan: none is served from what another found.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from dagster import DagsterRun, DagsterRunStatus
 from pydantic import TypeAdapter
+from starlette.testclient import TestClient
 
+from api.process import build_app_from_settings
 from api.schemas.result import DiscoveryResponse
+from api.services.job_feed import JobBroadcaster
+from api.settings import ApiSettings
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
-from tests.stage import LOCAL, PATIENCE_S, Stage, wait_for
-from warehouse.control import job_claims, jobs
+from tests.stage import Stage, wait_for
+from tests.switch_outcomes import GENEROUS, SwitchOutcome
+from tests.switch_scans import switch_to
+from warehouse.control import jobs
 from warehouse.control.hosts import surface_answers
 from warehouse.control.jobs import NewJob
 from warehouse.queries.results import read_result_document
@@ -26,7 +36,9 @@ from warehouse.records.jobs import Job, keyword_subject
 
 DISCOVER = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
-OF_SONG: dict[str, Any] = {"candidate_limit": 20, "search_enabled": False}
+LISTS_OF_ACCOUNTS = ("user_posts", "user_page")
+FIRST = 15
+"""The place of a track whose song is paid for, and of which another music id has several videos."""
 
 
 def track(town: Stage, number: int) -> dict[str, Any]:
@@ -72,22 +84,179 @@ def kept_works(town: Stage, job_id: str) -> int:
     return int(found[0]["n"])
 
 
-def test_related_videos_are_verified_and_every_candidate_says_why(town: Stage) -> None:
-    client, known = town.start_api(), track(town, 1)
-    town.wait(lambda: job_claims.live_workers(town.control, PATIENCE_S))
-    asked = {"url": known["share_link"], "author_limit": 5, "candidate_limit": 20}
-    answer = client.get(DISCOVER, params=asked, timeout=PATIENCE_S)
+@dataclass(frozen=True)
+class Scanned:
+    """A track, the job of two for it that was scanned, the other one, and the result."""
+
+    track: dict[str, Any]
+    job_id: str
+    twin_id: str
+    document: dict[str, Any]
+
+    @property
+    def stops(self) -> dict[str, dict[str, Any]]:
+        return {source["surface"]: source for source in self.document["coverage"]["sources"]}
+
+
+@pytest.fixture(scope="module")
+def first_scan(running_town: Stage) -> Scanned:
+    """A scan by a worker that knows that the lists of accounts have refused lately."""
+    running_town.settle()
+    for surface in LISTS_OF_ACCOUNTS:
+        answer(running_town, surface, "empty_body")
+    known = track(running_town, FIRST)
+    assert known["is_paid"]
+    both = [running_town.ask(known[link], **SMALL) for link in ("prose", "share_link")]
+    document, _ = (completed(running_town, job_id) for job_id in both)
+    with running_town.instance() as instance:
+        both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
+    return Scanned(known, *both, document)
+
+
+def answer(town: Stage, surface: str, kind: str) -> None:
+    """Let the last three answers of a surface have been of one kind, whatever was before."""
+    host = "share.vidplat.localhost"
+    for _ in range(3):
+        surface_answers.note(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
+
+
+def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(
+    town: Stage, first_scan: Scanned
+) -> None:
+    first, second = first_scan.job_id, first_scan.twin_id
+    found = town.rows(
+        "select confirmed_count from marts.job_results where job_id in ($first, $second)",
+        first=first,
+        second=second,
+    )
+    assert len(found) == 2
+    assert found[0] == found[1]
+    with town.instance() as instance:
+        (begun,) = filter(None, map(instance.get_run_by_id, (first, second)))
+        run = ended_run(town, begun.run_id)
+        records = instance.get_records_for_run(run.run_id).records
+    assert run.status == DagsterRunStatus.SUCCESS
+    assert run.tags["dagster/partition"] == f"music:{first_scan.track['music_id']}"
+    assert run.remote_job_origin is not None
+    events = [record.event_log_entry.dagster_event for record in records]
+    materialized = {
+        "/".join(event.asset_key.path)
+        for event in events
+        if event is not None
+        and event.asset_key is not None
+        and event.event_type_value == "ASSET_MATERIALIZATION"
+    }
+    assert {"marts/confirmed_videos", "marts/rankings", "marts/job_results"} <= materialized
+
+
+def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(
+    town: Stage, first_scan: Scanned
+) -> None:
+    document = first_scan.document
+    coverage = document["coverage"]
+    chosen = {one["surface"]: one for one in coverage["decisions"]}
+    for surface in LISTS_OF_ACCOUNTS:
+        one = chosen[surface]
+        assert (one["tried"], one["latest_answers"], one["latest_refusals"]) == (0, 3, 3)
+    rows = town.rows(
+        "select unit, observed_count, method from marts.coverage_estimates where job_id = $id",
+        id=first_scan.job_id,
+    )
+    estimates = {
+        "music_id": coverage["estimates"]["music_ids"],
+        "video": coverage["estimates"]["videos"],
+    }
+    assert {row["unit"]: (row["observed_count"], row["method"]) for row in rows} == {
+        unit: (one["observed"], one["method"]) for unit, one in estimates.items()
+    }
+    assert estimates["video"]["observed"] == document["confirmed_count"]
+    left = [name for name in coverage["not_reached"] if name.startswith("user_posts:")]
+    # nor are the lists of accounts that the last round has shown
+    assert 0 < chosen["user_posts"]["left_sick"] <= len(left)
+    stops = {one["stop_reason"]: one["requests"] for one in coverage["sources"]}
+    assert stops["upstream_refused_lately"] == 0
+
+
+def test_the_song_of_the_music_service_is_the_first_reference(
+    town: Stage, first_scan: Scanned
+) -> None:
+    pairs = evidence(town, first_scan.job_id)
+    of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
+    assert {pair["reference_aweme_id"] for pair in of_song} == {first_scan.track["track_id"]}
+    assert any(pair["verdict"] == "confirmed" for pair in of_song)
+    for surface in ("service_track", "service_audio"):
+        assert first_scan.stops[surface]["stop_reason"] == "completed"
+    assert first_scan.document["confirmed_count"] > 0
+
+
+@pytest.mark.soak
+def test_a_whole_song_of_the_music_service_is_the_first_reference(town: Stage) -> None:
+    songs = town.world("/_world/tracks")["tracks"]
+    song = next(one for one in songs if one["track_id"] and not one["is_paid"])
+    job_id = town.ask(song["music_id"], music_id=song["music_id"], **SMALL)
+    document = completed(town, job_id)
+    pairs = evidence(town, job_id)
+    of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
+    assert {pair["reference_aweme_id"] for pair in of_song} == {song["track_id"]}
+    assert any(pair["verdict"] == "confirmed" for pair in of_song)
+    assert document["confirmed_count"] > 0
+
+
+def evidence(stage: Stage, job_id: str) -> list[dict[str, Any]]:
+    return stage.rows("select * from marts.audio_comparisons where job_id = $id", id=job_id)
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """What the service answers to a discovery of a copy of the first track, and its job."""
+
+    music_id: str
+    data: dict[str, Any]
+    job: Job
+
+
+@pytest.fixture(scope="module")
+def discovered(running_town: Stage, first_scan: Scanned) -> Discovered:
+    """A discovery on a platform whose pages of songs give nothing."""
+    town = running_town
+    town.settle()
+    town.fault(surface="service_track", kind="500", times=0)
+    confirmed = confirmed_ids(first_scan.document)
+    of_copies = copies(town, first_scan.track["music_id"]).most_common()
+    copy = next(music_id for music_id, _ in of_copies if music_id not in confirmed)
+    with service(town) as client:
+        answer = client.get(DISCOVER, params={"music_id": copy, "candidate_limit": 10})
     assert answer.status_code == 200, answer.text
     data = answer.json()["data"]
+    return Discovered(copy, data, town.job(data["job_id"]))
+
+
+@contextmanager
+def service(town: Stage) -> Iterator[TestClient]:
+    """The service over the stores of a stage, in this process."""
+    settings = ApiSettings(
+        _env_file=None, profile="sandbox", data_home=town.root / "home", sandbox_port=town.port
+    )
+    with (
+        build_app_from_settings(settings, feed=JobBroadcaster(limit=4)) as app,
+        TestClient(app, base_url="http://127.0.0.1") as client,
+    ):
+        yield client
+
+
+def test_related_videos_are_verified_and_every_candidate_says_why(
+    town: Stage, discovered: Discovered
+) -> None:
+    data = discovered.data
     TypeAdapter(DiscoveryResponse).validate_python(data)
-    truth = town.world(f"/_world/truth/{known['music_id']}")["works"]
+    truth = town.world(f"/_world/truth/{discovered.music_id}")["works"]
     same = {work["aweme_id"] for work in truth if work["relation"] == "same"}
     assert data["aweme_list"]
     assert {video["aweme_id"] for video in data["aweme_list"]} <= same
     assert all(video["association_type"] for video in data["aweme_list"])
     assert data["reference_works"]
     candidates = data["candidates"]
-    assert data["layer_counts"]["layer2_text_candidates"] == len(candidates) <= 20
+    assert data["layer_counts"]["layer2_text_candidates"] == len(candidates) <= 10
     assert all(entry["verdict"] != "pooled" for entry in candidates)
     rejected = [entry for entry in candidates if entry["verdict"] == "rejected"]
     assert rejected
@@ -99,9 +268,107 @@ def test_related_videos_are_verified_and_every_candidate_says_why(town: Stage) -
     assert kept["rows"] == kept["videos"] > 0
 
 
+def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(
+    town: Stage, discovered: Discovered
+) -> None:
+    pairs = evidence(town, discovered.job.job_id)
+    assert pairs
+    assert {pair["reference_source"] for pair in pairs} == {"platform"}
+
+
+def copies(town: Stage, music_id: str) -> Counter[str]:
+    """The other music ids of a recording, with how many public videos play it under them."""
+    works = town.world(f"/_world/truth/{music_id}")["works"]
+    return Counter(
+        work["music_id"]
+        for work in works
+        if work["music_id"] != music_id
+        and work["relation"] == "same"
+        and work["carries_recording"]
+        and work["is_public"]
+    )
+
+
+def confirmed_ids(document: dict[str, Any]) -> set[str]:
+    return {video["source_music_id"] for video in document["ranked"]}
+
+
+def look_up(town: Stage, *music_ids: str) -> None:
+    """Look for the recordings of a catalogue in all sounds that were measured."""
+    tracks = [
+        CatalogTrack(
+            given=ImportedTrack(key=f"music:{one}", input=one), position=place, music_id=one
+        )
+        for place, one in enumerate(music_ids)
+    ]
+    references = CatalogReferenceSounds(town.engine, tracks, None)
+    SoundMatches(references, None, limits=MatchThresholds()).find(lambda *_: None)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """The first track again, when a catalogue has looked for its recording in all sounds."""
+
+    copy: str
+    job_id: str
+    document: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def second_scan(running_town: Stage, first_scan: Scanned, discovered: Discovered) -> Repeated:
+    """On a platform with shell pages, without posts of accounts, with a login for the search and a
+    challenge for profiles.
+    """
+    town, music_id = running_town, first_scan.track["music_id"]
+    town.settle()
+    look_up(town, music_id, discovered.music_id)
+    switch_to(town.port, SwitchOutcome(mode="autumn-2026"))
+    town.fault(surface="user_info", kind="captcha", times=0)
+    try:
+        job_id = ask(town, FIRST, candidate_limit=15, refresh=True)
+        document = completed(town, job_id)
+    finally:
+        switch_to(town.port, GENEROUS)
+    return Repeated(discovered.music_id, job_id, document)
+
+
+def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(
+    second_scan: Repeated,
+) -> None:
+    """A catalogue's scan takes a video that only the scan of another track has fetched."""
+    assert second_scan.copy in confirmed_ids(second_scan.document)
+    sources = {one["surface"]: one for one in second_scan.document["coverage"]["sources"]}
+    assert sources["catalog_matches"]["items"] > 0
+    assert sources["catalog_matches"]["requests"] == 0
+
+
+def test_a_platform_that_demands_verification_gives_an_honest_short_result(
+    town: Stage, second_scan: Repeated
+) -> None:
+    told = town.rows(
+        "select surface, stop_reason from marts.coverage where job_id = $id", id=second_scan.job_id
+    )
+    stops = {row["surface"]: row["stop_reason"] for row in told}
+    assert stops["user_info"] == "upstream_verification"
+
+
+def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_stopped(
+    second_scan: Repeated,
+) -> None:
+    document = second_scan.document
+    assert document["confirmed_count"] > 0
+    chosen = {one["surface"]: one for one in document["coverage"]["decisions"]}
+    details = chosen["slides_info"]
+    assert details["answered"] == details["tried"] > 0
+    assert chosen.get("video_page", {"tried": 0})["tried"] <= 2
+    stops = {source["stop_reason"] for source in document["coverage"]["sources"]}
+    assert "upstream_structure_changed" not in stops
+    assert stops <= STOPS.keys()
+
+
 def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> None:
     title = track(town, 2)["title"]
-    values = scan_parameters({"candidate_limit": 20})
+    values = scan_parameters({"candidate_limit": 10})
     subject = keyword_subject(title)
     new = NewJob(
         kind="keyword_search", input=title, target=subject, music_id=None,
@@ -121,37 +388,6 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
     assert run.tags["dagster/partition"] == subject
 
 
-def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(town: Stage) -> None:
-    known = track(town, 3)
-    first, second = (
-        town.ask(known[link], **SMALL, verify_audio=False) for link in ("prose", "share_link")
-    )
-    assert {town.ended(job_id).status for job_id in (first, second)} == {"completed"}
-    found = town.rows(
-        "select confirmed_count from marts.job_results where job_id in ($first, $second)",
-        first=first,
-        second=second,
-    )
-    assert len(found) == 2
-    assert found[0] == found[1]
-    with town.instance() as instance:
-        (begun,) = filter(None, map(instance.get_run_by_id, (first, second)))
-        run = ended_run(town, begun.run_id)
-        records = instance.get_records_for_run(run.run_id).records
-    assert run.status == DagsterRunStatus.SUCCESS
-    assert run.tags["dagster/partition"] == f"music:{known['music_id']}"
-    assert run.remote_job_origin is not None
-    events = [record.event_log_entry.dagster_event for record in records]
-    materialized = {
-        "/".join(event.asset_key.path)
-        for event in events
-        if event is not None
-        and event.asset_key is not None
-        and event.event_type_value == "ASSET_MATERIALIZATION"
-    }
-    assert {"marts/confirmed_videos", "marts/rankings", "marts/job_results"} <= materialized
-
-
 def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
     town.hold("slides_info", after=12)
     job_id = ask(town, 4, candidate_limit=30, search_enabled=False)
@@ -166,75 +402,13 @@ def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
         assert run.status == DagsterRunStatus.CANCELED
 
 
-def test_a_platform_that_demands_verification_gives_an_honest_short_result(town: Stage) -> None:
-    town.fault(surface="slides_info", kind="captcha", nth=8, times=0)
-    job_id = ask(town, 5, **SMALL)
-    assert town.ended(job_id).status == "completed"
-    told = town.rows("select stop_reason from marts.coverage where job_id = $id", id=job_id)
-    assert "upstream_verification" in {row["stop_reason"] for row in told}
-
-
-def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_stopped(
-    town: Stage,
-) -> None:
-    """Shell pages, no posts of accounts, a search that asks for a login: the rest is read."""
-    switches = f"http://127.0.0.1:{town.port}/_world/switches"
-    LOCAL.post(switches, json={"mode": "autumn-2026"}).raise_for_status()
-    try:
-        document = completed(town, ask(town, 6, candidate_limit=20))
-    finally:
-        LOCAL.delete(switches).raise_for_status()
-    assert document["confirmed_count"] > 0
-    chosen = {one["surface"]: one for one in document["coverage"]["decisions"]}
-    details = chosen["slides_info"]
-    assert details["answered"] == details["tried"] > 0
-    assert chosen.get("video_page", {"tried": 0})["tried"] <= 2
-    stops = {source["stop_reason"] for source in document["coverage"]["sources"]}
-    assert "upstream_structure_changed" not in stops
-    assert stops <= STOPS.keys()
-
-
-def answer(town: Stage, surface: str, kind: str) -> None:
-    """Let the last three answers of a surface have been of one kind, whatever was before."""
-    host = "share.vidplat.localhost"
-    for _ in range(3):
-        surface_answers.note(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
-
-
-def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(town: Stage) -> None:
-    surfaces = ("user_posts", "user_page")
-    for surface in surfaces:
-        answer(town, surface, "empty_body")
-    job_id = ask(town, 6, **SMALL)
-    document = completed(town, job_id)
-    coverage = document["coverage"]
-    chosen = {one["surface"]: one for one in coverage["decisions"]}
-    for surface in surfaces:
-        one = chosen[surface]
-        assert (one["tried"], one["latest_answers"], one["latest_refusals"]) == (0, 3, 3)
-    rows = town.rows(
-        "select unit, observed_count, method from marts.coverage_estimates where job_id = $id",
-        id=job_id,
-    )
-    estimates = {
-        "music_id": coverage["estimates"]["music_ids"],
-        "video": coverage["estimates"]["videos"],
-    }
-    assert {row["unit"]: (row["observed_count"], row["method"]) for row in rows} == {
-        unit: (one["observed"], one["method"]) for unit, one in estimates.items()
-    }
-    assert estimates["video"]["observed"] == document["confirmed_count"]
-    left = [name for name in coverage["not_reached"] if name.startswith("user_posts:")]
-    assert len(left) == chosen["user_posts"]["left_sick"] > 0
-    stops = {one["stop_reason"]: one["requests"] for one in coverage["sources"]}
-    assert stops["upstream_refused_lately"] == 0
-
-
+@pytest.mark.soak
 def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
     job = town.ended(town.ask("1234567890123456789", music_id="1234567890123456789"))
     assert failure(job)["type"] == "invalid_music_input"
 
 
+@pytest.mark.soak
 def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Stage) -> None:
     nobody = "7361729694329545668"
     town.fault(surface="*", kind="reset", times=0)
@@ -243,98 +417,3 @@ def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Sta
     upstream = error["upstream"]
     assert isinstance(upstream, dict)
     assert upstream["surface"] == "music_info"
-
-
-def songs(stage: Stage, *, is_paid: bool) -> list[dict[str, Any]]:
-    """The tracks of the world with their song's page, of songs that are paid for or free."""
-    tracks: list[dict[str, Any]] = stage.world("/_world/tracks")["tracks"]
-    return [track for track in tracks if track["track_id"] and track["is_paid"] is is_paid]
-
-
-def evidence(stage: Stage, job_id: str) -> list[dict[str, Any]]:
-    return stage.rows("select * from marts.audio_comparisons where job_id = $id", id=job_id)
-
-
-@pytest.mark.parametrize(
-    "is_paid",
-    [
-        pytest.param(False, id="whole song", marks=pytest.mark.soak),
-        pytest.param(True, id="preview of a paid song"),
-    ],
-)
-def test_the_song_of_the_music_service_is_the_first_reference(town: Stage, is_paid: bool) -> None:
-    song = songs(town, is_paid=is_paid)[0]
-    job_id = town.ask(song["music_id"], music_id=song["music_id"], **OF_SONG)
-    document = completed(town, job_id)
-
-    pairs = evidence(town, job_id)
-    of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
-    assert {pair["reference_aweme_id"] for pair in of_song} == {song["track_id"]}
-    assert any(pair["verdict"] == "confirmed" for pair in of_song)
-    stops = {source["surface"]: source for source in document["coverage"]["sources"]}
-    assert stops["service_track"]["stop_reason"] == "completed"
-    assert stops["service_audio"]["stop_reason"] == "completed"
-    assert document["confirmed_count"] > 0
-
-
-def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(town: Stage) -> None:
-    song = songs(town, is_paid=False)[1]
-    town.fault(surface="service_track", kind="500", times=0)
-    job_id = town.ask(song["music_id"], music_id=song["music_id"], **OF_SONG)
-    completed(town, job_id)
-    pairs = evidence(town, job_id)
-    assert pairs
-    assert {pair["reference_source"] for pair in pairs} == {"platform"}
-
-
-def copies(town: Stage, music_id: str) -> Counter[str]:
-    """The other music ids of a recording, with how many public videos play it under them."""
-    works = town.world(f"/_world/truth/{music_id}")["works"]
-    return Counter(
-        work["music_id"]
-        for work in works
-        if work["music_id"] != music_id
-        and work["relation"] == "same"
-        and work["carries_recording"]
-        and work["is_public"]
-    )
-
-
-def refuse_lists_of_accounts(town: Stage) -> None:
-    for surface in ("user_posts", "web_user_page"):
-        town.fault(surface=surface, kind="captcha", times=0)
-
-
-def confirmed_ids(document: dict[str, Any]) -> set[str]:
-    return {video["source_music_id"] for video in document["ranked"]}
-
-
-def look_up(town: Stage, *music_ids: str) -> None:
-    """Look for the recordings of a catalogue in all sounds that were measured."""
-    tracks = [
-        CatalogTrack(
-            given=ImportedTrack(key=f"music:{one}", input=one), position=place, music_id=one
-        )
-        for place, one in enumerate(music_ids)
-    ]
-    references = CatalogReferenceSounds(town.engine, tracks, None)
-    SoundMatches(references, None, limits=MatchThresholds()).find(lambda *_: None)
-
-
-def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(town: Stage) -> None:
-    """A catalogue's scan takes a video that only the scan of another track has fetched."""
-    music_id = track(town, 16)["music_id"]
-    refuse_lists_of_accounts(town)
-    before = completed(town, ask(town, 16, **SMALL))
-    copy = next(one for one in copies(town, music_id) if one not in confirmed_ids(before))
-
-    town.settle()
-    completed(town, town.ask(copy, music_id=copy, **SMALL))
-    look_up(town, music_id, copy)
-    refuse_lists_of_accounts(town)
-    after = completed(town, ask(town, 16, refresh=True, **SMALL))
-
-    assert copy in confirmed_ids(after)
-    sources = {one["surface"]: one for one in after["coverage"]["sources"]}
-    assert sources["catalog_matches"]["items"] > 0
-    assert sources["catalog_matches"]["requests"] == 0

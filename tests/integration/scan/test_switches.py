@@ -1,8 +1,8 @@
 """Whole scans with a switch of the sandbox on do what is declared of it.
 
-The switches here are the most telling ones of `tests/switch_outcomes.py`, two of them in the full
-tier: one ends a surface by its answers, the other falsifies sounds. `make bench-switches` measures
-all of them. Each scan has a new home and a worker of its own, here as there.
+The switches here are the most telling ones of `tests/switch_outcomes.py`; `make bench-switches`
+measures all of them. Each scan has a new home and a worker of its own, here as there. In the full
+tier `test_scans.py` scans in the mode `autumn-2026`, and each switch is shown by itself.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ import pytest
 from tests.switch_outcomes import FURTHER_OUTCOMES, OUTCOMES, differences
 from tests.switch_scans import SwitchedPlatform, open_switched_platform
 
+pytestmark = pytest.mark.soak
 TELLING = (
     "search_2483",
     "status_code_8",
@@ -21,8 +22,7 @@ TELLING = (
     "media_altered",
     "code_10001010A",
 )
-SHORT = {"status_code_8", "media_altered"}
-"""Those of the full tier, which do not concern the search."""
+WITHOUT_SEARCH = {"status_code_8", "media_altered"}
 ROWS = {row.name: row for row in (*OUTCOMES, *FURTHER_OUTCOMES)}
 
 
@@ -35,14 +35,11 @@ def switched_platform(
         yield platform
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(one, marks=[] if one in SHORT else pytest.mark.soak) for one in TELLING],
-)
+@pytest.mark.parametrize("name", TELLING)
 def test_a_scan_does_what_is_declared_of_a_switch(
     name: str, switched_platform: SwitchedPlatform, tmp_path: Path
 ) -> None:
     found = switched_platform.scan(
-        tmp_path / "home", ROWS[name], candidate_limit=20, search_enabled=name not in SHORT
+        tmp_path / "home", ROWS[name], candidate_limit=20, search_enabled=name not in WITHOUT_SEARCH
     )
     assert differences(ROWS[name], found) == [], (found.stops, found.requests, found.decisions)

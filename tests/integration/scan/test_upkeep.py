@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dagster import DagsterRunStatus, job, op
+from dagster import DagsterInstance, DagsterRunStatus, job, op
 from typer.testing import CliRunner
 
 from api.cli.main import app
 from pipelines.open_stores import open_chosen_home
-from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.worker.maintenance import (
     MaintenanceReport,
     StoreMaintainer,
@@ -67,11 +66,10 @@ class Store:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Any]:
+def store(tmp_path: Path, instance: DagsterInstance) -> Iterator[Any]:
     settings = Settings(_env_file=None, profile="sandbox", data_home=tmp_path)
     with ExitStack() as stack:
         home = open_chosen_home(settings)
-        instance = stack.enter_context(open_instance(home))
         keeper = open_maintainer(settings, home, instance, stack)
         engine = stack.enter_context(closing(Engine(keeper.lake)))
         yield Store(keeper, engine, datetime.now(UTC))

@@ -30,6 +30,7 @@ ID = re.compile(
 )
 
 
+@cache
 def ids_in_pages() -> dict[str, str]:
     """Return each id with a file that shows it; responses of examples have ids of their own."""
     paths = [ROOT / page for page in PAGES if page not in OWN_IDS]
