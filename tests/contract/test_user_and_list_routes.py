@@ -11,7 +11,6 @@ from pydantic import SecretStr
 from starlette.testclient import TestClient
 
 from api.app import create_app
-from api.cli.processes.child_processes import find_port
 from api.responses.documents import Envelope, ErrorData
 from api.routes.dependencies import Services
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
@@ -19,8 +18,9 @@ from api.server.health import Readiness
 from api.services.reads.sources import Sources
 from api.services.reads.track_lists import hashtag_list_source, music_list_source
 from api.settings import ApiSettings
+from pipelines.platform.providers.provider import Provider
 from sandbox.mock.provider import open_world
-from tests.reads import Desk, Scripted, ScriptedSources, open_reads
+from tests.reads import Desk, ScriptedSources, open_reads
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
@@ -324,14 +324,27 @@ def test_the_newest_and_the_hottest_come_first(client: TestClient) -> None:
     assert likes[: len(known)] == known
 
 
+class RefusingProvider:
+    """A source that answers every question with a refusal."""
+
+    def __init__(self, inner: Provider) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    async def ask(self, question: Any, _request: Any) -> Any:
+        raise EmptyAnswerError("no", surface=question.name)
+
+
 class RefusedSources(ScriptedSources):
-    """The script is met before demo data stands in."""
+    """The public source refuses before demo data stands in."""
 
     @override
     def _captures(self, build: Callable[..., Any], name: str, **options: Any) -> Any:
         def refused(*arguments: Any, **options: Any) -> Any:
             built = build(*arguments, **options)
-            built._real = Scripted(built._real, self.script)
+            built._real = RefusingProvider(built._real)
             return built
 
         return Sources._captures(self, refused, name, **options)
@@ -342,11 +355,9 @@ def refusing(tmp_path: Path) -> Iterator[Desk]:
     """A public source that refuses everything, with demo data to stand in."""
     settings = {
         "data_provider": "vidplat-public", "profile": "sandbox", "public_fallback_to_mock": True,
-        "sandbox_port": find_port(),  # another sandbox may run on this machine
     }  # fmt: skip
     with open_reads(tmp_path, **settings) as desk:
         desk.sources.__class__ = RefusedSources
-        desk.script.errors["*"] = EmptyAnswerError("no", surface="user_posts")
         yield desk
 
 
