@@ -1,4 +1,4 @@
-"""Empty tables of a lake, made once in a run of the tests and copied into each new lake.
+"""Empty tables of a lake, made once in a run of the tests and linked into each new lake.
 
 A lake has some forty tables, and making one takes 9 ms: a third of a second in each of a thousand
 tests. Tests of the making itself ask for `tables_made_anew`, and each process that a test starts
@@ -29,7 +29,7 @@ CONTRACTS = {table.name: table for table in TABLES}
 
 
 class EmptyTables:
-    """Puts copies of empty tables into a new lake, as if it had been opened before."""
+    """Puts empty tables into a new lake, as if it had been opened before."""
 
     def __init__(self, shared: SharedFolder) -> None:
         self._shared = shared
