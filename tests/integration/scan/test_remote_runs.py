@@ -61,7 +61,8 @@ def scanned(town: Orchestrator) -> Scanned:
         assert job.status == "completed", job.error
     with stage.instance() as instance:
         both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
-    return Scanned(track, *both)
+    job_id, twin_id = both
+    return Scanned(track, job_id, twin_id)
 
 
 def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(

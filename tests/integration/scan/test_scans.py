@@ -110,7 +110,8 @@ def first_scan(running_town: Stage) -> Scanned:
     document, _ = (completed(running_town, job_id) for job_id in both)
     with running_town.instance() as instance:
         both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
-    return Scanned(known, *both, document)
+    job_id, twin_id = both
+    return Scanned(known, job_id, twin_id, document)
 
 
 def answer(town: Stage, surface: str, kind: str) -> None:
