@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +16,13 @@ class SharedFolder:
     def file(self, name: str, make: Callable[[Path], object]) -> Path:
         """The file of this name. `make` writes it, unless another process has done so.
 
-        Two processes may make one at the same time: both write the same bytes, and the rename
-        shows nobody a half.
+        Two processes may make one at the same time: the first one's stays, and is shown whole.
         """
         place = self.path / name
         if not place.exists():
             draft = self.path / f"{os.getpid()}-{name}"
             make(draft)
-            draft.replace(place)
+            with suppress(FileExistsError):
+                place.hardlink_to(draft)
+            draft.unlink()
         return place
