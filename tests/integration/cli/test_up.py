@@ -1,9 +1,9 @@
 """One `sametrack up` with a token, from its ready line to its end.
 
 It starts everything on ports of loopback, none of which answers a stranger. It revives a dead
-worker, and takes all along when it ends. Every line of every log is JSON then, whatever happened to
-scans and processes. The same sweeps of routes, with more callers, are in process in
-tests/contract/test_open_paths.py and test_dagster_access.py.
+worker, runs scans and what is launched in Dagster, and takes all along when it ends. Every line of
+every log is JSON then, whatever happened to scans and processes. The same sweeps of routes, with
+more callers, are in process in tests/contract/test_open_paths.py and test_dagster_access.py.
 """
 
 import http.client
@@ -29,7 +29,11 @@ from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from tests.children import end_group
 from tests.dagster_routes import open_dagster_app, routes_of
 from tests.integration.cli.conftest import ALWAYS, Watch
+from tests.integration.scan.orchestrator import LAUNCH, PLACE, RUN
 from tests.stage import PATIENCE_S, wait_for
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.home.folder import open_home
+from warehouse.lake.reading import open_lake_for_reading
 
 TOKEN = "token-of-the-owner"
 OWNER = {"Authorization": f"Bearer {TOKEN}"}
@@ -94,6 +98,12 @@ class Up:
             called.request(method, path, None if body is None else json.dumps(body), headers)
             return json.loads(called.getresponse().read())
 
+    def graphql(self, text: str, **variables: object) -> Any:
+        """What Dagster's UI is answered, by the only field that is asked for."""
+        body = {"query": text, "variables": variables}
+        (answer,) = self.call(self.ui, "POST", "/graphql", body)["data"].values()
+        return answer
+
     def request(self, text: str) -> str:
         answer = self.call(self.api, "POST", JOBS, {"input": text, "candidate_limit": 15})
         return str(answer["data"]["job_id"])
@@ -112,13 +122,25 @@ class Up:
 
     def reasons(self) -> list[str]:
         """Why runs of `request_scan` have failed, as Dagster shows it."""
-        runs = self.call(self.ui, "POST", "/graphql", {"query": FAILED})["data"]["runsOrError"]
         return [
             event["error"]["message"]
-            for run in runs["results"]
+            for run in self.graphql(FAILED)["results"]
             for event in run["eventConnection"]["events"]
             if event.get("error")
         ]
+
+    def requests_of_the_platform(self) -> int:
+        answer = self.call(self.sandbox, "GET", "/_world/access-log/requests?limit=10000")
+        return len(answer["requests"])
+
+    def ranking_of(self, job_id: str) -> list[dict[str, Any]]:
+        lake = open_lake_for_reading(open_home(self.folder / "data", "sandbox").lake_url)
+        with closing(Engine(lake)) as engine:
+            return engine.rows(
+                "select * exclude (job_id, committed_at) from marts.rankings "
+                "where job_id = $id order by rank",
+                {"id": job_id},
+            )
 
     def log_lines(self) -> dict[str, list[dict[str, Any]]]:
         logs = (self.folder / "data" / "sandbox" / "logs").glob("*.log")
@@ -222,18 +244,35 @@ def test_no_operation_of_the_service_answers_without_the_token(up: Up) -> None:
     assert status(up.api, "GET", "/api/v1/sametrack/jobs", **OWNER) == 200
 
 
-def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(up: Up) -> None:
-    """What their processes wrote into the logs is asserted at the end of `up`."""
-    tracks = up.call(up.sandbox, "GET", "/_world/tracks")["tracks"]
-    killed, unknown = up.request(tracks[0]["music_id"]), up.request(UNKNOWN_TRACK)
-    up.wait_until_it_runs(killed)
-    up.kill_scan()
-    config = {"ops": {"hand_in_scan": {"config": {"input": "no link"}}}}
-    launch = {"query": REQUEST, "variables": {"config": json.dumps(config)}}
-    assert "LaunchRunSuccess" in json.dumps(up.call(up.ui, "POST", "/graphql", launch))
-    wait_for(lambda: up.status(killed) == "completed" and up.status(unknown) == "failed")
+@dataclass(frozen=True)
+class Scanned:
+    """The tracks of the world, and the job of the first one, whose run was killed once."""
 
-    cancelled = up.request(tracks[1]["music_id"])
+    tracks: list[dict[str, Any]]
+    job_id: str
+
+
+@pytest.fixture(scope="module")
+def scanned(up: Up) -> Scanned:
+    tracks = up.call(up.sandbox, "GET", "/_world/tracks")["tracks"]
+    job_id = up.request(tracks[0]["music_id"])
+    up.wait_until_it_runs(job_id)
+    up.kill_scan()
+    wait_for(lambda: up.status(job_id) not in {"queued", "running"})
+    return Scanned(tracks, job_id)
+
+
+def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(
+    up: Up, scanned: Scanned
+) -> None:
+    """What their processes wrote into the logs is asserted at the end of `up`."""
+    assert up.status(scanned.job_id) == "completed"
+    unknown = up.request(UNKNOWN_TRACK)
+    config = {"ops": {"hand_in_scan": {"config": {"input": "no link"}}}}
+    assert up.graphql(REQUEST, config=json.dumps(config))["__typename"] == "LaunchRunSuccess"
+    wait_for(lambda: up.status(unknown) == "failed")
+
+    cancelled = up.request(scanned.tracks[1]["music_id"])
     up.wait_until_it_runs(cancelled)
     up.call(up.api, "DELETE", f"{JOBS}/{cancelled}")
     wait_for(lambda: up.status(cancelled) == "cancelled")
@@ -244,3 +283,24 @@ def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(up: Up) ->
     assert [line["job_id"] for line in refused] == [unknown]
     printed = (up.folder / "data" / "sandbox" / "dagster" / "storage").glob("*/compute_logs/*.err")
     assert any(path.stat().st_size for path in printed), "what steps print is kept"
+
+
+def test_one_asset_is_made_again_from_the_launchpad_without_a_request(
+    up: Up, scanned: Scanned
+) -> None:
+    asked = up.requests_of_the_platform()
+    made_together = [{"path": ["marts", name]} for name in ("rankings", "account_summaries")]
+    partition = f"music:{scanned.tracks[0]['music_id']}"
+    given = {
+        "selector": {**PLACE, "jobName": "__ASSET_JOB", "assetSelection": made_together},
+        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
+        "mode": "default",
+        "runConfigData": {},
+    }
+    again = up.graphql(LAUNCH, p=given)["run"]["runId"]
+    wait_for(lambda: up.graphql(RUN, id=again)["status"] in {"SUCCESS", "FAILURE"}, every_s=0.5)
+    ranked = up.ranking_of(again)
+    assert ranked
+    assert ranked == up.ranking_of(scanned.job_id)
+    assert up.requests_of_the_platform() == asked
+    assert up.status(again) == "cancelled", "without a result there is no other end"

@@ -1,7 +1,8 @@
 """Scans that the orchestrator launches itself: code server, web server, daemon and worker.
 
-They share one orchestrator, whose storages and whose control store are in PostgreSQL. A killed
-remote run is in the soak; the full tier kills a worker in `test_resuming.py`.
+They share one orchestrator, whose storages and whose control store are in PostgreSQL. The full tier
+launches an asset in `sametrack up` (../cli/test_up.py), and tries every move of a remote run in
+process (test_worker.py).
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
 from tests.postgres import new_database
 from tests.stage import Stage, open_stage
 
+pytestmark = pytest.mark.soak
 REQUESTS = "/_world/access-log/requests?limit=10000"
 SMALL: dict[str, Any] = {"candidate_limit": 10, "search_enabled": False}
 UNHEARD: dict[str, Any] = {**SMALL, "verify_audio": False}
@@ -112,7 +114,6 @@ def test_one_asset_is_made_again_from_the_launchpad_without_a_request(
     assert stage.job(again).status == "cancelled"  # without a result there is no other end
 
 
-@pytest.mark.soak
 def test_a_track_is_scanned_from_the_launchpad(town: Orchestrator, scanned: Scanned) -> None:
     stage = town.stage
     track = town.add_track(scanned.track["music_id"])
@@ -123,7 +124,6 @@ def test_a_track_is_scanned_from_the_launchpad(town: Orchestrator, scanned: Scan
     assert len(stage.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
 
 
-@pytest.mark.soak
 def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +134,6 @@ def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
     assert_it_goes_on(stage)
 
 
-@pytest.mark.soak
 def test_a_remote_run_that_is_killed_goes_on_with_all_stores_in_postgresql(
     town: Orchestrator,
 ) -> None:
