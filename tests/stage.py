@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from dagster import AssetKey, DagsterInstance
+from dagster import AssetKey, DagsterInstance, DagsterRun
 
 from api.cli.processes.child_processes import (
     Child,
@@ -238,6 +238,16 @@ class Stage:
             return job if job.finished_at is not None else None
 
         return wait_for(look, max_wait_s=max_wait_s, every_s=0.1)
+
+    def ended_run(self, run_id: str) -> DagsterRun:
+        """Wait for the end of a run, which comes a moment after that of its job."""
+        with self.instance() as instance:
+
+            def look() -> DagsterRun | None:
+                run = instance.get_run_by_id(run_id)
+                return run if run is not None and run.is_finished else None
+
+            return wait_for(look)
 
     def rows(self, sql: str, **params: object) -> list[dict[str, Any]]:
         self.engine.refresh()

@@ -260,9 +260,7 @@ def assert_it_goes_on(stage: Stage, job_id: str, calm: Undisturbed, *, attempt: 
     assert {surface for surface, _ in asked - expected} <= {"play"}
     assert checkpoints(stage, job_id)[-1] == ("rankings", None), "kept for single steps"
     assert scan_journal.read(stage.control, job_id, since=0) == []
-    with stage.instance() as instance:
-        last = instance.get_run_by_id(run_id(job_id, attempt))
-    assert last is not None
+    last = stage.ended_run(run_id(job_id, attempt))
     assert (last.tags[JOB_TAG], last.is_success) == (job_id, True)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from dagster import DagsterRun, DagsterRunStatus
+from dagster import DagsterRunStatus
 from pydantic import TypeAdapter
 from starlette.testclient import TestClient
 
@@ -23,7 +23,7 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
-from tests.stage import Stage, wait_for
+from tests.stage import Stage
 from tests.switch_outcomes import GENEROUS, SwitchOutcome
 from tests.switch_scans import switch_to
 from warehouse.control import jobs
@@ -66,17 +66,6 @@ def completed(town: Stage, job_id: str) -> dict[str, Any]:
     document = read_result_document(town.engine, job_id)
     assert document is not None
     return document
-
-
-def ended_run(town: Stage, run_id: str) -> DagsterRun:
-    """The run of a job, which ends a moment after the job."""
-    with town.instance() as instance:
-
-        def look() -> DagsterRun | None:
-            run = instance.get_run_by_id(run_id)
-            return run if run is not None and run.is_finished else None
-
-        return wait_for(look)
 
 
 def kept_works(town: Stage, job_id: str) -> int:
@@ -134,7 +123,7 @@ def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(
     assert found[0] == found[1]
     with town.instance() as instance:
         (begun,) = filter(None, map(instance.get_run_by_id, (first, second)))
-        run = ended_run(town, begun.run_id)
+        run = town.ended_run(begun.run_id)
         records = instance.get_records_for_run(run.run_id).records
     assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == f"music:{first_scan.track['music_id']}"
@@ -384,7 +373,7 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
     assert related["high_relevance_count"] > 0
     assert all(title in term["term"] for term in related["pagination"]["terms"])
     assert any(video["statistics_complete"] for video in related["aweme_list"])
-    run = ended_run(town, job_id)
+    run = town.ended_run(job_id)
     assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == subject
 
@@ -397,7 +386,7 @@ def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
     job = town.ended(job_id)
     assert (job.status, job.error) == ("cancelled", None)
     assert kept_works(town, job_id) >= 8
-    assert ended_run(town, job_id).status == DagsterRunStatus.CANCELED
+    assert town.ended_run(job_id).status == DagsterRunStatus.CANCELED
 
 
 @pytest.mark.soak
