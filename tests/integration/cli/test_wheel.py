@@ -1,8 +1,7 @@
 """The wheel contains everything that the product reads at run time, and nothing of its user.
 
-Installed, it works in another folder, without the extras and without the clone. It scans a small
-world to its end here; its whole demo and its `up` are in `make soak`. The `up` of the clone is in
-`test_up.py`.
+Installed, it works in another folder, without the extras and without the clone. Its scan, its demo
+and its `up` are in `make soak`. The `up` of the clone is in `test_up.py`.
 """
 
 import hashlib
@@ -154,6 +153,7 @@ def test_it_is_loaded_from_its_environment_without_the_extras(
         assert f"'{library}'" in done.stdout
 
 
+@pytest.mark.soak
 def test_it_scans_a_world_of_its_own_with_nothing_but_this_machine(
     run: Run, tmp_path: Path
 ) -> None:

@@ -150,6 +150,7 @@ def test_what_detail_pages_withhold_is_taken_from_the_app_and_its_rounding_is_ma
     assert all((row["digg_count"] or 0) < 10_000 for row in rows if row["is_exact"])
 
 
+@pytest.mark.soak
 def test_a_login_prompt_ends_the_list_by_name_and_the_scan_completes(scans: Scans) -> None:
     scans.device(prompt="login", prompt_after=2)
     job = scans.ended(**QUICK)

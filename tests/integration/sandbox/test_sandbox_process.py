@@ -50,6 +50,7 @@ def _is_renderer(process: psutil.Process) -> bool:
     return "spawn_main" in " ".join(process.cmdline())
 
 
+@pytest.mark.soak
 def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(
     world: SandboxWorld, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_failing_seed_says_how_to_replay_it_and_fails_in_the_same_way_again() 
     assert "make simulate SEED=1 DAYS=1" in told[0]
 
 
+@pytest.mark.soak
 def test_the_command_divides_the_seeds_among_processes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
