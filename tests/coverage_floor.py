@@ -44,6 +44,7 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/reports/figures/header.py": _KERNEL,
     "pipelines/reports/figures/report.py": _KERNEL,
     "sandbox/__main__.py": _PROGRAM,
+    "warehouse/exports/package_contents/report_numbers.py": _PROGRAM,
     "pipelines/scan/service/open_service.py": _COMMAND,
 }
 """Modules below the floor, each with the reason why no watched process takes more of it."""

@@ -127,9 +127,9 @@ def _serve(folder: Path) -> Iterator[str]:
 
 
 def new_database(server: str) -> str:
-    """Make an empty place on a server of `postgres_server`; returns its address.
+    """Make an empty schema on a server of `postgres_server`; returns an address that leads to it.
 
-    A schema: a database is 300 files, which take a second to write and to delete.
+    A database of its own is 300 files, which take a second to write and to delete.
     """
     name = f"test_{next(_numbers)}"
     with psycopg.connect(f"postgresql://{server}/postgres", autocommit=True) as admin:

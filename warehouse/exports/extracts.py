@@ -14,7 +14,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.queries.results import JOBS_OF_TRACKS, read_result_document
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
-from warehouse.tables import RELATIONS, STAR, Column, Table
+from warehouse.tables import RELATIONS, Column, Table
 from warehouse.tables.column import BYTES
 
 ALL_TABLES = "all"
@@ -211,8 +211,7 @@ def read_batches(
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
     sql = f"select {names} {_source(extract)} order by {listed}"
-    if any(view.name in sql for view in STAR):
-        engine.show_star()
+    engine.show_star()
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
         for batch in chain([nothing], reader):  # the first one carries the columns

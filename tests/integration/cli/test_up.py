@@ -29,7 +29,7 @@ from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from tests.children import end_group
 from tests.dagster_routes import open_dagster_app, routes_of
 from tests.integration.cli.conftest import ALWAYS, Watch
-from tests.integration.scan.orchestrator import LAUNCH, PLACE, RUN
+from tests.integration.scan.orchestrator import LAUNCH, RUN, launch_parameters
 from tests.stage import PATIENCE_S, wait_for
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
@@ -288,19 +288,13 @@ def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(
 def test_one_asset_is_made_again_from_the_launchpad_without_a_request(
     up: Up, scanned: Scanned
 ) -> None:
-    asked = up.requests_of_the_platform()
-    made_together = [{"path": ["marts", name]} for name in ("rankings", "account_summaries")]
-    partition = f"music:{scanned.tracks[0]['music_id']}"
-    given = {
-        "selector": {**PLACE, "jobName": "__ASSET_JOB", "assetSelection": made_together},
-        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
-        "mode": "default",
-        "runConfigData": {},
-    }
-    again = up.graphql(LAUNCH, p=given)["run"]["runId"]
+    requests_before = up.requests_of_the_platform()
+    track = f"music:{scanned.tracks[0]['music_id']}"
+    launch = launch_parameters(track, "marts/rankings", "marts/account_summaries")
+    again = up.graphql(LAUNCH, p=launch)["run"]["runId"]
     wait_for(lambda: up.graphql(RUN, id=again)["status"] in {"SUCCESS", "FAILURE"}, every_s=0.5)
     ranked = up.ranking_of(again)
     assert ranked
     assert ranked == up.ranking_of(scanned.job_id)
-    assert up.requests_of_the_platform() == asked
+    assert up.requests_of_the_platform() == requests_before
     assert up.status(again) == "cancelled", "without a result there is no other end"

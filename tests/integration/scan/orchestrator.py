@@ -10,6 +10,7 @@ from pipelines.orchestration.instance import dagster_environment
 from pipelines.settings import Settings
 from tests.stage import LOCAL, Stage, wait_for
 
+ASSET_JOB = "__ASSET_JOB"
 PLACE = {"repositoryName": "__repository__", "repositoryLocationName": "sametrack"}
 
 LAUNCH = """mutation($p: ExecutionParams!) { launchPipelineExecution(executionParams: $p) {
@@ -24,6 +25,17 @@ RUNS_OF = """query($id: String!) { partitionBackfillOrError(backfillId: $id) {
     ... on PartitionBackfill { status runs(limit: 10) { id status } } } }"""
 ERRORS = """query($id: ID!) { logsForRun(runId: $id, limit: 1000) {
     ... on EventConnection { events { ... on ErrorEvent { error { message } } } } } }"""
+
+
+def launch_parameters(partition: str, *assets: str, job: str = ASSET_JOB) -> dict[str, Any]:
+    """What the launchpad sends: assets of a partition, or a job for it."""
+    keys = [{"path": asset.split("/")} for asset in assets]
+    return {
+        "selector": PLACE | {"jobName": job, "assetSelection": keys or None},
+        "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
+        "mode": "default",
+        "runConfigData": {},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +62,10 @@ class Orchestrator:
             instance.add_dynamic_partitions("tracks", [f"music:{music_id}"])
         return f"music:{music_id}"
 
-    def launch(self, partition: str, *assets: str, job: str = "__ASSET_JOB") -> str:
+    def launch(self, partition: str, *assets: str, job: str = ASSET_JOB) -> str:
         """Materialize assets of a partition, or launch a job for it; returns the run."""
-        keys = [{"path": asset.split("/")} for asset in assets]
-        given = {
-            "selector": PLACE | {"jobName": job, "assetSelection": keys or None},
-            "executionMetadata": {"tags": [{"key": "dagster/partition", "value": partition}]},
-            "mode": "default",
-            "runConfigData": {},
-        }
-        return str(self.ask(LAUNCH, p=given)["run"]["runId"])
+        parameters = launch_parameters(partition, *assets, job=job)
+        return str(self.ask(LAUNCH, p=parameters)["run"]["runId"])
 
     def retry(self, run_id: str) -> str:
         """Retry a run from its failure; returns the new run."""
