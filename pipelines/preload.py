@@ -1,8 +1,12 @@
 """Loaded once by the fork server of a worker, and shared by the processes that it forks.
 
-They execute the runs of scans (`orchestration/runs/local.py`), decode sounds and compare those of
-catalogues.
+They execute the runs of scans (`orchestration/runs/local.py`) and compare sounds of catalogues.
 """
+
+import gc
+
+import httpx2
+import pyarrow as pa
 
 from pipelines import definitions
 from pipelines.audio.index import reference_index
@@ -12,5 +16,9 @@ from warehouse.records.jobs import JOB_KINDS
 
 verify.warm_up()
 reference_index.warm_up()
+httpx2.Client(verify=False).close()  # the first client loads the libraries below it
+pa.Table.from_pylist([{"row": 0}])  # loads pandas, where it is installed
 for kind in JOB_KINDS:
     definitions.defs.resolve_job_def(kind)
+# As its documentation advises before a fork: a child's collector would copy all that is shared.
+gc.freeze()
