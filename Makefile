@@ -67,19 +67,19 @@ up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two s
 	@$(BIN)/python -m deploy.local --workers $(or $(WORKERS),3) --latency-ms $(or $(LATENCY_MS),0)
 
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
-	@$(PYTEST) -m quick
+	@$(PYTEST) -m '$(or $(TIERS),quick)'
 
 check: export MEASURED = -p tests.measured
 check: env forget-coverage ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
 	@# Side by side: mypy, and most commands of the pages, keep no more than one core busy.
 	@$(MAKE) --no-print-directory --jobs 3 static all-tests follow-pages
 
-all-tests: test
-	@$(PYTEST) -m full --numprocesses 4
+all-tests: # in one go: each process collects the tests once
+	@$(MAKE) --no-print-directory test TIERS='quick or full'
 	@$(BIN)/python -m tests.coverage_floor
 
 follow-pages: env
-	@$(BIN)/python -m tests.follow_pages --without-tests
+	@$(BIN)/python -m tests.follow_pages --in-check
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package validate-store fmt lint arch
@@ -95,6 +95,7 @@ test-busy: env ## by hand: the quick tests 20 times, in 20 orders, while every c
 
 soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simulated week
 	@$(PYTEST) -m soak
+	@$(PYTEST) -m hypothesis --hypothesis-profile thorough
 	@$(BIN)/python -m benchmarks.fuzz.kills --moments $(or $(MOMENTS),100)
 	@$(BIN)/python -m benchmarks.truth.week
 

@@ -3,22 +3,16 @@
 They execute the runs of scans (`orchestration/runs/local.py`) and compare sounds of catalogues.
 """
 
-import gc
-
 import httpx2
 import pyarrow as pa
 
 from pipelines import definitions
-from pipelines.audio.index import reference_index
 from pipelines.audio.matching import verify
 from pipelines.catalog import sound_matches  # noqa: F401 -- what catalogues compare with
 from warehouse.records.jobs import JOB_KINDS
 
 verify.warm_up()
-reference_index.warm_up()
 httpx2.Client(verify=False).close()  # the first client loads the libraries below it
 pa.Table.from_pylist([{"row": 0}])  # loads pandas, where it is installed
 for kind in JOB_KINDS:
     definitions.defs.resolve_job_def(kind)
-# As its documentation advises before a fork: a child's collector would copy all that is shared.
-gc.freeze()

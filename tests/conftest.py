@@ -33,7 +33,9 @@ gc.disable()  # until all tests are collected: nothing of that is garbage
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
 pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
 
-settings.register_profile("sametrack", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RULES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("sametrack", RULES, max_examples=50)
+settings.register_profile("thorough", RULES, max_examples=500)  # `make soak`
 settings.load_profile("sametrack")
 
 ROOT = f"{Path(__file__).parent}{os.sep}"
@@ -110,15 +112,16 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Let the interpreter free everything when it ends; DuckDB reports what outlives it as leaked.
 
-    Hypothesis never removes its callback of the collector, which keeps all modules alive. In some
-    orders of the tests one process still reports objects, and what holds them was not found. So
-    processes that share the tests, which have nothing more to say here, close their stderr.
+    Hypothesis never removes its callback of the collector, which keeps all modules alive. Processes
+    that share the tests, which have nothing more to say here, close their stderr instead: that is
+    quicker, and in some orders of the tests one still reports objects whose holder was not found.
     """
-    gc.unfreeze()
-    gc.callbacks.clear()
     if hasattr(config, "workerinput"):
         with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), 2)
+    else:
+        gc.unfreeze()
+        gc.callbacks.clear()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -3,6 +3,9 @@
 Every `sh` and `python` block of README, then those under "Five minutes" of each page of `docs/`, is
 run verbatim and in order; `docs/testing.md` has the rule. A command with the remark "in its own
 terminal" runs beside the others until the end and is stopped by Ctrl-C.
+
+`make check`, which has just made an environment and runs the tests, lends the clone the first and
+leaves `make test` out.
 """
 
 import argparse
@@ -33,6 +36,8 @@ PORTS = {
     "SANDBOX_PORT": ApiSettings.model_fields["sandbox_port"].default,
     "--dagster-port": DAGSTER_PORT,
 }
+MADE_BY_ENV = (".venv", ".venv-tools", "api/client/answers.py", "api/client/blocking")
+"""What `make env` makes in a clone."""
 FOREIGN = re.compile(r"(DAGSTER_|PYTHON|PYTEST|SAMETRACK_|MAKE|MFLAGS|VIRTUAL_ENV|COVERAGE)")
 
 
@@ -65,6 +70,14 @@ def stated_status(command: str) -> int:
     """Return the exit status that the page states in a remark; 0 without one."""
     stated = STATED.search(command)
     return int(stated[1]) if stated else 0
+
+
+def lend_environment(clone: Path) -> None:
+    """Link what `make env` has made here into a clone, where it is up to date."""
+    for name in MADE_BY_ENV:
+        (clone / name).symlink_to(ROOT / name)
+    for name in ("requirements.lock", "pyproject.toml"):
+        os.utime(clone / name, (0, 0))  # new files would make `make` install anew
 
 
 class Newcomer:
@@ -186,7 +199,11 @@ def main() -> int:
     """Follow the pages; return 1 if one of them is wrong."""
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("--today", help="day on which the sandbox ends, as in 2026-02-28")
-    reader.add_argument("--without-tests", action="store_true", help="leave `make test` out")
+    reader.add_argument(
+        "--in-check",
+        action="store_true",
+        help="without `make test`, with the environment of here",
+    )
     given = reader.parse_args()
     if problems := ports_in_use():
         print("\n".join(problems), file=sys.stderr)
@@ -197,7 +214,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="sametrack-pages-") as folder:
         clone = Path(folder) / "sametrack"
         subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
-        newcomer = Newcomer(clone, today=given.today, is_without_tests=given.without_tests)
+        if given.in_check:
+            lend_environment(clone)
+        newcomer = Newcomer(clone, today=given.today, is_without_tests=given.in_check)
         try:
             follow(newcomer)
         except StepFailedError as error:

@@ -79,7 +79,7 @@ def describe(app: FastAPI) -> None:
 
     def openapi() -> Document:
         if not document:
-            document.update(_build(app))
+            document.update(build(app))
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]  # the documented way to replace it
@@ -96,7 +96,8 @@ def parameter_names(route: object) -> frozenset[str]:
     return frozenset(name for model in models for name in model.model_fields)
 
 
-def _build(app: FastAPI) -> Document:
+def build(app: FastAPI) -> Document:
+    """Return the description of an application's routes."""
     document = get_openapi(
         title=app.title,
         version=app.version,

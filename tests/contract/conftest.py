@@ -13,11 +13,13 @@ from typing import Any
 import httpx2
 import pytest
 import structlog
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from api.app import create_app
 from api.client import AsyncClient, Client, Connection
+from api.openapi import description
 from api.routes.dependencies import Services
 from api.server.access.sessions import SessionStore
 from api.server.health import Readiness
@@ -207,6 +209,23 @@ def open_service(root: Path) -> Iterator[Service]:
     ) as control:
         found.append(Service(control))
         yield found[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _routes_are_described_once() -> Iterator[None]:
+    """The API description follows from the routes of an application, and takes a second."""
+    documents: dict[tuple[str, ...], Document] = {}
+    build = description.build
+
+    def kept(app: FastAPI) -> Document:
+        paths = tuple(str(getattr(route, "path", route)) for route in app.routes)
+        if paths not in documents:
+            documents[paths] = build(app)
+        return documents[paths]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(description, "build", kept)
+        yield
 
 
 @pytest.fixture

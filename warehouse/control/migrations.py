@@ -243,7 +243,8 @@ def migrate(
     MARKS.create(connection, checkfirst=True)
     marks = {row.name: row.value for row in connection.execute(select(MARKS))}
     if not marks:
-        METADATA.create_all(connection)
+        others = [table for table in METADATA.sorted_tables if table is not MARKS]
+        METADATA.create_all(connection, tables=others, checkfirst=False)
         _set_mark(connection, "world", world)
         _set_mark(connection, "schema_version", str(newest))
         return

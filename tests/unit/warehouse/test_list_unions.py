@@ -334,7 +334,7 @@ CAPTURES = st.tuples(IDS, st.sampled_from([0, 0, 20]), st.sampled_from(["ok", "o
     ),
     st.sampled_from(["public", "likes", "newest"]),
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_a_walk_has_no_gap_and_no_repeat_whatever_is_captured_meanwhile(
     connection: duckdb.DuckDBPyConnection,
     before: list[tuple[list[str], int, str]],
