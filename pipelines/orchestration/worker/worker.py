@@ -50,7 +50,7 @@ from warehouse.home.disk_space import free_megabytes
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, JobStatus
 
-CLAIM_EVERY_S = 0.05
+CLAIM_EVERY_S = 0.1
 WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
 HANGS_AFTER_S = 300.0
