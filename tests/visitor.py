@@ -17,6 +17,8 @@ FLAGS = [
     "--disable-domain-reliability", "--no-pings", "--disable-quic",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]  # fmt: skip
+CALM = {"reduced_motion": "reduce"}
+"""No animations: without a graphics card they keep a processor busy while a scan is waited for."""
 AXE = Path(__file__).parent / "browser" / "vendor" / "axe-core" / "axe.min.js"
 WATCH_RULES = """
 window.brokenRules = [];
@@ -126,7 +128,7 @@ class Visitors:
 
     def open(self, place: str = "", *, wait: bool = True, **options: Any) -> View:
         """A fresh visitor at an address; `options` are those of a browser context."""
-        context = self._browser.new_context(**{"locale": "en-GB", **options})
+        context = self._browser.new_context(**{"locale": "en-GB", **CALM, **options})
         self._stack.callback(context.close)
         context.add_init_script(WATCH_RULES)
         scheme = options.get("color_scheme", "light")

@@ -1,9 +1,9 @@
 """The decoder pool: warm child processes that decode files and measure their features.
 
-The children are plain subprocesses, not `multiprocessing` children, because the pool also runs
-inside daemonic worker processes, which may not start any. A child that crashes, hangs or exceeds
-its memory limit fails its own file, not the pool. Not here: decoding itself
-(`decoder_process.py`, `decoding.py`).
+The children are plain subprocesses, not `multiprocessing` children: the pool also runs in daemonic
+processes, which may not start any, and in those of a fork server, which would start another server.
+And they get no secret of the environment. A child that crashes, hangs or exceeds its memory limit
+fails its own file, not the pool. Not here: decoding itself (`decoder_process.py`, `decoding.py`).
 """
 
 import asyncio
