@@ -92,7 +92,9 @@ class Engine:
         self._refreshes = 0
         self._numbers = count()
         self._looked_at = dict.fromkeys(self._tables, _Look())
-        self._mentions = mentions_of(lake.tables)
+        # A lake of some tables alone has no star.
+        self._star = STAR if set(lake.tables) >= set(TABLES) else ()
+        self._mentions = mentions_of(lake.tables, self._star)
         self._versions: dict[str, int] = {}
         self._complete_before: dict[str, datetime] = {}
         self._files: dict[str, tuple[str, ...]] = {}
@@ -106,7 +108,6 @@ class Engine:
             if lake.is_remote
             else {}
         )
-        self._is_star_shown = False
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
         if CAPTURES in self._tables:  # every view of `seen` refers to it
@@ -138,8 +139,7 @@ class Engine:
 
         A column of a type that Arrow would change is text.
         """
-        names = self._mentions(sql)
-        self._relist_when_due(names)
+        names = self.show(sql)
         with query_errors(), self._cursor(names) as cursor:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
@@ -168,8 +168,7 @@ class Engine:
         self, sql: str, params: Mapping[str, object] | None = None
     ) -> Iterator[pa.RecordBatchReader]:
         """Return a reader of Arrow batches, for results that are too large for memory."""
-        names = self._mentions(sql)
-        self._relist_when_due(names)
+        names = self.show(sql)
         with query_errors(), self._cursor(names) as cursor:
             yield cursor.sql(sql, params=dict(params or {})).to_arrow_reader()
 
@@ -198,21 +197,26 @@ class Engine:
         """
         self._relist_when_due(self._tables)
 
-    def show_star(self) -> None:
-        """Create the views of the star, which only users and exports ask for, once.
+    def show(self, sql: str) -> frozenset[str]:
+        """Show all that a query reads, and return the names of it.
 
-        It takes 0.1 s of processor time, which every process would spend. A lake of some tables
-        alone has no star.
+        A view of the star is made for the first query that names it: all of them take 0.2 s.
+
+        Raises:
+            WarehouseUnavailableError: A table cannot be read.
         """
-        with self._listing:
-            if self._is_star_shown:
-                return
-            if set(self.lake.tables) >= set(TABLES):
-                self._relist(self._tables)
+        names = self._mentions(sql)
+        self._relist_when_due(names & self._tables.keys())
+        if not all(view.name in self._views for view in self._star if view.name in names):
+            with self._listing:
                 self._show(
-                    {view.name: f"create view {view.name} as {read_model(view)}" for view in STAR}
+                    {
+                        view.name: f"create view {view.name} as {read_model(view)}"
+                        for view in self._star  # in this order: what a view reads before it
+                        if view.name in names and view.name not in self._views
+                    }
                 )
-            self._is_star_shown = True
+        return names
 
     def complete_before(self, name: str) -> datetime | None:
         """Return the time before which every row of a table has its capture; None: unknown.

@@ -1,7 +1,8 @@
-"""Which tables a query reads.
+"""Which tables and views of the star a query reads.
 
-Only these are opened and looked at, which in an object store is a request each. A query that lists
-the tables, such as one of `information_schema`, or computes the name of one, reads all.
+Only these tables are opened and looked at, which in an object store is a request each, and only
+these views are made. A query that lists the tables, such as one of `information_schema`, or
+computes the name of one, reads all.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,22 +11,25 @@ from functools import lru_cache
 from warehouse.engine.parsed_sql import READING_FUNCTIONS, nodes, parse_sql, table_path
 from warehouse.engine.seen_views import CAPTURES, RELEASED_FROM, RELEASED_SONGS, REPLAYED
 from warehouse.models import read_model
-from warehouse.tables import STAR, Table
+from warehouse.tables import Table
 
 _CATALOG_SCHEMAS = frozenset({"information_schema", "pg_catalog"})
 _CATALOG_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 
 
-def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
-    """Return a function from a query to the names of the tables that it reads."""
+def mentions_of(tables: Sequence[Table], star: Sequence[Table]) -> Callable[[str], frozenset[str]]:
+    """Return a function from a query to the names of what it reads.
+
+    These are tables, and views of the star with all that those read.
+    """
     reads = {table.name: frozenset({table.name}) for table in tables}
-    everything = frozenset(reads)
+    views = {view.name: view for view in star}
+    everything = frozenset({*reads, *views})
     for table in tables:
         if table.name.startswith("raw."):
             reads[table.counted_name] = frozenset({table.name, CAPTURES}) & everything
     reads[REPLAYED] = frozenset({CAPTURES}) & everything
     reads[RELEASED_SONGS] = frozenset().union(*(reads.get(name, ()) for name in RELEASED_FROM))
-    views = {view.name: view for view in STAR}
 
     @lru_cache(maxsize=512)
     def mentions(sql: str) -> frozenset[str]:
@@ -34,7 +38,7 @@ def mentions_of(tables: Sequence[Table]) -> Callable[[str], frozenset[str]]:
             return everything
         return frozenset().union(
             *(
-                mentions(read_model(views[name])) if name in views else reads.get(name, ())
+                {name, *mentions(read_model(views[name]))} if name in views else reads.get(name, ())
                 for name in names
             )
         )

@@ -83,7 +83,7 @@ def checked_statement(engine: Engine, sql: str) -> str:
     refused = find_refused(tree)
     if refused is not None:
         raise InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
-    engine.show_star()
+    engine.show(statement)
     if is_explained or engine.as_of is None or _is_ordered(tree):
         return statement
     return f"select * from (\n{statement}\n) order by all"  # noqa: S608  # the user's own query

@@ -155,7 +155,6 @@ def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
         job_id = _find_job(engine, scope.job_id)
         return ExportScope(job_id=job_id, scan_job_id=_find_scan(engine, job_id))
     if scope.track is not None:
-        engine.show_star()
         of_track = [one for one in choose_extracts(ALL_TABLES, scope) if one.params]
         if not any(engine.rows(f"select 1 {_source(one)} limit 1", one.params) for one in of_track):
             raise InvalidParameterError(
@@ -211,7 +210,6 @@ def read_batches(
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
     sql = f"select {names} {_source(extract)} order by {listed}"
-    engine.show_star()
     with engine.reading(sql, extract.params) as reader:
         nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
         for batch in chain([nothing], reader):  # the first one carries the columns

@@ -54,7 +54,6 @@ def publish_database(engine: Engine, path: Path) -> PublishedDatabase:
             f"in a file named {path.name}, `{LAYER}.*` would be ambiguous",
             hint="choose another name with --out, for example sametrack.duckdb",
         )
-    engine.show_star()
     tables = [table for table in RELATIONS if table.name.startswith(f"{LAYER}.")]
     counts: dict[str, int] = {}
     with atomic_path(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:

@@ -1,7 +1,6 @@
 """What scans have found about the tracks of a catalogue: per track, per music id, per video.
 
-The tracks are given with each query, because catalogues are in the control store. The views of the
-star must be shown (`Engine.show_star`).
+The tracks are given with each query, because catalogues are in the control store.
 """
 
 from collections.abc import Sequence

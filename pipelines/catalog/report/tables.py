@@ -52,7 +52,6 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
     Raises:
         WarehouseUnavailableError: The lake cannot be read.
     """
-    engine.show_star()
     asked = [_to_query(track) for track in status.tracks if track.music_id is not None]
     found = read_catalog_tracks(engine, asked)
     rows = {row["track_key"]: row for row in found.to_pylist()}

@@ -31,7 +31,6 @@ class ReportSubject:
 
 def read_tracks(engine: Engine) -> list[ReportSubject]:
     """Return the tracks with a stored result of a scan, latest first."""
-    engine.show_star()
     found = engine.rows(
         """
         select track_music_id, title from marts.tracks where last_result_at is not null

@@ -119,7 +119,6 @@ def engine(small: Any) -> Iterator[Engine]:
     ]  # fmt: skip
     store(small, rows)
     with closing(Engine(small.lake)) as opened:
-        opened.show_star()
         yield opened
 
 
@@ -166,7 +165,6 @@ def test_all_videos_or_none_may_be_missing_and_of_a_copied_result_it_is_unknown(
         ],
     )  # fmt: skip
     with closing(Engine(small.lake)) as engine:
-        engine.show_star()
         (row,) = read_catalog_tracks(engine, TRACKS[:1]).to_pylist()
     assert row["missing_video_count"] == missing
 

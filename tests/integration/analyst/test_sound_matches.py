@@ -190,7 +190,6 @@ def test_the_report_names_the_track_whose_scan_found_a_music_id(small: Any) -> N
     with closing(Engine(small.lake)) as engine:
         look_up(engine, None)
         engine.refresh()
-        engine.show_star()
         (row,) = read_catalog_matches(engine, ["music:22"], ["Label"], [OTHER]).to_pylist()
         assert (row["music_id"], row["fetched_for_music_id"]) == ("9copy", BOATS)
         assert (row["label"], row["is_confirmed"]) == ("Label", False)

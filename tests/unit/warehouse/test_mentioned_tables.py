@@ -1,12 +1,12 @@
-"""Which tables a query can read."""
+"""Which tables and views a query can read."""
 
 import pytest
 
 from warehouse.engine.mentioned_tables import mentions_of
-from warehouse.tables import TABLES
+from warehouse.tables import STAR, TABLES
 
-ALL = frozenset(table.name for table in TABLES)
-mentions = mentions_of(TABLES)
+ALL = frozenset(table.name for table in (*TABLES, *STAR))
+mentions = mentions_of(TABLES, STAR)
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,12 @@ mentions = mentions_of(TABLES)
         ("from raw/* here */.captures", {"raw.captures"}),
         (
             "from marts.track_videos",
-            {"marts.confirmed_videos", "marts.coverage", "marts.job_results"},
+            {
+                "marts.track_videos",
+                "marts.confirmed_videos",
+                "marts.coverage",
+                "marts.job_results",
+            },
         ),
         ("select 1", set()),
         ("with videos as (from raw.captures) from videos", {"raw.captures"}),
@@ -60,6 +65,6 @@ def test_a_view_of_the_star_is_read_with_the_tables_and_views_below_it() -> None
 
 def test_tables_that_a_lake_does_not_have_are_not_looked_at() -> None:
     few = [table for table in TABLES if table.name in {"raw.videos", "marts.job_results"}]
-    known = mentions_of(few)
+    known = mentions_of(few, STAR)
     assert known("from seen.videos join raw.captures using (capture_id)") == {"raw.videos"}
-    assert known("from marts.track_videos") == {"marts.job_results"}
+    assert known("from marts.track_videos") == {"marts.track_videos", "marts.job_results"}
