@@ -30,7 +30,7 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static coverage forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -69,13 +69,15 @@ up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two s
 test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m '$(or $(TIERS),quick)'
 
-check: export MEASURED = -p tests.measured
-check: env forget-coverage ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
+check: env ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
 	@# Side by side: mypy, and most commands of the pages, keep no more than one core busy.
 	@$(MAKE) --no-print-directory --jobs 3 static all-tests follow-pages
 
 all-tests: # in one go: each process collects the tests once
 	@$(MAKE) --no-print-directory test TIERS='quick or full'
+
+coverage: export MEASURED = -p tests.measured
+coverage: env forget-coverage all-tests ## by hand: all tests again, which branches they take, and the modules below 80 %
 	@$(BIN)/python -m tests.coverage_floor
 
 follow-pages: env

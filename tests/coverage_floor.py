@@ -1,4 +1,4 @@
-"""What the tests reach of the product, as `make check` prints and judges it.
+"""What the tests reach of the product, as `make coverage` prints and judges it.
 
 Branches are judged, not lines: a branch that no test takes is a rule that nobody holds. A module
 under the floor of its own is printed, with the reason if it is named here. That does not fail: not

@@ -29,7 +29,9 @@ def newcomer(visitors: Visitors, track: dict[str, Any]) -> Callable[..., View]:
     return come
 
 
-@pytest.mark.parametrize("look", [{}, {"locale": "zh-CN", "color_scheme": "dark"}])
+@pytest.mark.parametrize(
+    "look", [{}, pytest.param({"locale": "zh-CN", "color_scheme": "dark"}, marks=pytest.mark.soak)]
+)
 def test_a_newcomer_sees_what_happens_and_starts_an_example(
     newcomer: Callable[..., View], look: dict[str, Any]
 ) -> None:

@@ -100,7 +100,9 @@ def test_it_shows_tables_a_picture_and_an_answer(name: str, workshop: Any, kerne
     assert SAYS[name] in printed(cells)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(one, marks=pytest.mark.soak) for one in NAMES[1:])]
+)
 def test_an_empty_world_gives_a_plain_sentence(
     name: str, empty_world: Path, kernel: Kernel
 ) -> None:

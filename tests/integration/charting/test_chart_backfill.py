@@ -171,6 +171,7 @@ def test_a_range_beyond_the_latest_issue_is_cut_and_lists_once_in_a_while(
     assert platform.asked("chart_issues") == 1
 
 
+@pytest.mark.soak
 def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform: Platform) -> None:
     environment = {
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
@@ -226,6 +227,7 @@ def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
     assert filled.requests_used == filled.new_count
 
 
+@pytest.mark.soak
 def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> None:
     environment = {
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path),

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 UNWANTED: Mapping[str, set[str]] = {
     "api.cli.main": {"pydantic", "sqlalchemy", "httpx2"},
     "api.cli.commands.jobs, api.cli.local_job_client": {
@@ -22,6 +24,7 @@ UNWANTED: Mapping[str, set[str]] = {
 """By what is imported, one after the other in one process: each loads more than the one before."""
 
 
+@pytest.mark.soak
 def test_what_only_some_runs_need_is_loaded_by_those_alone(tmp_path: Path) -> None:
     settings = {"PROFILE": "sandbox", "DATA_HOME": str(tmp_path)}
     looks = [f"import {modules}, sys; print(*sys.modules)" for modules in UNWANTED]

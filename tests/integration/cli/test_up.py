@@ -262,6 +262,7 @@ def scanned(up: Up) -> Scanned:
     return Scanned(tracks, job_id)
 
 
+@pytest.mark.soak
 def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(
     up: Up, scanned: Scanned
 ) -> None:

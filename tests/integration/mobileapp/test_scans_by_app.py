@@ -1,7 +1,7 @@
 """Whole scans with `mobileapp-guest`: sandbox, device and worker in processes of their own.
 
-The full tier has a scan of a device that is slow and lost for a while, one whose list ends early,
-and one without a device. In the soak, sounds are compared too, as by the public pages.
+The full tier has a scan of a device that is slow and lost for a while. In the soak are one whose
+list ends early and one without a device, and sounds are compared too, as by the public pages.
 """
 
 import time
@@ -188,6 +188,7 @@ def test_a_scan_is_cancelled_though_the_device_is_silent(
     assert job.status == "cancelled"
 
 
+@pytest.mark.soak
 def test_without_its_device_a_scan_fails_at_once_with_what_to_do(scans: Scans) -> None:
     scans.device(state="absent")
     job = scans.ended(**QUICK)

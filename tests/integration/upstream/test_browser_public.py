@@ -331,6 +331,7 @@ async def test_the_last_answer_of_a_first_screen_counts(
 
 
 @browser
+@pytest.mark.soak
 async def test_too_large_a_page_ends_the_visit(wire: Any, provider: Any) -> None:
     wire.answers[f"/share/music/{MUSIC}/"] = [reply(b"x" * 3_000_000)]
     with pytest.raises((StructureChangedError, UnreachableError)) as caught:

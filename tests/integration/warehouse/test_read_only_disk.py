@@ -52,6 +52,7 @@ def read_only(data_home: Path) -> Iterator[Path]:
         path.chmod(path.stat().st_mode | 0o200)
 
 
+@pytest.mark.soak
 def test_the_doctor_says_that_a_home_cannot_be_written(read_only: Path) -> None:
     ended = run_bound(
         sametrack_command("doctor", "--no-upstream"),

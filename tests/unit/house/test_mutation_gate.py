@@ -89,6 +89,7 @@ def test_every_mutant_that_is_let_off_says_why() -> None:
     assert [entry for entry in equivalent_ones() if len(entry.reason) < 20] == []
 
 
+@pytest.mark.soak
 def test_every_mutant_that_is_let_off_is_one_of_its_module() -> None:
     """An entry goes stale when its line changes, and would let off nothing."""
     entries = equivalent_ones()
