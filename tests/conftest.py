@@ -106,22 +106,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
-    gc.set_threshold(50_000, 20, 50)  # a tenth of all time went into looking for garbage
+    gc.set_threshold(50_000, 20, 50)  # tests leave little behind, and each look takes long
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Let the interpreter free everything when it ends; DuckDB reports what outlives it as leaked.
 
-    Hypothesis never removes its callback of the collector, which keeps all modules alive. Processes
-    that share the tests, which have nothing more to say here, close their stderr instead: that is
-    quicker, and in some orders of the tests one still reports objects whose holder was not found.
+    Hypothesis never removes its callback of the collector, which keeps all modules alive. In some
+    orders of the tests one process still reports objects, and what holds them was not found. So
+    processes that share the tests, which have nothing more to say here, close their stderr.
     """
+    gc.unfreeze()
+    gc.callbacks.clear()
     if hasattr(config, "workerinput"):
         with Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), 2)
-    else:
-        gc.unfreeze()
-        gc.callbacks.clear()
 
 
 @pytest.hookimpl(optionalhook=True)

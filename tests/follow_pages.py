@@ -107,7 +107,7 @@ class Newcomer:
         """
         for command in commands_of(block):
             if self._is_without_tests and command.startswith("make test"):
-                print("    left out: make test, which make check has just run", flush=True)
+                print("    left out: make test, which make check runs beside", flush=True)
             elif OWN_TERMINAL in command:
                 self._open_terminal(command)
             else:
