@@ -7,6 +7,7 @@ so.
 No test fails because a machine is slow: generated examples have no deadline.
 """
 
+import atexit
 import gc
 import os
 import shutil
@@ -119,8 +120,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     gc.unfreeze()
     gc.callbacks.clear()
     if hasattr(config, "workerinput"):
-        with Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
+        # as the last thing of all: pytest's capturing would open it again
+        atexit.register(os.dup2, os.open(os.devnull, os.O_WRONLY), 2)
 
 
 @pytest.hookimpl(optionalhook=True)
