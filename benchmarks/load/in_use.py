@@ -112,13 +112,17 @@ def in_use() -> InUse:
     """What this process has in use; not a number where no library can tell."""
     if not can_tell():
         return InUse(math.nan, math.nan)
+    _empty_caches()
+    gc.collect()  # after the list of caches is gone: it would keep what nothing else refers to
+    own = _heap_bytes() + int(pa.total_allocated_bytes())
+    return InUse(own / MB, _database_bytes() / MB)
+
+
+def _empty_caches() -> None:
     with _MADE_OR_READ:
         caches = list(_CACHES)
     for cache in caches:
         _EMPTY[type(cache)](cache)
-    gc.collect()
-    own = _heap_bytes() + int(pa.total_allocated_bytes())
-    return InUse(own / MB, _database_bytes() / MB)
 
 
 def _heap_bytes() -> int:
@@ -174,10 +178,15 @@ def _remember_caches() -> None:
 def _remembering(begin: Callable[..., None]) -> Callable[..., None]:
     def begin_and_remember(cache: object, *arguments: Any, **options: Any) -> None:
         begin(cache, *arguments, **options)
-        with _MADE_OR_READ:
-            _CACHES.add(cache)
+        remember(cache)
 
     return begin_and_remember
+
+
+def remember(cache: object) -> None:
+    """Empty a cache before each reading, as long as something else refers to it."""
+    with _MADE_OR_READ:
+        _CACHES.add(cache)
 
 
 def _answer_always(listener: socket.socket) -> None:

@@ -55,7 +55,12 @@ const OWN = { credentials: "same-origin", cache: "no-store" };
 // Learns whether a token is required, and which role this browser has.
 export async function loadSession() {
   const response = await fetch(SESSION, OWN).catch(() => null);
-  if (response?.ok) session.value = await response.json();
+  if (response?.ok) learnSession(await response.json());
+}
+// A role that is gone was ended elsewhere: in another tab, by its time, with its token.
+function learnSession(found) {
+  if (session.value.role && !found.role) isSignedOut.value = true;
+  session.value = found;
 }
 // Exchanges a token for a session. Returns false if the token is not valid. Throws as `request` does.
 export async function signIn(token, keep) {
@@ -131,10 +136,7 @@ export async function request(path, { method = "GET", query, body, signal, isSho
 
 function updateState(status, envelope) {
   if (status === 401) {
-    if (session.value.role) { // ended elsewhere: in another tab, by its time, with its token
-      isSignedOut.value = true;
-      session.value = { ...session.value, role: null };
-    }
+    learnSession({ ...session.value, role: null });
     needsToken.value = true;
   }
   const refused = envelope?.data?.error;

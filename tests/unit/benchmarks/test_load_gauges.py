@@ -1,15 +1,17 @@
 """What `make load` reads of a process: what is in use, and how fast it grows."""
 
 import math
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pytest
+import sqlalchemy
 
 from benchmarks.load.gauges import Gauge, slope_per_h
-from benchmarks.load.in_use import can_tell, in_use, measured_command
+from benchmarks.load.in_use import can_tell, in_use, measured_command, remember
 
 needs_figures = pytest.mark.skipif(not can_tell(), reason="no library says what is in use")
 
@@ -31,6 +33,17 @@ def test_what_the_database_keeps_is_in_use() -> None:
         after = in_use()
         assert after.database_mb - before.database_mb > 10
         assert after.own_mb - before.own_mb < 5
+
+
+@needs_figures
+def test_a_cache_that_refers_to_itself_alone_is_not_in_use() -> None:
+    engine = sqlalchemy.create_engine("sqlite://")
+    remember(engine)
+    kept = weakref.ref(engine)
+    del engine
+    assert kept() is not None
+    in_use()
+    assert kept() is None
 
 
 def test_a_line_has_its_slope_and_no_error() -> None:
