@@ -117,8 +117,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     orders of the tests one process still reports objects, and what holds them was not found. So
     processes that share the tests, which have nothing more to say here, close their stderr.
     """
-    gc.unfreeze()
-    gc.callbacks.clear()
+    atexit.register(gc.unfreeze)  # not yet: pytest collects garbage here, five times
+    atexit.register(gc.callbacks.clear)
     if hasattr(config, "workerinput"):
         # as the last thing of all: pytest's capturing would open it again
         atexit.register(os.dup2, os.open(os.devnull, os.O_WRONLY), 2)

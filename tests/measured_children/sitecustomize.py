@@ -4,6 +4,6 @@ import os
 from pathlib import Path
 
 if "MEASURED_INTO" in os.environ:
-    from tests.measured import watch
+    from tests.watched_branches import watch
 
     watch(Path(os.environ["MEASURED_INTO"]))

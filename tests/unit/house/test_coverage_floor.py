@@ -10,13 +10,13 @@ import pytest
 
 from tests import coverage_floor
 from tests.coverage_floor import Reach, reached, together, unexplained
-from tests.measured import INTO, PRODUCT, ROOT
+from tests.watched_branches import PRODUCT, ROOT, all_places
 
 MODULE = "warehouse/home/disk_space.py"
 FOLDER = [str(ROOT / "warehouse" / "home")]
 PROGRAM = """
 import os, sys
-from tests.measured import all_places
+from tests.watched_branches import all_places
 all_places(sys.argv[2:])  # takes no watch over
 from warehouse.home.disk_space import check_free_space
 if os.fork() == 0:
@@ -35,10 +35,19 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[str
     """What a watched program, and a process forked from it, have written."""
     folder = tmp_path_factory.mktemp("measured")
     children = ROOT / "tests" / "measured_children"
-    environment = {**os.environ, "PYTHONPATH": str(children), INTO: str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(children), "MEASURED_INTO": str(folder)}
     command = [sys.executable, "-c", PROGRAM, str(folder), *FOLDER]
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     return [json.loads(file.read_bytes()) for file in sorted(folder.iterdir())]
+
+
+def test_no_process_is_watched_unless_the_plugin_is_asked_for(
+    request: pytest.FixtureRequest,
+) -> None:
+    is_watched = any(type(one).__module__ == all_places.__module__ for one in sys.meta_path)
+    is_asked = request.config.pluginmanager.hasplugin("tests.measured")
+    is_process = "PYTEST_XDIST_WORKER" in os.environ
+    assert is_watched == (is_asked and is_process)
 
 
 def test_each_process_writes_what_it_ran_of_the_product(
