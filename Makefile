@@ -84,7 +84,7 @@ follow-pages: env
 	@$(BIN)/python -m tests.follow_pages --in-check
 
 static: env # what needs no tests, two at a time; the output of each comes as a whole
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-package validate-store fmt lint arch
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target types validate-store fmt lint arch
 
 forget-coverage:
 	@rm -rf build/coverage

@@ -81,6 +81,7 @@ def foreign_keys(package: Path) -> Iterator[tuple[str, str, str, str]]:
             yield resource["name"], key["fields"][0], reference["resource"], reference["fields"][0]
 
 
+@pytest.mark.soak
 def test_every_number_of_the_reports_is_repeated_with_pandas_alone(
     reader: Callable[..., Recipient],
 ) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import orjson
+import pytest
 
 PROGRAM = """
 import json, os, sys
@@ -49,6 +50,7 @@ print(json.dumps({"spans": spans, "sends": [sends, sends_without_the_extra]}))
 """
 
 
+@pytest.mark.soak
 def test_spans_tell_nothing_about_anybody_and_an_address_alone_sends_none() -> None:
     said = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, check=True, env={},

@@ -126,6 +126,7 @@ def _run(common: list[str], music_ids: list[str], platform: Platform) -> list[in
         return [int(process.communicate()[0]) for process in processes]
 
 
+@pytest.mark.soak
 def test_no_host_is_asked_faster_than_its_rate(visits: Visits) -> None:
     """A busy machine delivers late, never early, so the firm bound is from the beginning on."""
     assert min(visits.captures) > 0
@@ -134,6 +135,7 @@ def test_no_host_is_asked_faster_than_its_rate(visits: Visits) -> None:
     assert ahead == []
 
 
+@pytest.mark.soak
 def test_what_one_process_is_told_to_wait_all_of_them_wait(visits: Visits) -> None:
     """What was sent before the others could know cannot be called back: one of each reader."""
     over_at = visits.told_at + RETRY_AFTER_S

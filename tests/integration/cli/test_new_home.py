@@ -12,6 +12,7 @@ from tests.integration.warehouse.together import run_together
 PROGRAM = Path(__file__).parent / "programs" / "open_storage.py"
 
 
+@pytest.mark.soak
 def test_a_new_home_is_opened_by_two_at_once(tmp_path: Path) -> None:
     homes = [(str(tmp_path / "data"),)] * 2
     assert (

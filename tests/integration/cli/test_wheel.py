@@ -92,6 +92,7 @@ def test_nothing_that_a_user_collected_is_in_it(wheel: Path) -> None:
     assert [name for name in names_in(wheel) if name.startswith("warehouse/data")] == []
 
 
+@pytest.mark.soak
 def test_it_is_the_same_when_it_is_built_elsewhere_at_another_time(
     wheel: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -137,6 +138,7 @@ print(TEMPLATE.is_file())
     assert (counts, is_file) == ("6 21", "True")
 
 
+@pytest.mark.soak
 def test_it_is_loaded_from_its_environment_without_the_extras(
     programs: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -211,6 +213,7 @@ def test_the_demo_runs_to_its_end(
         assert step.stdout
 
 
+@pytest.mark.soak
 def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> None:
     listed = run("report", "--list")
     assert listed.returncode == 0, listed.stderr

@@ -122,11 +122,13 @@ def watched(running: Scans) -> Watched:
     return Watched(running.stage.ended(job_id), counted, running.device())
 
 
+@pytest.mark.soak
 def test_works_are_counted_one_by_one_while_they_are_read(watched: Watched) -> None:
     assert watched.job.status == "completed"
     assert 0 < watched.counted_first < len(set(watched.log["works"]))
 
 
+@pytest.mark.soak
 def test_all_public_works_are_confirmed_though_the_device_was_lost_once(
     watched: Watched, scans: Scans
 ) -> None:
@@ -136,6 +138,7 @@ def test_all_public_works_are_confirmed_though_the_device_was_lost_once(
     assert confirmed(scans.stage, watched.job) == own
 
 
+@pytest.mark.soak
 def test_what_detail_pages_withhold_is_taken_from_the_app_and_its_rounding_is_marked(
     watched: Watched, scans: Scans
 ) -> None:

@@ -11,14 +11,11 @@ ROOT = Path(__file__).parents[3]
 PROGRAMS = Path(sys.executable).parent
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        pytest.param(
-            ("dg", "check", "defs"),
-            "All definitions loaded successfully",
-            marks=pytest.mark.soak,
-        ),
+        (("dg", "check", "defs"), "All definitions loaded successfully"),
         (("dagster", "definitions", "validate", "-w", "workspace.yaml"), "Validation successful"),
     ],
     ids=" ".join,

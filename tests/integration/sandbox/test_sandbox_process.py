@@ -67,6 +67,7 @@ def test_a_request_that_hangs_does_not_keep_it_from_ending_cleanly(
         wait_until_gone(children)
 
 
+@pytest.mark.soak
 def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(
     world: SandboxWorld, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_with_latency_a_client_gives_up_and_ctrl_c_ends_it_cleanly(
         wait_until_gone(children)
 
 
+@pytest.mark.soak
 def test_processes_render_when_a_sound_is_asked_for_and_a_kill_leaves_none(
     world: SandboxWorld, tmp_path: Path
 ) -> None:

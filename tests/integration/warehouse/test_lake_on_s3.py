@@ -52,6 +52,7 @@ def credentials(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
 
 
+@pytest.mark.soak
 def test_a_lake_on_s3_is_written_and_read_as_one_in_a_folder(endpoint: str) -> None:
     with pytest.raises(InvalidParameterError, match="there is no lake"):
         open_warehouse(LAKE)

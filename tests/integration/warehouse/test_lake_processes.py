@@ -65,6 +65,7 @@ def test_writers_and_a_compactor_do_not_get_into_each_others_way(
     assert rows_by_capture(url) == dict.fromkeys(names, ROWS_EACH)
 
 
+@pytest.mark.soak
 def test_reader_never_sees_a_count_go_back_or_a_part_of_a_capture(
     tmp_path: Path, programs: Path
 ) -> None:

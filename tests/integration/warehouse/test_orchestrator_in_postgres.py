@@ -71,6 +71,7 @@ def test_dagster_storage_url_puts_all_of_dagsters_storages_on_the_server(home: H
 
 
 @pytest.mark.usefixtures("home")
+@pytest.mark.soak
 def test_machines_that_meet_an_empty_database_make_its_tables_once(
     programs: Path, tmp_path: Path
 ) -> None:

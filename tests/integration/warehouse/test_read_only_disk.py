@@ -62,14 +62,8 @@ def test_the_doctor_says_that_a_home_cannot_be_written(read_only: Path) -> None:
     assert ended.returncode == 1
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param("jobs", marks=pytest.mark.soak),  # it opens the same stores as a worker
-        pytest.param("serve", marks=pytest.mark.soak),
-        "worker",
-    ],
-)
+@pytest.mark.soak
+@pytest.mark.parametrize("command", ["jobs", "serve", "worker"])
 def test_a_program_ends_with_a_named_error_on_a_read_only_home(
     read_only: Path, command: str
 ) -> None:

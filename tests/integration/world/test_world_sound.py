@@ -151,6 +151,7 @@ def test_pitching_changes_pitch_alone(semitones: int) -> None:
     assert _hz(changed) == pytest.approx(440 * 2 ** (semitones / 12), rel=0.006)
 
 
+@pytest.mark.soak
 def test_another_process_renders_the_same_bytes(tmp_path: Path) -> None:
     sounds = WORLD.tracks[:2]
     here, there = SoundCache(WORLD, tmp_path / "a"), SoundCache(WORLD, tmp_path / "b")

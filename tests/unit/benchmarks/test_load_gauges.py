@@ -17,6 +17,7 @@ needs_figures = pytest.mark.skipif(not can_tell(), reason="no library says what 
 
 
 @needs_figures
+@pytest.mark.soak
 def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
     before = in_use().own_mb
     kept = [np.ones(1024**2 // 8) for _ in range(20)]
@@ -26,6 +27,7 @@ def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
 
 
 @needs_figures
+@pytest.mark.soak
 def test_what_the_database_keeps_is_in_use() -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         before = in_use()
@@ -36,6 +38,7 @@ def test_what_the_database_keeps_is_in_use() -> None:
 
 
 @needs_figures
+@pytest.mark.soak
 def test_a_cache_that_refers_to_itself_alone_is_not_in_use() -> None:
     engine = sqlalchemy.create_engine("sqlite://")
     remember(engine)

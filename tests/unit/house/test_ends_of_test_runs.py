@@ -4,12 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 WITH_HYPOTHESIS_AND_DUCKDB = (
     "tests/unit/scan/test_sql_models.py::test_coverage_summed_in_sql_is_the_merged_report"
 )
 
 
+@pytest.mark.soak
 def test_nothing_of_duckdb_outlives_a_run() -> None:
     command = [
         sys.executable,

@@ -62,6 +62,7 @@ def test_terminate_of_an_unknown_run_did_not_work(terminated: list[str]) -> None
     assert terminated == []
 
 
+@pytest.mark.soak
 def test_celery_asks_the_run_of_a_job_to_end_alike() -> None:
     code = (
         f"import os; os.environ['CELERY_BROKER_URL'] = {BROKER!r}\n"
@@ -79,6 +80,7 @@ def test_celery_asks_the_run_of_a_job_to_end_alike() -> None:
     assert done.stdout.split() == ["True", "False", "['one']", BROKER]
 
 
+@pytest.mark.soak
 def test_a_broker_that_cannot_be_asked_may_have_runs_that_wait() -> None:
     code = (
         "from pipelines.orchestration.runs.celery_runs import count_waiting\n"

@@ -107,6 +107,7 @@ def test_exports_are_those_of_the_first_release(engine: Engine, expected: Path) 
     assert differences(engine, expected / "plain", None) == []
 
 
+@pytest.mark.soak
 def test_pseudonymised_exports_are_those_of_the_first_release(
     engine: Engine, expected: Path, home: Home
 ) -> None:
