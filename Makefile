@@ -27,10 +27,10 @@ ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Whole files go to one process each, in the order of tests/conftest.py; more processes than cores,
 # because many tests wait for others, those of the full tier most. The order inside is new on every
 # run, and printed as a seed.
-PYTEST = $(BIN)/python -m pytest --numprocesses $(or $(PROCESSES),3) --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
+PYTEST = $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder $(if $(ORDER),--randomly-seed $(ORDER)) $(MEASURED)
 
 .DEFAULT_GOAL := help
-.PHONY: help env follow-readme follow-pages wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check quick-tests full-tests static coverage forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
+.PHONY: help env follow-readme follow-pages all-tests wheel demo notebook up up-cluster setup-cluster bench-cluster test test-busy check static coverage forget-coverage soak duckdb-1 validate-package validate-store wheel-demo supply audit fmt lint types arch docs fuzz fuzz-hostile fuzz-kills chaos load simulate mutants mutants-sample bench bench-start bench-truth bench-switches bench-week bench-coverage bench-catalog bench-audio bench-audio-far bench-identify bench-versions setup-bench setup-browser lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -66,23 +66,18 @@ up: env ## start API, worker and Dagster together
 up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two services, three Celery workers (WORKERS=, LATENCY_MS=)
 	@$(BIN)/python -m deploy.local --workers $(or $(WORKERS),3) --latency-ms $(or $(LATENCY_MS),0)
 
-test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order, PROCESSES=)
+test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m '$(or $(TIERS),quick)'
 
 check: env ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
-	@# Side by side: the quick tests, mypy, and most commands of the pages keep one core busy each,
-	@# and the full tests wait much. Each process reads the tests of its tier alone.
-	@$(MAKE) --no-print-directory --jobs 4 static full-tests quick-tests follow-pages
+	@# Side by side: mypy, and most commands of the pages, keep no more than one core busy.
+	@$(MAKE) --no-print-directory --jobs 3 static all-tests follow-pages
 
-quick-tests: env
-	@$(MAKE) --no-print-directory test PROCESSES=1
-
-full-tests: env
-	@$(MAKE) --no-print-directory test TIERS=full
+all-tests: # in one go: each process collects the tests once
+	@$(MAKE) --no-print-directory test TIERS='quick or full'
 
 coverage: export MEASURED = -p tests.measured
-coverage: env forget-coverage ## by hand: all tests again, which branches they take, and the modules below 80 %
-	@$(MAKE) --no-print-directory test TIERS='quick or full'
+coverage: env forget-coverage all-tests ## by hand: all tests again, which branches they take, and the modules below 80 %
 	@$(BIN)/python -m tests.coverage_floor
 
 follow-pages: env
