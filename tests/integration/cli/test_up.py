@@ -3,7 +3,8 @@
 It starts everything on ports of loopback, none of which answers a stranger. It revives a dead
 worker, runs scans and what is launched in Dagster, and takes all along when it ends. Every line of
 every log is JSON then, whatever happened to scans and processes. The same sweeps of routes, with
-more callers, are in process in tests/contract/test_open_paths.py and test_dagster_access.py.
+more callers, are in process in tests/contract/test_open_paths.py and test_dagster_access.py; the
+followed pages start `up`, scan and end it in each check.
 """
 
 import http.client
@@ -34,6 +35,8 @@ from tests.stage import PATIENCE_S, wait_for
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.reading import open_lake_for_reading
+
+pytestmark = pytest.mark.soak
 
 TOKEN = "token-of-the-owner"
 OWNER = {"Authorization": f"Bearer {TOKEN}"}
@@ -262,7 +265,6 @@ def scanned(up: Up) -> Scanned:
     return Scanned(tracks, job_id)
 
 
-@pytest.mark.soak
 def test_scans_end_as_they_should_after_a_refusal_a_cancel_and_a_kill(
     up: Up, scanned: Scanned
 ) -> None:

@@ -11,6 +11,9 @@ from warehouse.control.captures import sequences
 
 CONTROL = "warehouse.control"
 PROCESSES = 4  # `make load` has 200 users and 10 jobs
+on_sqlite = pytest.mark.parametrize(
+    "control_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)], indirect=True
+)
 
 
 @on_both
@@ -29,7 +32,7 @@ def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     control.close()
 
 
-@on_both
+@on_sqlite
 def test_three_processes_together_never_exceed_the_rate(control_url: str, programs: Path) -> None:
     """Of all turns that are given at one moment, only the burst is for that moment."""
     rate_per_s, burst = 40.0, 5
@@ -39,7 +42,7 @@ def test_three_processes_together_never_exceed_the_rate(control_url: str, progra
     assert waits == pytest.approx([0.0] * burst + in_line, abs=1e-6)
 
 
-@on_both
+@on_sqlite
 def test_no_number_is_given_twice_though_its_takers_are_killed(
     control_url: str, programs: Path
 ) -> None:

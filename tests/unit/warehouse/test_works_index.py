@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -39,12 +40,19 @@ OBSERVATIONS = st.lists(
 )
 
 
-@pytest.fixture
-def lake(tmp_path: Path) -> Lake:
-    lake = _open(tmp_path)
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("settled")
+    lake = _open(folder)
     _observe(lake, ("1", 5, None, 100, 1), ("1", 7, 7, 100, 2), ("2", 1, 1, None, 3))
     _settle(lake, hours=10)
-    return lake
+    return folder
+
+
+@pytest.fixture
+def lake(settled: Path, tmp_path: Path) -> Lake:
+    copytree(settled, tmp_path, dirs_exist_ok=True)
+    return _open(tmp_path)
 
 
 @pytest.fixture
