@@ -37,6 +37,8 @@ EXCLUDED = [
     r"if __name__ == .__main__.:",
     r"@_(fast_)?loop$",  # compiled: no interpreter sees its lines
 ]
+INTO = "MEASURED_INTO"
+"""The environment variable that names the folder to a child; `measured_children` reads it."""
 _TAKEN: dict[str, set[int]] = defaultdict(set)
 """Lines that have run in this process, and branches as SlipCover numbers them, by file."""
 

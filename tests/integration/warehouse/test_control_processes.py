@@ -11,7 +11,7 @@ from warehouse.control.captures import sequences
 
 CONTROL = "warehouse.control"
 PROCESSES = 4  # `make load` has 200 users and 10 jobs
-on_sqlite = pytest.mark.parametrize(
+on_both_in_soak = pytest.mark.parametrize(
     "control_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)], indirect=True
 )
 
@@ -32,7 +32,7 @@ def test_processes_on_a_new_store_create_each_job_once_and_claim_each_once(
     control.close()
 
 
-@on_sqlite
+@on_both_in_soak
 def test_three_processes_together_never_exceed_the_rate(control_url: str, programs: Path) -> None:
     """Of all turns that are given at one moment, only the burst is for that moment."""
     rate_per_s, burst = 40.0, 5
@@ -42,7 +42,7 @@ def test_three_processes_together_never_exceed_the_rate(control_url: str, progra
     assert waits == pytest.approx([0.0] * burst + in_line, abs=1e-6)
 
 
-@on_sqlite
+@on_both_in_soak
 def test_no_number_is_given_twice_though_its_takers_are_killed(
     control_url: str, programs: Path
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests import coverage_floor
 from tests.coverage_floor import Reach, reached, together, unexplained
-from tests.watched_branches import PRODUCT, ROOT, all_places
+from tests.watched_branches import INTO, PRODUCT, ROOT, all_places
 
 MODULE = "warehouse/home/disk_space.py"
 FOLDER = [str(ROOT / "warehouse" / "home")]
@@ -35,7 +35,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, list[str
     """What a watched program, and a process forked from it, have written."""
     folder = tmp_path_factory.mktemp("measured")
     children = ROOT / "tests" / "measured_children"
-    environment = {**os.environ, "PYTHONPATH": str(children), "MEASURED_INTO": str(folder)}
+    environment = {**os.environ, "PYTHONPATH": str(children), INTO: str(folder)}
     command = [sys.executable, "-c", PROGRAM, str(folder), *FOLDER]
     subprocess.run(command, check=True, cwd=ROOT, env=environment)
     return [json.loads(file.read_bytes()) for file in sorted(folder.iterdir())]
