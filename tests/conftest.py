@@ -35,7 +35,7 @@ os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
 pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
 
 RULES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("sametrack", RULES, max_examples=30)
+settings.register_profile("sametrack", RULES, max_examples=15)
 settings.register_profile("thorough", RULES, max_examples=500)  # `make soak`
 settings.load_profile("sametrack")
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.test_console_rules import ask_module
+from tests.browser.test_console_rules import DOT, ask_module
 from tests.visitor import View, Visitors
 
 pytestmark = pytest.mark.browser
@@ -133,6 +133,19 @@ def test_rows_show_covers_with_an_alternative_text(view: View, job_id: str) -> N
     expect(cover).to_have_js_property("naturalHeight", 64)  # as the sandbox draws it
     assert len(cover.get_attribute("alt") or "") > 5
     assert is_clean(view)
+
+
+def test_a_cover_that_failed_is_requested_again_by_the_next_view(view: View, job_id: str) -> None:
+    page = view.page
+    page.route("**/pictures/**", lambda route: route.abort())
+    view.show(f"#/job/{job_id}")
+    expect(page.locator("#panel tr.data span.picture-tile").first).to_be_visible()
+    expect(page.locator("#panel tr.data img")).to_have_count(0)
+    page.unroute_all()
+    page.route("**/pictures/**", lambda route: route.fulfill(body=DOT, content_type="image/png"))
+    view.show("#/reference")
+    view.show(f"#/job/{job_id}")
+    expect(page.locator("#panel tr.data img").first).to_be_visible()
 
 
 def test_a_track_gets_a_note_and_tags(view: View, job_id: str) -> None:

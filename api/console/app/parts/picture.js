@@ -7,12 +7,15 @@ import { session } from "../state.js";
 import { Icon } from "./ui.js";
 import "../messages/page.js";
 
-const missing = new Set(); // pictures that the service did not have: not asked for twice by one page
+const missing = new Set(); // pictures that the service did not have: not asked for twice by one view
 const ICONS = { video: "image", track: "note", account: "person" };
 const NAME_LETTERS = 60;
 const REST_MS = 150;
 const areHeld = signal(false);
 let resting = 0;
+
+// Some were only late, or the platform was resting: the next view asks again.
+addEventListener("hashchange", () => missing.clear());
 
 // Rows fly past: what comes into sight is asked for when that has ended, so that a long list scrolls smoothly and
 // the service does not read pictures that nobody sees.
