@@ -14,8 +14,9 @@ const REST_MS = 150;
 const areHeld = signal(false);
 let resting = 0;
 
-// Some were only late, or the platform was resting: the next view asks again.
-addEventListener("hashchange", () => missing.clear());
+// Some were only late, or their host was paused: the next view requests them again. Captured, so that it happens
+// before that view is drawn.
+addEventListener("hashchange", () => missing.clear(), { capture: true });
 
 // Rows fly past: what comes into sight is asked for when that has ended, so that a long list scrolls smoothly and
 // the service does not read pictures that nobody sees.
