@@ -46,10 +46,10 @@ LOCAL = httpx2.Client(verify=False, timeout=60, limits=httpx2.Limits(max_keepali
 """Asks servers of this machine: each call of `httpx2.get` reads all certificates first."""
 
 
-def measured_environment() -> dict[str, str]:
+def measuredenvironment() -> dict[str, str]:
     """Return what lets a child be measured; nothing if the tests are not (`tests.measured`)."""
     measured = sys.modules.get("tests.measured")
-    return measured.child_environment() if measured else {}
+    return measured.childenvironment() if measured else {}
 
 
 def wait_for[T](
@@ -138,7 +138,7 @@ class Stage:
 
     def run(self, command: str, *arguments: str) -> None:
         """Run a command of `sametrack` to its end; it must succeed."""
-        environment = os.environ | self._environment()
+        environment = os.environ | self.environment()
         line = sametrack_command(command, *arguments)
         subprocess.run(line, env=environment, check=True, stdout=subprocess.DEVNULL)
 
@@ -263,11 +263,11 @@ class Stage:
                 name=command,
                 command=self.command_line(command, *arguments),
                 log=self.root / f"{command}-{stamp}.log",
-                env=self._environment() | settings,
+                env=self.environment() | settings,
             )
         )
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return (
             {
                 "PROFILE": "sandbox",
@@ -283,7 +283,7 @@ class Stage:
                 "PYTHONDONTWRITEBYTECODE": "",
             }
             | (IN_TESTS if "PYTEST_VERSION" in os.environ else {})
-            | (measured_environment() if self.is_measured else {})
+            | (measuredenvironment() if self.is_measured else {})
             | self.settings
         )
 
