@@ -46,7 +46,7 @@ LOCAL = httpx2.Client(verify=False, timeout=60, limits=httpx2.Limits(max_keepali
 """Asks servers of this machine: each call of `httpx2.get` reads all certificates first."""
 
 
-def measuredenvironment() -> dict[str, str]:
+def measured_environment() -> dict[str, str]:
     """Return what lets a child be measured; nothing if the tests are not (`tests.measured`)."""
     measured = sys.modules.get("tests.measured")
     return measured.childenvironment() if measured else {}
@@ -283,7 +283,7 @@ class Stage:
                 "PYTHONDONTWRITEBYTECODE": "",
             }
             | (IN_TESTS if "PYTEST_VERSION" in os.environ else {})
-            | (measuredenvironment() if self.is_measured else {})
+            | (measured_environment() if self.is_measured else {})
             | self.settings
         )
 
