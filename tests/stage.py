@@ -49,7 +49,7 @@ LOCAL = httpx2.Client(verify=False, timeout=60, limits=httpx2.Limits(max_keepali
 def measured_environment() -> dict[str, str]:
     """Return what lets a child be measured; nothing if the tests are not (`tests.measured`)."""
     measured = sys.modules.get("tests.measured")
-    return measured.childenvironment() if measured else {}
+    return measured.child_environment() if measured else {}
 
 
 def wait_for[T](
