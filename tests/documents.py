@@ -32,7 +32,7 @@ _DISCOVERY: Any = {
 
 NO_SEARCH: Any = to_search_related(
     [],
-    walk=FinishedSearch(terms=(), videos=(), shown_by={}, requests_used=0, request_budget=0),
+    search=FinishedSearch(terms=(), videos=(), shown_by={}, requests_used=0, request_budget=0),
     shown_by={},
     title=None,
     verified=(),

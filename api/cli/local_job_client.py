@@ -18,8 +18,7 @@ from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.scan_jobs import ScanJob
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from pipelines.settings import Settings
 from warehouse.control import job_claims
 from warehouse.records.values import Document

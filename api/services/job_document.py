@@ -19,7 +19,7 @@ from pipelines.documents.result_types import Discovery, HotVideos, JobResult
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import rank_selected, view_result
-from pipelines.scan.service.scan_jobs import RunningScan, ScanJob
+from pipelines.scan.service.service import RunningScan, ScanJob
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job, ProgressRecord
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from anyio.to_thread import run_sync
 
 from api.responses.envelope import EncodedData, encode_data
 from api.services.job_document import to_job_document
-from pipelines.scan.service.scan_jobs import ScanJob
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 from warehouse.records.values import ReadOnlyDocument

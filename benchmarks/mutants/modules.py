@@ -30,7 +30,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/unit/report/test_source_decisions.py",
     ),
     "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
-    "pipelines/scan/service/job_endings.py": (
+    "pipelines/scan/service/lost_runs.py": (
         f"{TESTS}/test_job_rules.py",
         f"{TESTS}/test_lost_runs.py",
     ),

@@ -30,7 +30,7 @@ from pipelines.catalog.rules.planning import (
 from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
 from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
-from pipelines.scan.service.scan_jobs import ScanJob
+from pipelines.scan.service.service import ScanJob
 from warehouse.control import ControlStore, catalogs, jobs, leases
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError

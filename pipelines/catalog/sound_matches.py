@@ -24,7 +24,7 @@ from pipelines.audio.index.index_folder import INDEX_VERSION
 from pipelines.audio.index.reference_index import BRIEF, IndexHit
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.scan.marts.rows import comparison_row
+from pipelines.scan.marts import comparison_row
 from warehouse.queries.results import read_sounds
 from warehouse.queries.sound_matches import read_compared_pairs, read_fetched_sounds
 from warehouse.records.evidence import (

@@ -16,8 +16,8 @@ from pipelines.orchestration.assets.metadata import (
     track_metadata,
 )
 from pipelines.orchestration.runs.current_scan import CurrentScan
-from pipelines.scan import collect, screens, search
-from pipelines.scan.marts import rows as mart_rows
+from pipelines.scan import collect, search
+from pipelines.scan import marts as mart_rows
 from pipelines.scan.scan_run import ScanRun
 from warehouse.records.videos import Video
 
@@ -73,13 +73,13 @@ def _read_screens(session: ScanRun, noun: str, read: Callable[[], int]) -> dict[
 @scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
 def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the accounts that use the track, where re-uploads are found."""
-    return _first_screens(scan, "author_first_screens", screens.read_author_screens)
+    return _first_screens(scan, "author_first_screens", collect.read_author_screens)
 
 
 @scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
 def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
     """First screens of the hashtags that videos of the track share or that name the song."""
-    return _first_screens(scan, "hashtag_first_screens", screens.read_hashtag_screens)
+    return _first_screens(scan, "hashtag_first_screens", collect.read_hashtag_screens)
 
 
 def _first_screens(

@@ -1,6 +1,6 @@
 """Assets that conclude a scan: confirmed videos with their evidence, coverage, ranking, result.
 
-Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts/rows.py`).
+Not here: the work itself (`pipelines/scan/confirm.py`, `conclude.py` and `marts.py`).
 """
 
 from collections import Counter
@@ -25,9 +25,9 @@ from pipelines.orchestration.assets.descriptions import deps_on
 from pipelines.orchestration.assets.metadata import ROWS, coverage_metadata, step_metadata
 from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan import conclude
+from pipelines.scan import marts as mart_rows
+from pipelines.scan.collect import read_profiles
 from pipelines.scan.confirm import confirm_videos
-from pipelines.scan.marts import rows as mart_rows
-from pipelines.scan.profiles import read_profiles
 from pipelines.scan.scan_run import ScanRun
 from warehouse.lake.packing import pack_document
 

@@ -8,7 +8,7 @@ from pipelines.orchestration.assets.decorators import Result, scan_asset
 from pipelines.orchestration.assets.metadata import coverage_metadata, track_metadata
 from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan import discover
-from pipelines.scan.marts import rows as mart_rows
+from pipelines.scan import marts as mart_rows
 from warehouse.lake.packing import pack_document
 
 VIDEOS = AssetKey(["raw", "videos"])

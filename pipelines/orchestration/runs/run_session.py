@@ -37,7 +37,7 @@ from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.job_endings import end_lost_run
+from pipelines.scan.service.lost_runs import end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, job_claims, jobs, leases
 from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
@@ -131,7 +131,7 @@ def _continue_job(
         session = ScanRun(runtime, job, music_id=job.music_id or "")
         stack.enter_context(_open(session, run, instance, current_scan))
         if job.kind == SCAN:
-            runtime.listening.start()  # its processes load their libraries while lists are read
+            runtime.decoders.start()  # its processes load their libraries while lists are read
         yield
 
 

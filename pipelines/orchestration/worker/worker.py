@@ -43,7 +43,7 @@ from pipelines.orchestration.worker.catalog import report_assets
 from pipelines.orchestration.worker.launch import JobLauncher, Launched, LaunchedRun
 from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
 from pipelines.scan.runtime import open_runtime
-from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
+from pipelines.scan.service.lost_runs import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.home.disk_space import free_megabytes

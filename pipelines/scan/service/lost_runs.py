@@ -1,4 +1,4 @@
-"""What becomes of a job whose run was lost: killed, stopped, or without its process."""
+"""Decide and write what becomes of a job whose run was lost: killed, stopped, without a process."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ ASK_AGAIN = "Retry: the new scan reuses the observations stored so far"
 WORKER_GONE = "The worker that ran this scan stopped responding"
 
 
-def lost_ending(
+def outcome_of_lost_run(
     job: Job, why: str, *, has_result: bool = False
 ) -> tuple[JobStatus, dict[str, object] | None]:
     """Return status and error document of a job whose run was lost.
@@ -31,8 +31,11 @@ def lost_ending(
 def end_lost_run(
     control: ControlStore, job: Job, why: str, *, has_result: bool, expires_at: datetime
 ) -> JobStatus | None:
-    """Write what becomes of a job whose run was lost; None, without effect, if it was not."""
-    status, error = lost_ending(job, why, has_result=has_result)
+    """Write what becomes of a job whose run was lost, and return its new status.
+
+    Returns None, without effect, if the run was not lost: another run has the job, or it has ended.
+    """
+    status, error = outcome_of_lost_run(job, why, has_result=has_result)
     if status == "queued":
         is_written = job_claims.requeue(
             control, job.job_id, run_number=job.run_number, costs_attempt=True
