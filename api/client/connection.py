@@ -28,7 +28,7 @@ class Connection:
         longest_pause_s: Longest `Retry-After` to wait for; for a longer one the error is raised.
 
     Raises:
-        ValueError: `base_url` is no address.
+        ValueError: `base_url` is not an address.
     """
 
     base_url: str = DEFAULT_URL
@@ -39,15 +39,24 @@ class Connection:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", self.base_url.rstrip("/"))
-        if not _is_address(self.base_url):
+        try:
+            parts = urlsplit(self.base_url)
+            is_address = (
+                parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+            )
+        except ValueError:  # a port that is not a number, or a malformed IPv6 address
+            is_address = False
+        if not is_address:
             raise ValueError(
                 f"{self.base_url!r} is not the address of a service, such as {DEFAULT_URL}"
             )
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers of every request."""
-        asked = {"Accept": "application/json", "User-Agent": "sametrack-client/2.0.0"}
-        return {**asked, "Authorization": f"Bearer {self.token}"} if self.token else asked
+        headers = {"Accept": "application/json", "User-Agent": "sametrack-client/2.0.0"}
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        return headers
 
     @property
     def is_encrypted(self) -> bool:
@@ -57,11 +66,3 @@ class Connection:
     def __repr__(self) -> str:
         """Hide the token."""
         return f"Connection(base_url={self.base_url!r}, token={'***' if self.token else None})"
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # no host, or no port
-        return False

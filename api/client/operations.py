@@ -159,7 +159,7 @@ class Operations:
     ) -> answers.BatchData:
         """Return the result, the job or the error of each of up to ten tracks.
 
-        A link to a list of songs of the music service stands for its songs.
+        A link to a list of songs of the music service counts as its songs.
         """
 
     @operation("POST", JOBS, number=7, sent_as={**TRACK_NAMES, "music": "input"})
@@ -468,4 +468,4 @@ class Operations:
         """Return all operations, parameters and errors in English and Chinese."""
 
 
-OPERATIONS = tuple(one for one in vars(Operations).values() if isinstance(one, Operation))
+OPERATIONS = tuple(value for value in vars(Operations).values() if isinstance(value, Operation))

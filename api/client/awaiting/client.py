@@ -86,6 +86,7 @@ class AsyncClient(Operations):
             ServiceError: The service returned an error response.
             ConnectionFailedError: The service is unreachable, or not a Sametrack service.
         """
+        # Retries share one time limit, of which the service is told what is left.
         limits, attempt, begun = self.connection, 0, self._clock()
         left_s = limit_s = ask.timeout_s or limits.timeout_s
         while True:
@@ -124,9 +125,9 @@ class AsyncClient(Operations):
             async for job in changes:
                 if on_change is not None:
                     on_change(job)
-                found = completed_job(job)
-                if found is not None:
-                    return found
+                completed = completed_job(job)
+                if completed is not None:
+                    return completed
         raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
 
     async def watch(
@@ -141,20 +142,22 @@ class AsyncClient(Operations):
             ConnectionFailedError: The service is unreachable from the start, or stays so.
         """
         until = time.monotonic() + timeout_s
-        shown: JobData | None = None
+        last: JobData | None = None
+        # No poll may fail until the service has answered once: it may be the wrong address.
         lost_polls = OUTAGE_POLLS
         async with aclosing(self._listen(job_id, until=until)) as events:
             async for job in events:
                 lost_polls = 0
                 if job is not None:
-                    shown = job
+                    last = job
                     yield job
                     if job["status"] in FINAL:
                         return
+        # The stream ended early: the service restarts, or a proxy cut it. Continue by polling.
         async with aclosing(self._poll(job_id, until=until, lost_polls=lost_polls)) as polls:
             async for job in polls:
-                if job != shown:
-                    shown = job
+                if job != last:
+                    last = job
                     yield job
 
     def each_user_post(
@@ -198,6 +201,7 @@ class AsyncClient(Operations):
             params=ask.params,
             json=ask.body,
             headers={"Prefer": f"wait={max(1, round(left_s))}"},
+            # The answer that the time is over must arrive, too.
             timeout=max(0.1, left_s + min(ANSWER_S, left_s)),
         )
         return to_api_response(ask, response)
@@ -228,6 +232,7 @@ class AsyncClient(Operations):
                     async for text in response.aiter_text():
                         for job in events.take(text):
                             yield job
+                        # The next line may come too late to notice that the time is over.
                         if until - time.monotonic() < EVENTS_PAUSE_S:
                             return
         except (httpx2.HTTPError, ValueError):
