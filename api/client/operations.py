@@ -129,7 +129,7 @@ class Operations:
         self,
         sec_user_id: str,
         *,
-        max_cursor: int = 0,
+        max_cursor: int | None = None,
         count: int | None = None,
         sort_type: int | None = None,
     ) -> answers.UserPostsData:
@@ -221,7 +221,7 @@ class Operations:
         self,
         music_id: str,
         *,
-        cursor: int = 0,
+        cursor: int | None = None,
         count: int | None = None,
         refresh: bool | None = None,
     ) -> answers.MusicVideosData:
@@ -232,7 +232,7 @@ class Operations:
         self,
         ch_id: str,
         *,
-        cursor: int = 0,
+        cursor: int | None = None,
         count: int | None = None,
         sort_type: int | None = None,
         refresh: bool | None = None,
