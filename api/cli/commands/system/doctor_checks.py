@@ -56,14 +56,18 @@ def build_examination(
         profile: PlatformProfile | None = choose_profile(settings)
     except ProfileNotChosenError:
         profile = None
-    is_asked = wants_surfaces and profile is not None and not profile.has_own_world
+    # A world of its own has no platform that could be probed.
+    probes_surfaces = wants_surfaces and profile is not None and not profile.has_own_world
     chosen = [name for name in PROBE_BY_SURFACE if not surfaces or name in surfaces]
     return SystemHealthCheck(
         time_s=time_s,
         settings=settings,
         profile=profile,
-        looks=[*_machine_checks(settings, profile), *device_checks(settings, may_open=is_asked)],
-        surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
+        looks=[
+            *_machine_checks(settings, profile),
+            *device_checks(settings, may_open=probes_surfaces),
+        ],
+        surfaces=dict.fromkeys(chosen, "waiting") if probes_surfaces else {},
     )
 
 
