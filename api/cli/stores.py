@@ -24,7 +24,7 @@ def ask(
     remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
     local: Callable[[], Any],  # a document, whose type only the caller knows
 ) -> Any:
-    """Return the data of the service at `api`, or what is equal, the answer of `local`.
+    """Return the data of the service at `api`, or without one the equal document of `local`.
 
     Raises:
         typer.Exit: The service failed (1), or the input is invalid (2).
