@@ -95,6 +95,7 @@ async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[A
     Raises:
         typer.Exit: `api` is not an address (2).
     """
+    # A service at --api, else one that runs on this machine
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     here = service_url(settings.api_host, settings.api_port)

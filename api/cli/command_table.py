@@ -205,6 +205,7 @@ class CommandGroup(TyperGroup):
         self.commands.update({entry.name: entry.listed for entry in COMMANDS})
 
     # Typer has no public names for the types of its commands and contexts.
+    # Only now is the module of the command imported.
     @override
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)

@@ -46,6 +46,7 @@ class HttpJobClient:
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """POST the job. The status is 200 for a stored result, 202 for a new job."""
+        # The body may be a search by name, which has an operation of its own at the same address.
         operation = Operations.create_job
         body = build_job_body(text, parameters)
         return self._send(ApiRequest(operation.method, operation.path, body=body, is_safe=False))

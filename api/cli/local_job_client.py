@@ -40,6 +40,7 @@ class LocalJobClient:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
             raise to_service_error(error.errors(), known=()) from error
+        # The parameters with defaults; a stored result is shown in the order that they ask for.
         effective = body.to_parameters()
         submit = (
             self._scan_service.ask

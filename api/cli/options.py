@@ -100,6 +100,7 @@ def with_parameter_options[Command: Callable[..., None]](
         parameters: The parameters, for example `PARAMETERS` of a scan.
         has_keywords: Add `--search-keywords`, the parameter of a scan that is a list.
     """
+    # Built once per command, when its module is imported.
     annotations: dict[str, object] = {}
     for parameter in parameters:
         kind = parameter.kind

@@ -62,6 +62,7 @@ _JOINERS = frozenset("\u200c\u200d")  # harmless, and used by emoji and some scr
 
 def sanitize(text: object, *, limit: int | None = None) -> str:
     """Return one line without control, bidirectional or surrogate characters."""
+    # A replacement sign shows that something was there; it may be meant to deceive.
     characters = []
     for character in str(text):
         if character in "\t\n\r":

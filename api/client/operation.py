@@ -85,6 +85,7 @@ class Operation[**P, Data]:
             for name, value in arguments.items()
             if f"{{{name}}}" in self.path
         }
+        # What was not given is not sent, so that the service applies its default.
         names = self._traits.get("sent_as", {})
         fields: dict[str, object] = dict(self._traits.get("always", {}))
         for name, value in arguments.items():

@@ -125,6 +125,7 @@ def to_connection_error(
     base_url: str, error: httpx2.HTTPError, *, attempts: int, spent_s: float
 ) -> ConnectionFailedError:
     """Convert a transport error."""
+    # Attempts and time distinguish a service that hangs from one that is not there.
     tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
     measured = f"{type(error).__name__}, {tries} in {spent_s:.1f} s"
     if isinstance(error, httpx2.ReadTimeout):

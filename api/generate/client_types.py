@@ -32,6 +32,7 @@ def render_types(document: JsonSchema) -> str:
         _collect(data_type, schemas, reached)
         data_types.setdefault(name, data_type)
 
+    # The declarations: schemas by name, then the `data` of each operation
     declarations = []
     for name in sorted(reached):
         schema = schemas[name]

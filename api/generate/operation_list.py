@@ -38,6 +38,7 @@ def _describe(operation: OpenApiDocument) -> Iterator[str]:
         yield f"  {parameter['in']} {parameter['name']} {needed} {schema}"
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"  body {kind} {_schema(content['schema'])}"
+    # Statuses with the same response share a line.
     statuses: dict[str, list[str]] = {}
     for status, response in sorted(operation["responses"].items()):
         contents = response.get("content", {}).items()

@@ -78,6 +78,7 @@ def draw_graph(edges: Mapping[str, Iterable[str]], title: str) -> str:
     columns: dict[int, list[str]] = {}
     for node in edges:
         columns.setdefault(depth(node), []).append(node)
+    # Positions of the nodes: their left upper corners
     place = {
         node: (MARGIN + column * (BOX + 60), MARGIN + row * 64)
         for column, nodes in columns.items()

@@ -97,6 +97,7 @@ def import_tracks(
     if candidate_limit is not None:
         changes["parameters"] = {"candidate_limit": candidate_limit}
     with _open_catalogs() as catalogs:
+        # Read all sources before anything is stored, so that an unreadable one stores nothing.
         # The lines of each file are counted from 1, and those of all other arguments together.
         tables = [read_lines(Path(source)) for source in sources if _is_file(source)]
         links = [source for source in sources if not _is_file(source)]
@@ -110,6 +111,7 @@ def import_tracks(
     else:
         for report in reports:
             print_import(out, report)
+    # The other lines are imported, but a script must notice that some are not.
     if any(report.outcome.problems for report in reports):
         raise typer.Exit(EXIT_INPUT)
 
@@ -140,6 +142,7 @@ def show_status(
     """Show what is due in a catalogue, what is under way and what the day has cost."""
     if state is not None and state not in TRACK_STATES:
         exit_with_input_error(f"--state {state} is none of {', '.join(TRACK_STATES)}")
+    # --json lists the tracks in any case; --state alone lists those in one state.
     states: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
     if state is not None:
         states = tuple(track_state for track_state in TRACK_STATES if track_state == state)
@@ -179,6 +182,7 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
 
     A run does this itself, and at its end. Nothing is read from the platform.
     """
+    # Numbers are known when the sounds have been listed, so the bar begins without a total.
     with audio_progress() as progress:
         task = progress.add_task("looking up sounds", total=None)
         counts = look_up_sounds(
@@ -249,6 +253,7 @@ def run(
     """
     settings = ApiSettings()
     with open_catalog_run(settings, name, at_once=at_once) as catalog_run:
+        # One run at a time: a second process would queue the same tracks again.
         if not catalog_run.begin():
             print_message(
                 "another process runs this catalogue: wait for it, or stop it with "
@@ -260,6 +265,7 @@ def run(
         try:
             last = _follow(catalog_run, look_ups(settings, name))
         finally:
+            # Jobs that are under way go on; only the run ends.
             catalog_run.end()
     if as_json:
         print_json(to_progress_document(name, last))
@@ -283,6 +289,8 @@ def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
             while True:
                 progress = catalog_run.step()
                 display.update(progress)
+                # Sounds of finished scans are looked up in another process, also after the last
+                # scan: the run is over when both are.
                 look_ups.note(progress)
                 if not look_ups.advance() and progress.is_over:
                     break
@@ -303,6 +311,7 @@ def _is_file(text: str) -> bool:
     """Whether the argument names a file: it exists, or is written as a path."""
     if "://" in text:
         return False
+    # A path that does not exist counts, too: the message should say that the file is missing.
     path = Path(text)
     has_table_suffix = path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"}
     if has_table_suffix or text == "-" or text.startswith(("./", "../", "/", "~")):

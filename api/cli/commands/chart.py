@@ -75,6 +75,7 @@ def backfill(
         except RunCancelledError as error:  # while the list of issues was read
             raise typer.Exit(EXIT_INTERRUPTED) from error
         is_demo = service.is_demo
+    # A range that begins after the latest issue is an input error, known only now.
     cut_span(span, latest=result.latest)
     _show(result.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
     if result.ending == "cancelled":
@@ -251,6 +252,7 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
             print_message("[yellow]stopping[/]: everything read so far is kept")
         return is_requested.is_set()
 
+    # The former handlers return, so that a later command is not affected.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield is_stopped

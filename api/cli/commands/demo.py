@@ -144,10 +144,12 @@ def _run_demo(environment: DemoEnvironment) -> DemoResult:
         typer.Exit: The scan has no result: it was cancelled (130), or it failed (1).
     """
     begun = monotonic()
+    # Start all three programs; the input is the text with a link that a user would paste.
     with err.status("starting the sandbox, the service and a worker"):
         environment.set_up()
         track = choose_track(environment.world("/_world/tracks?counts=0")["tracks"])
     print_message(f"input: [italic]{safe(track['prose'])}[/]")
+    # Scan through the job API, as a user does.
     with HttpJobClient(environment.api_url, token=environment.token) as client:
         job = client.create(track["prose"], DEFAULT_PARAMETERS)
         address = f"{environment.api_url}{job['poll_url']}"
@@ -184,6 +186,7 @@ def write_files(result: DemoResult, folder: Path, name: str) -> tuple[Path, Path
     Raises:
         SametrackError: The folder is not writable.
     """
+    # The page for people, the document for programs
     page, data = folder / f"{name}.html", folder / f"{name}.json"
     report = render_report(result.job, judgement=result.judgement, pairs=result.pairs)
     document = {"job": result.job, "ground_truth": result.judgement.to_document()}
@@ -199,6 +202,7 @@ def write_files(result: DemoResult, folder: Path, name: str) -> tuple[Path, Path
 def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
     """Return commands that read what a demo has kept; each runs as it stands."""
     variables = "" if keep == settings.data_home else f"DATA_HOME={shlex.quote(str(keep))} "
+    # Variables are named only if the command would not read the demo's data without them.
     try:
         chosen = choose_stored_world(settings.model_copy(update={"data_home": keep}))
         is_read = choose_profile(chosen).name == WORLD

@@ -58,6 +58,7 @@ def list_jobs(
     api: ServiceOption = None,
 ) -> None:
     """List the newest jobs."""
+    # This callback runs before `jobs show` and `jobs cancel`, too.
     if ctx.invoked_subcommand is not None:
         return
     if api is None:
@@ -140,6 +141,7 @@ def _whole_id(api: str | None, beginning: str) -> str:
     if api is not None:
         jobs = _newest_at(api, LISTED_BY_A_SERVICE)
         return expand_job_id(beginning, [job["job_id"] for job in jobs])
+    # Only the newest jobs are searched: an older id must be given in full.
     with _open_jobs() as opened:
         return opened.expand_job_id(beginning)
 

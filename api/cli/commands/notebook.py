@@ -79,6 +79,7 @@ def find_notebooks(workplace: Path) -> Path:
     """
     if (NOTEBOOKS.parent / "pyproject.toml").is_file():
         return NOTEBOOKS
+    # An installed package may be read-only, and an upgrade would replace what users changed.
     copy = workplace / "notebooks"
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         if path.parent.name == CHECKPOINTS:
@@ -126,5 +127,6 @@ def _collect_demo_data(data_home: Path, *, seed: int, size: float) -> None:
         code = subprocess.run(demo, check=False).returncode  # noqa: S603 -- our own command
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
+    # A demo that missed its goals has kept its tables all the same.
     if not has_tables(data_home):
         raise typer.Exit(code or 1)

@@ -81,6 +81,7 @@ def parse(
 def _read_body(file: str, *, limit: int) -> bytes:
     """Return the bytes of a file or of stdin, if they can be a body."""
     name = "stdin" if file == STDIN else file
+    # One byte more than allowed, to notice a larger body without reading all of it.
     try:
         if file == STDIN:
             body = sys.stdin.buffer.read(limit + 1)
@@ -96,6 +97,7 @@ def _read_body(file: str, *, limit: int) -> bytes:
         exit_with_input_error(
             f"{name} has more than {limit:,} bytes", hint="no body of the platform is that large"
         )
+    # A compressed body or a picture would be reported as an unknown shape.
     packed = next((kind for start, kind in _PACKED.items() if body.startswith(start)), None)
     if packed or b"\0" in body:
         exit_with_input_error(

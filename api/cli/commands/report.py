@@ -78,6 +78,7 @@ def report(
             f"--output names the page, which is HTML; --pdf writes {output.name} next to it",
             hint=f"--pdf --output {page}",
         )
+    # The id of a job begins like a hexadecimal number, the name of a notebook does not.
     if is_list:
         _print_catalogue()
     elif what is None:
@@ -117,6 +118,7 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
     settings = stored_settings()
     if with_pdf:
         find_chromium(settings.chromium_path)  # fail before anything is written
+    # Read the job and its evidence, then write the page without the stores.
     with open_local_job_client(settings) as job_client:
         job = job_client.job(job_client.expand_job_id(job_id))
         if job["result"] is None:

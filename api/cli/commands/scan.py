@@ -94,6 +94,7 @@ def scan(
             print_message(f"job [bold]{safe(job['job_id'])}[/]")
             with WorkerSupervisor(is_wanted=is_local) as supervisor, ScanDisplay() as display:
                 job = follow_job(client, job, display, look=supervisor.look, held=supervisor.held)
+    # The outcome; with --json the document is on stdout and messages are on stderr.
     if as_json:
         print_json(job)
     if job["status"] == "failed":
@@ -114,6 +115,7 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
     """Yield the job client, and whether this command must make sure that a worker runs."""
     settings = ApiSettings()
     token = settings.own_api_token.get_secret_value() if settings.own_api_token else None
+    # Prefer a service: it shares its caches, and its worker may be running.
     if api is not None or is_listening(settings.api_port, settings.api_host):
         here = service_url(settings.api_host, settings.api_port)
         try:
@@ -160,6 +162,7 @@ def estimate_scan(parameters: ScanParameters, *, requests_per_s: float) -> Estim
         parameters: Parameters of the scan.
         requests_per_s: Rate limit of the profile for one host.
     """
+    # The track, list pages, one author page for some candidates, and a page for each candidate
     pool = parameters.candidate_limit
     pages = math.ceil(pool / VIDEOS_PER_PAGE)
     sounds = 0

@@ -119,6 +119,7 @@ def add(
     )
     if not plan.entries:
         exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
+    # The client takes plain values, the stores take the plan itself.
     options = cast(
         "WatchlistOptions",
         {"thresholds": asdict(plan.thresholds), "parameters": dict(plan.parameters)},
@@ -200,6 +201,7 @@ def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
 
     with _open_watchlists() as lists, open_watchlist_runner(ApiSettings()) as runner:
         run_id = lists.run(name, origin="cli")["run_id"]
+        # `conclude` does nothing until all scans have ended.
         while True:
             runner.begin(run_id)  # again, in case the process that began it died
             runner.conclude(run_id)
@@ -242,6 +244,7 @@ def show_digest(
     api: ServiceOption = None,
 ) -> None:
     """Show the digest of a run."""
+    # The digest of a run, or the newest of the list
     if run_id is not None:
         digest = _ask(
             api,

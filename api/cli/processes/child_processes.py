@@ -124,6 +124,7 @@ class StopSignals:
             yield
         finally:
             self._holders -= 1
+        # A signal that arrived within the outermost block is raised at its end.
         if self._pending is not None and not self._holders:
             number, self._pending = self._pending, None
             raise Interrupted(number)
@@ -199,6 +200,7 @@ class ChildProcessGroup:
 
     def stop(self, *only: Child) -> None:
         """Stop some children, or all: SIGTERM to their groups, then SIGKILL."""
+        # The last one started stops first. All get the signal before the first is waited for.
         children = list(only or reversed(self._children))
         for child in children:
             parent_watchdog.signal_group(child.process.pid, signal.SIGTERM)
@@ -289,6 +291,7 @@ class Supervisor:
         Raises:
             ProgramFailedError: See `run`.
         """
+        # A program waits until it may start, runs until it is ready, and is restarted if it exits.
         for supervised in self._supervised:
             program, child, now = supervised.program, supervised.child, self.clock()
             if child is None:
@@ -299,6 +302,7 @@ class Supervisor:
                 self._restart_later(supervised, child, now)
             elif not supervised.has_been_ready:
                 supervised.has_been_ready = program.is_ready is None or program.is_ready()
+        # Ready once is enough: a later restart is not announced again.
         are_ready = (each.child and each.has_been_ready for each in self._supervised)
         if not self._was_ready and all(are_ready):
             self._was_ready = True
@@ -356,11 +360,13 @@ class WorkerSupervisor:
         Raises:
             WorkerUnavailableError: The worker started here has exited.
         """
+        # The worker that was started here ended: its scan would wait forever.
         if self._process_group is not None and self._process_group.exited_children():
             raise WorkerUnavailableError(
                 "The worker that was started for this scan has exited",
                 hint="run `sametrack worker` to see its output",
             )
+        # A worker of somebody else may end while this scan waits.
         is_due = time.monotonic() - self._looked_at >= LOOK_FOR_WORKER_EVERY_S
         if self._is_wanted and self._process_group is None and is_due:
             self._start_if_none()
@@ -423,6 +429,7 @@ def service_url(host: str, port: int) -> str:
 
 def _write_log(output: IO[bytes], log: IO[bytes], name: str) -> None:
     """Write what a program prints to its log as JSON lines, until its output ends."""
+    # A chunk may end within a line; the rest of it waits for the next chunk.
     rest = b""
     with log, output:
         while chunk := output.read(OUTPUT_CHUNK):

@@ -35,6 +35,7 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
     Raises:
         TokenFileError: The file of tokens cannot be used.
     """
+    # From the inside out, so the guard of hosts and origins is passed first.
     policy = AccessPolicy.of_settings(settings, store=sessions, clock=time.time)
     app = AccessMiddleware(
         app, policy=policy, reject=reject_request, required=lambda _: Role.OPERATE, is_read=is_read
@@ -80,6 +81,7 @@ class UiContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # The envelope of an error needs the time and the id of the request.
         scope.setdefault("state", {})["call"] = new_request_info(scope, moment=datetime.now(UTC))
 
         async def stamped(message: Message) -> None:

@@ -78,6 +78,7 @@ def serve_dagster_ui(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     configure_process_logging()
     with ExitStack() as stack:
+        # The workspace reads the assets from the code server, now and whenever it restarts.
         instance = stack.enter_context(DagsterInstance.get())
         workspace = stack.enter_context(WorkspaceProcessContext(instance, target))
         app = create_app_from_workspace_process_context(workspace)

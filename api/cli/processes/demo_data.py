@@ -64,6 +64,7 @@ def _copy_jobs(source: Path, home: Path) -> None:
         with connection:
             for table in ("jobs", "sequences"):
                 connection.execute(f"insert or ignore into {table} select * from demo.{table}")  # noqa: S608 -- names above
+            # A later scan of the same track must not get the demo's result.
             connection.execute(
                 "update jobs set scan_key = null where job_id in (select job_id from demo.jobs)"
             )

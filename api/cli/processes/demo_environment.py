@@ -76,6 +76,7 @@ class DemoEnvironment:
         self._start("sandbox", sandbox)
         self._start("worker", sametrack_command("worker"))
         self._start("service", sametrack_command("serve", "--port", str(self._api_port)))
+        # The job waits for the worker, so only the ports of the other two are waited for.
         until = monotonic() + START_TIMEOUT_S
         while not (is_listening(self._world_port) and is_listening(self._api_port)):
             self.look()

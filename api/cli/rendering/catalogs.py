@@ -65,6 +65,7 @@ def print_import(console: Console, report: "ImportReport") -> None:
     for problem in outcome.problems[:MOST_PROBLEMS]:
         text = "" if problem.input is None else f" [dim]{safe(problem.input, limit=INPUT_LIMIT)}[/]"
         console.print(f"  [red]line {problem.line}[/]:{text} {safe(problem.message)}")
+    # The first line of a track is imported, later ones are named.
     for line in outcome.duplicates[:MOST_PROBLEMS]:
         console.print(
             f"  [yellow]line {line.line}[/]: [dim]{safe(line.input, limit=INPUT_LIMIT)}[/] "
@@ -133,6 +134,7 @@ def print_status(
         state = state_of(track, settings, status.read_at)
         if state not in tracks:
             continue
+        # A note: the stage of its scan, else why the last one failed
         job = status.jobs.get(track.given.key)
         note = job.progress.stage if job else (track.error or {}).get("detail", "")
         table.add_row(

@@ -23,6 +23,7 @@ def print_backfill(result: ReadOnlyDocument) -> None:
     )
     if result["unreleased_count"]:
         out.print(f"  not released yet: {counted(result['unreleased_count'], 'issue')}")
+    # Days without an issue, issues without a date, and refused issues
     gaps = result["gaps"]
     for gap in gaps[:_MOST_LISTED]:
         days = gap["day_count"]

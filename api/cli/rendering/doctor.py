@@ -112,6 +112,7 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
     table.add_column("time", justify="right", no_wrap=True)
     table.add_column("last worked", justify="right", no_wrap=True)
     table.add_column("details", overflow="fold")
+    # A row per surface: its outcome, and when it worked last
     now, printed = datetime.now(UTC), set[str]()
     for surface in surfaces:
         if surface["outcome"] == "works":
@@ -138,6 +139,7 @@ def _print_surfaces(console: Console, surfaces: list[Document], *, profile: str)
 
 def _print_host_policies(console: Console, report: Document) -> None:
     """Print open circuits and the robots.txt decisions per host."""
+    # A circuit that has closed again is of no interest.
     for circuit in report["circuits"]:
         if circuit["open_until"] is not None:
             until, cause = circuit["open_until"], circuit["cause"] or "failures"
@@ -147,6 +149,7 @@ def _print_host_policies(console: Console, report: Document) -> None:
                 f"({safe(cause)})",
                 soft_wrap=True,
             )
+    # One line per host: there is a decision for each path that was asked for.
     by_host: dict[str, list[Document]] = {}
     for decision in report["robots"]:
         by_host.setdefault(decision["host"], []).append(decision)
@@ -169,12 +172,14 @@ def _describe_surface(surface: Document, *, with_advice: bool) -> str:
         lines.append(f"[red]{cause}[/]" + (f" [dim]({marks})[/]" if marks else ""))
     elif surface["reason_words"]:
         lines.append(f"[dim]{safe(surface['reason_words'])}[/]")
+    # Keys of the body that differ from the recorded shape
     for label, name in (("new keys", "keys_came"), ("missing keys", "keys_went")):
         paths = surface[name]
         if paths:
             more = len(paths) - SHOWN_KEYS
             keys = ", ".join(safe(path, limit=60) for path in paths[:SHOWN_KEYS])
             lines.append(f"[dim]{label}: {keys}{f' and {more} more' if more > 0 else ''}[/]")
+    # What users notice: affected endpoints, or the surface that is read instead
     if surface["suffering"]:
         endpoints = (f"{entry['number']} {entry['short']}" for entry in surface["suffering"])
         lines.append(f"affected endpoints: {', '.join(endpoints)}")

@@ -113,6 +113,7 @@ def describe_stage(job: Document) -> str:
     """Describe the current stage of a job."""
     progress = job.get("progress") or {}
     waiting_for = progress.get("waiting_for")
+    # The reason to wait, if the job is queued; its status, if it has ended
     if job["status"] == "queued":
         return WAITING_LABELS.get(str(waiting_for), WAITING_LABELS["worker"])
     if job["status"] != "running":
@@ -178,6 +179,7 @@ def follow_job(
             with held():
                 job = client.job(job["job_id"])
         except (Interrupted, KeyboardInterrupt):
+            # The first signal cancels the job, the second ends this command.
             if is_cancelled:
                 raise
             is_cancelled = True

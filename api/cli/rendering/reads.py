@@ -121,6 +121,7 @@ def print_page(
         f"{len(data['aweme_list'])} shown of {observed} observed in {reads}; "
         "the platform may have more"
     )
+    # Lists of accounts and of music ids call their cursor differently.
     if data["has_more"]:
         fields: Mapping[str, object] = data
         name = "max_cursor" if "max_cursor" in fields else "cursor"
@@ -141,6 +142,7 @@ def print_videos_by_id(console: Console, data: "answers.VideosData") -> None:
 
 def print_hot_videos(console: Console, data: "answers.HotVideosData") -> None:
     """Print a stored ranking, or the job that creates it."""
+    # Status 200 has a ranking, 202 a job.
     if "aweme_list" in data:
         print_result(console, cast("answers.HotVideos", data), rows=SHOWN_ROWS)
         return
@@ -164,6 +166,7 @@ def print_batch(console: Console, data: "answers.BatchData") -> None:
             safe(item["job_id"] if error is None else error["detail"]),
         )
     console.print(table)
+    # Of a long playlist only the first songs are scanned.
     for songs in data["lists"]:
         title = safe(songs["title"] or songs["input"], limit=CAPTION_LIMIT)
         counts = f"{songs['taken_count']:,} of {messages.counted(songs['song_count'], 'song')}"

@@ -40,9 +40,11 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
     """Print a whole result, with the first `rows` of its ranking."""
     if result["is_demo_data"]:
         print_banner(console)
+    # A search by name confirms nothing, so it has no ranking.
     if result["keyword"] is not None:
         print_search_result(console, result, rows=rows)
         return
+    # Head: the track, and how many videos, accounts and variants
     music = result["music"]
     console.print(
         f"[bold]{safe((music and music['title']) or result['music_id'])}[/] "
@@ -55,6 +57,7 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
         f"{messages.counted(result['variants']['count'], 'variant')}: changed, or a few seconds"
     )
     print_ranking(console, result["aweme_list"][:rows])
+    # Say what is not shown, and what the platform did not have.
     hidden = result["returned_count"] - rows
     if hidden > 0:
         console.print(f"[dim]… and {hidden:,} more[/]")
@@ -167,6 +170,7 @@ def print_variants(console: Console, videos: "list[answers.VariantVideo]") -> No
 def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
+    # Sources, decisions, what was not reached, how much was genuine, estimates, audit
     sentences = [
         *map(source_sentence, coverage["sources"]),
         *messages.decision_sentences(coverage.get("decisions", ())),
@@ -239,6 +243,7 @@ def _part(part: int, whole: int, share: float | None) -> str:
 
 def _ranking_row(video: "answers.RankedVideo", *, is_wide: bool) -> list[str]:
     """Return the cells of a ranked video, in the order of `HEADINGS`; a wide table has one more."""
+    # The title of the video, its account and its id
     author = video["author"]
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
     account = safe((author and author["nickname"]) or "—", limit=NAME_LIMIT)

@@ -78,12 +78,14 @@ def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
     if entry["error"] is not None:
         console.print(f"  [red]failed:[/] {safe(entry['error']['detail'])}", soft_wrap=True)
         return
+    # The figures of the run with their growth, then a line per change
     changes = entry["changes"]
     figures = []
     for figure in changes["figures"]:
         growth = "" if figure["change"] is None else f" ({figure['change']:+,})"
         figures.append(f"{safe(figure['name'])} {format_count(figure['after'])}{growth}")
     console.print(f"  {'  '.join(figures)}")
+    # Each list of changes, named by the id of what changed
     for name, (word, key) in _CHANGE_LISTS.items():
         for change in changes[name]:
             description = _describe_change(name, change)

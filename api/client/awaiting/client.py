@@ -212,6 +212,7 @@ class AsyncClient(Operations):
         """Yield the videos of every page."""
         cursor: int | None = 0
         while cursor is not None:
+            # The cursor names the page; the list may have grown since the first one.
             now = cursor
             data = (await self.send(ask_at(now))).data
             for video in data["aweme_list"]:
@@ -251,6 +252,7 @@ class AsyncClient(Operations):
                     raise
                 await self._sleep(POLL_S)
                 continue
+            # A later outage is waited for as long as this one.
             lost_polls = 0
             yield answer.data
             pause = answer.retry_after or POLL_S

@@ -40,6 +40,7 @@ def open_workspace(as_of: str | None = None, *, is_fixed: bool = False) -> Itera
         InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
+    # Without a moment each table is read in its newest version at the time of its query.
     now = datetime.now(UTC)
     moment = parse_as_of(as_of, now=now) if as_of is not None else now if is_fixed else None
     settings = stored_settings()

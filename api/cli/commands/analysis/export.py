@@ -70,10 +70,12 @@ def export(
     scope = ExportScope(job_id=job, track=track)
     if len(choose_extracts(what, scope)) > 1 and chosen_form != "package":
         exit_with_input_error(f"{what} has more than one table", hint="--format package")
+    # Fixed in time, so that all tables of a package show the same moment.
     with open_workspace(as_of, is_fixed=True) as workspace:
         demo, noun = "demo-" if workspace.is_demo else "", what.rpartition(".")[2]
         ending = "zip" if chosen_form == "package" else chosen_form
         path = out_file or Path(f"sametrack-{demo}{noun}.{ending}")
+        # Complete the beginning of a job id, and limit the tables to its rows.
         scope = find_scope(workspace.engine, scope)
         extracts = choose_extracts(what, scope)
         method = describe_method(
@@ -95,6 +97,7 @@ def export(
         summary = {"path": str(path), "row_counts": row_counts, "method": dict(method.facts)}
         print_json(summary, indent=None)
         return
+    # What a reader must know before using the file: left-out columns, and pseudonyms
     for name, value in method.facts:
         if name.startswith(("left_out", "pseudonyms")):
             out.print(f"[dim]{safe(name.replace('_', ' '))}: {safe(value)}[/]", soft_wrap=True)

@@ -100,6 +100,7 @@ def query(
         return
     chosen_form = _choose_format("json" if as_json else form, out_file)
     named_query = find_query(name)
+    # The query converts the texts to the types of its parameters.
     texts: dict[str, str] = {}
     for assignment in parameters or []:
         parameter, separator, value = assignment.partition("=")
@@ -178,6 +179,7 @@ def _write_result(
     if file_form == "csv":  # in parts, for results that are too large for memory
         parts = csv_parts(table.columns, table.rows, for_spreadsheets=False)
     else:
+        # Facts about the result, stored in the file where its format has a place for them
         facts = [("is_demo_data", "true" if workspace.is_demo else "false")]
         if workspace.as_of is not None:
             facts.insert(0, ("as_of", to_utc_text(workspace.as_of)))

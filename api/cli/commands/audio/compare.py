@@ -125,6 +125,7 @@ def bench(
         write_scores,
     )
 
+    # A file that stands in several rows is decoded once.
     rows = read_manifest(manifest)
     # before the work, so that it is not lost to a file that cannot be written
     with _writing(out_path):
@@ -192,6 +193,7 @@ def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path])
         )
     out.print(table)
     evidence = verdict.best.evidence
+    # The verdict of the group is that of its best pair.
     score = "" if evidence.score is None else f"score {evidence.score:.3f}"
     reason = safe(reason_message(evidence.reason).en)
     out.print(f"{styled_verdict(evidence)}  {reason}  {score}".rstrip(), soft_wrap=True)
@@ -234,6 +236,7 @@ def _document(
         "reason": verdict.reason,
         "score": best.evidence.score if best else None,
         "best": asdict(best) if best else None,
+        # all pairs, so that a program can decide with other limits
         "pairs": [asdict(pair) for pair in verdict.pairs],
         "sounds": sounds,
         "limits": asdict(limits),

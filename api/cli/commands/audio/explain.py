@@ -85,6 +85,7 @@ def explain(
         explained = _explain_stored(comparison_id, excerpts)
     else:
         explained = _explain_files(cast("Path", reference), cast("Path", candidate))
+    # The plot is written before anything is printed, so that a failure prints only the error.
     if out_file is not None:
         picture = draw_pair(explained.explanation, explained.names)
         plot = to_picture(picture, cast('Literal["svg", "png"]', form))
@@ -141,6 +142,7 @@ def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
 
     with open_services(stored_settings()) as opened:
         assert opened.evidence is not None, "a world is chosen"
+        # Excerpts and features are read while the stores are open.
         document = opened.evidence.document(comparison_id)
         stored, first, second = opened.evidence.features(comparison_id)
         if excerpts is not None:
@@ -153,6 +155,7 @@ def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     explanation = explain_pair(first, second, pair, limits=limits)
+    # The stored features must give the stored values. A pair without a score was not compared.
     again = None
     if pair.score is not None:
         changed = deviations(pair, recompute(first, second, pair, limits=limits))

@@ -97,10 +97,12 @@ def identify(
     """
     limits = MatchThresholds(match_threshold=match_threshold)
     with DecoderPool(workers) as pool:
+        # Child processes decode the clips while this one loads compiled loops and the index.
         futures = [pool.submit(clip) for clip in clips]
         from pipelines.audio.index.identify import identify as identify_sound  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         with _open_references(catalog, pool, index_folder) as references:
+            # Look up one clip after the other, in the order of the arguments.
             identified = []
             with audio_progress() as progress:
                 task = progress.add_task("identifying", total=len(clips))
@@ -120,6 +122,7 @@ def identify(
                 print_json(_document(identified, references, limits, catalog=catalog, top=top))
             else:
                 _show(identified, references, top=top)
+    # At the end, because the other clips are identified anyway.
     exit_if_any(sound_problems((clip.path, clip.sound) for clip in identified))
 
 
@@ -142,6 +145,7 @@ def _open_references(
             exit_with_input_error(f"--catalog: {problem.detail}", hint=_CATALOG_HINT)
         yield _indexed(_table_files(path), pool, index_folder, what=catalog)
     elif path.exists() or path.is_symlink() or "/" in catalog:
+        # It is meant as a path, because names of catalogues have no slash.
         problem = file_problem(path)
         exit_with_input_error(
             f"--catalog: {catalog} is neither a folder nor a table"
@@ -171,6 +175,7 @@ def _table_files(table: Path) -> list[tuple[str, Path]]:
             exit_with_input_error(f"{table.name} cannot be read as a table: {error}")
     if not rows or not (columns := [name for name in _PATH_COLUMNS if name in rows[0]]):
         exit_with_input_error(f"{table.name} has no column `path`, or no rows")
+    # The label of a row is its first known name column that is not empty, else its path.
     names = [name for name in _NAME_COLUMNS if name in rows[0]]
     files = []
     for row in rows:
@@ -219,6 +224,7 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
         try:
             sounds = stack.enter_context(open_catalog_sounds(stored_settings(), name))
         except (InvalidParameterError, ProfileNotChosenError) as error:
+            # The user may have meant a folder, a table or a catalogue: name all three.
             needs_profile = isinstance(error, ProfileNotChosenError)
             raise InvalidParameterError(
                 f"--catalog: there is no folder or table {name!r}, and no catalogue of this name"
@@ -229,6 +235,7 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
             exit_with_input_error(
                 "--index is for files; the index of a catalogue is in the data home"
             )
+        # Add what scans have stored since the last call; the bar ends before the clips' own.
         progress = stack.enter_context(audio_progress())
         task = progress.add_task("indexing references", total=None)
         sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))

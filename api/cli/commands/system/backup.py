@@ -56,6 +56,7 @@ def restore(source: Source = None, *, sequences: Sequences = False) -> None:
     if (source is None) is not sequences:
         raise InvalidParameterError("Give either the folder of a backup or --sequences")
     settings = Settings()
+    # The stores are restored already; only the numbers of captures may lag behind the lake.
     if source is None:
         home = open_home(settings.data_home, choose_profile(settings).name)
         count = raise_sequences(

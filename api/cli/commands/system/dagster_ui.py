@@ -33,6 +33,7 @@ def dagster_ui(
             "--socket FILE",
         )
     settings = ApiSettings()
+    # `sametrack up` sets the variables; a user who calls this command has none of them.
     if "DAGSTER_HOME" not in os.environ:
         home = open_chosen_home(settings)
         os.environ.update(dagster_environment(settings, home))

@@ -77,6 +77,7 @@ def doctor(
     examination = build_examination(
         surface or (), wants_surfaces=not no_upstream, time_s=time_limit - CLOSING_S
     )
+    # Fail before the probes if their bodies could not be recorded.
     if record is not None and not examination.surfaces:
         exit_with_input_error(
             "--record keeps what surfaces answer, and none is probed",
@@ -84,12 +85,14 @@ def doctor(
         )
     if record is not None:
         prepare_folder(record)
+    # The checks run in a thread, so that the time limit holds even if one hangs.
     thread = threading.Thread(target=examination.run, name="doctor", daemon=True)
     with DoctorDisplay(examination) as display:
         thread.start()
         while thread.is_alive() and time.monotonic() - began < time_limit:
             thread.join(POLL_INTERVAL_S)
             display.update()
+    # An error of the examination itself, not of what it checks
     if examination.fault is not None:
         raise examination.fault
     examination.end()

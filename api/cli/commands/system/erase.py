@@ -48,6 +48,7 @@ def erase(
             "stop it (Ctrl-C where `sametrack up` or `sametrack serve` runs), then erase",
         )
         raise typer.Exit(EXIT_FAILED)
+    # The stores stay open from the confirmation to the proof.
     with ExitStack() as stack:
         erasure = open_erasure(settings, account, stack)
         if not yes:

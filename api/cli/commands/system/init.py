@@ -61,6 +61,7 @@ def init(
             load_profile(profile, sandbox_port=port)
         except InvalidParameterError as error:
             exit_with_input_error(error.detail, hint=error.hint)
+    # `.env` has one setting a line, and quotes values with this mark.
     for setting in (profile, data_home):
         if any(ord(character) < ord(" ") for character in setting) or "'" in setting:
             exit_with_input_error("a setting must be one line without quotation marks")
@@ -89,6 +90,7 @@ def _quoted(text: str) -> str:
 
 def _write_privately(path: Path, text: str) -> None:
     """Write the file with mode 600 from the start, so that no one else can read the token."""
+    # A draft that replaces the file at the end, so that a failure leaves the old one.
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

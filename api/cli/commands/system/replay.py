@@ -55,6 +55,7 @@ def replay(
     Without --write nothing is stored. With it, each capture that parses differently gets a new row
     with the current parser version, and the time and number of the old row. Old rows are kept.
     """
+    # Check the options before the archive is opened.
     surfaces = tuple(surface or ())
     unknown = sorted(set(surfaces) - SURFACES)
     if unknown:
@@ -115,6 +116,7 @@ def _print_differences(replays: list[SurfaceReplay], *, is_written: bool) -> Non
             entity = safe(example.entity_id, limit=40)
             kind = example.kind.replace("_", " ")
             out.print(f"  • [dim]{kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")
+    # What --write stores: bodies that parse differently, and those that parse now
     differing = sum(replay.kinds["changed"] + replay.kinds["now_parsed"] for replay in replays)
     if differing:
         was = "was" if differing == 1 else "were"

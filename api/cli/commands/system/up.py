@@ -109,6 +109,7 @@ def up(
         try:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
+                # Before the programs: several that create the storage at a time find it locked.
                 prepare_storage(process_group, logs=config.logs, env=_environment(config))
                 print_message(f"starting; logs are in {safe(config.logs)}")
                 Supervisor(process_group, programs(config), on_ready=announce).run()
@@ -118,6 +119,7 @@ def up(
 
 def programs(config: UpConfig) -> list[Program]:
     """Return all programs of `sametrack up`."""
+    # Daemon and UI reach the code server over a socket file, which needs no port.
     socket, workspace = config.run_dir / "code.sock", config.run_dir / "workspace.yaml"
     workspace.write_text(
         f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n"
@@ -139,6 +141,7 @@ def programs(config: UpConfig) -> list[Program]:
     def has_code() -> bool:
         return is_accepting(socket)
 
+    # The order of the list is that of the start; only the sandbox is optional.
     sandbox = []
     if config.sandbox_port is not None:
         port = config.sandbox_port
@@ -208,6 +211,7 @@ def _configure(
             )
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
+    # A sandbox that runs already is used.
     starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
     return UpConfig(
         profile=choice,
@@ -260,6 +264,7 @@ def prepare_storage(
     command = [sys.executable, "-m", "dagster", "instance", "migrate"]
     program = Program(name="prepare", command=command, log=logs / "prepare.log", env=env)
     child = process_group.start(program)
+    # It ends by itself; its log says why it failed.
     code = child.process.wait()
     if code != 0:
         exit_with_input_error(
@@ -282,6 +287,7 @@ def _has_worker(host: str, port: int) -> bool:
 
 
 def _environment(config: UpConfig) -> dict[str, str]:
+    # Logs of children go to files, so they must not be buffered, and errors have their trace.
     env = {
         "PROFILE": config.profile,
         **config.dagster,
