@@ -110,7 +110,7 @@ def print_json(document: object, *, indent: int | None = 2) -> None:
 def print_document(
     document: object, view: Callable[[], None] | str, *, as_json: bool, indent: int | None = 2
 ) -> None:
-    """Print a document as JSON, or what stands for it: a line, or what `view` prints."""
+    """Print a document as JSON, or for people: a line of text, or what `view` prints."""
     if as_json:
         print_json(document, indent=indent)
     elif isinstance(view, str):

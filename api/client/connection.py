@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 DEFAULT_URL = "http://127.0.0.1:8780"
 JOB_TIMEOUT_S = 150.0  # the service waits for the job of such a request up to 120 s
-ANSWER_S = 5.0  # for the service to say that the time is over, and for the response to arrive
-EVENTS_PAUSE_S = 10.0  # after which the service sends a sign of life
+ANSWER_S = 5.0  # for the service to report that the time is over, and for its response to arrive
+EVENTS_PAUSE_S = 10.0  # after which the service sends a comment that keeps the stream open
 EVENTS_SILENCE_S = 45.0
 
 type AsyncPause = Callable[[float], Awaitable[None]]
@@ -23,7 +23,7 @@ class Connection:
     Attributes:
         base_url: Address of the service, without a path.
         token: `OWN_API_TOKEN` of the service, if it has one.
-        timeout_s: Time limit of a request with its retries. The service is told what is left.
+        timeout_s: Time limit of a request with its retries. Each request states what is left.
         retries: Maximum number of retries of a retryable request.
         longest_pause_s: Longest `Retry-After` to wait for; for a longer one the error is raised.
 
@@ -60,7 +60,7 @@ class Connection:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether certificates are needed; loading the authorities takes 20 ms of the processor."""
+        """Whether certificates are needed: loading the authorities takes 20 ms of CPU time."""
         return urlsplit(self.base_url).scheme != "http"
 
     def __repr__(self) -> str:

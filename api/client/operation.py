@@ -1,7 +1,7 @@
 """Declares an operation of the service, and makes it a method of both clients.
 
-Read on a client, an operation is a method that sends its request; the asynchronous client's is
-awaited. Read on the class, it is the declaration itself, whose `request` sends nothing.
+On a client, an operation is a method that sends its request; on the asynchronous client it is
+awaited. On the class `Operations`, it is the declaration, whose `request` builds a request only.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
@@ -20,13 +20,13 @@ type Method = Literal["GET", "POST", "PATCH", "DELETE"]
 class AsyncRequestSender(Protocol):
     """The asynchronous client, as an operation sees it."""
 
-    async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+    async def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]: ...
 
 
 class RequestSender(Protocol):
     """The synchronous client, as an operation sees it."""
 
-    def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+    def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]: ...
 
 
 class OperationTraits(TypedDict, total=False):
@@ -38,7 +38,7 @@ class OperationTraits(TypedDict, total=False):
         sent_as: Names that arguments have in the request, where they differ.
         always: Fields that are always sent.
         body: The argument that is the whole body.
-        is_safe: Whether it may be retried. By default a GET alone.
+        is_safe: Whether it may be retried. By default True for a GET only.
         timeout_s: Read timeout.
     """
 
@@ -54,9 +54,9 @@ class OperationTraits(TypedDict, total=False):
 class Operation[**P, Data]:
     """An operation: address, arguments and the type of `data`.
 
-    Arguments that the path names go there, the others to the query of a GET or to the body. What
-    is not given, None or empty is not sent, so that the service applies its default; the fields of
-    `**options` are sent as they are.
+    Arguments that the path names are put there, the others into the query of a GET or the body.
+    An argument that is missing, None or empty is not sent, so that the service applies its default;
+    the fields of `**options` are sent as they are.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """The operations of the service, one declaration each.
 
-The methods of both clients, the types of their answers, the table of the interface in the
-reference, and the commands and assistant tools that ask for one thing come from here.
+The methods of both clients, the types of their responses and the table of the interface in the
+reference come from here; commands and assistant tools call the methods.
 """
 
 # A declaration has no body, because `operation` sends the request; and annotations are not
@@ -101,7 +101,7 @@ class WatchlistChanges(WatchlistOptions, total=False):
 
 
 class CatalogOptions(TypedDict, total=False):
-    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means none."""
+    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means no limit."""
 
     fresh_days: float
     tracks_per_day: int
@@ -360,7 +360,7 @@ class Operations:
 
     @operation("DELETE", f"{CATALOGS}/{{name}}")
     def remove_catalog(self, name: str) -> answers.CatalogRemovedData:
-        """Remove a catalogue. Its jobs go on; results and observations are kept."""
+        """Remove a catalogue. Its jobs continue; results and observations are kept."""
 
     @operation("POST", f"{CATALOGS}/{{name}}/runs")
     def run_catalog(self, name: str) -> answers.CatalogRunData:

@@ -61,7 +61,9 @@ class ApiResponse[Data]:
     envelope: ResponseEnvelope
 
 
-def to_api_response[Data](_ask: ApiRequest[Data], response: httpx2.Response) -> ApiResponse[Data]:
+def to_api_response[Data](
+    _request: ApiRequest[Data], response: httpx2.Response
+) -> ApiResponse[Data]:
     """Convert a successful HTTP response.
 
     Raises:
@@ -97,7 +99,12 @@ def retry_after(response: httpx2.Response) -> float | None:
 
 
 def retry_delay(
-    ask: ApiRequest[object], error: Exception, *, attempt: int, limits: Connection, left_s: float
+    request: ApiRequest[object],
+    error: Exception,
+    *,
+    attempt: int,
+    limits: Connection,
+    left_s: float,
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
@@ -115,7 +122,7 @@ def retry_delay(
         pause = error.retry_after
     else:
         return None
-    if pause is None or not (ask.is_safe or was_not_executed):
+    if pause is None or not (request.is_safe or was_not_executed):
         return None
     # A pause that outlasts the time limit would only delay the same error.
     return pause if pause <= limits.longest_pause_s and pause < left_s else None

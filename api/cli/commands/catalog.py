@@ -1,4 +1,4 @@
-"""`sametrack catalog`: import tracks into the store of this machine, scan what is due, report."""
+"""`sametrack catalog`: import tracks into the stores here, scan tracks that are due, report."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -265,7 +265,7 @@ def run(
         try:
             last = _follow(catalog_run, look_ups(settings, name))
         finally:
-            # Jobs that are under way go on; only the run ends.
+            # Jobs that are under way continue; only the run ends.
             catalog_run.end()
     if as_json:
         print_json(to_progress_document(name, last))

@@ -23,7 +23,7 @@ from api.cli.commands import operations
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -104,7 +104,7 @@ def judge(*, as_json: JsonOption = False) -> None:
 @app.command("song")
 def song(song_key: _Song, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
-    document = _ask(
+    document = _call(
         api,
         lambda client: client.chart_song(song_key),
         lambda songs: songs.song(song_key),
@@ -174,7 +174,7 @@ def _decide(
         problem = error.errors()[0]
         exit_with_input_error(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
     more = {"said_by": body.said_by, "note": body.note}
-    document = _ask(
+    document = _call(
         api,
         lambda client: client.link_chart_song(body.song_key, body.music_id, said=decision, **more),
         lambda songs: songs.say(body.song_key, body.music_id, decision, origin="cli", **more),
@@ -190,7 +190,7 @@ def links(
     api: ServiceOption = None,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
-    document = _ask(
+    document = _call(
         api,
         lambda client: client.chart_links(song_key=song_key),
         lambda songs: songs.links(song_key),
@@ -215,7 +215,7 @@ def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
         yield service
 
 
-def _ask(
+def _call(
     api: str | None,
     remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
     local: "Callable[[ChartSongService], ReadOnlyDocument]",
@@ -230,7 +230,7 @@ def _ask(
         with _open_chart_service(reads=reads) as service:
             return local(ChartSongService(service.engine, is_demo=service.is_demo))
 
-    document: ReadOnlyDocument = ask(api, remote, call_here)
+    document: ReadOnlyDocument = call_service_or_stores(api, remote, call_here)
     return document
 
 

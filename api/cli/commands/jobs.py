@@ -14,7 +14,7 @@ from api.cli.local_job_client import LocalJobClient, open_local_job_client
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     out,
     print_document,
@@ -101,7 +101,7 @@ def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = No
         with _open_jobs() as jobs:
             return jobs.job(whole_id)
 
-    job = ask(api, lambda client: client.job(whole_id), read_here)
+    job = call_service_or_stores(api, lambda client: client.job(whole_id), read_here)
     if as_json:
         print_json(job)
         return
@@ -122,7 +122,7 @@ def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = 
         with _open_jobs() as jobs:
             return jobs.cancel(whole_id)
 
-    job = ask(api, lambda client: client.cancel_job(whole_id), cancel_here)
+    job = call_service_or_stores(api, lambda client: client.cancel_job(whole_id), cancel_here)
     if job["status"] == "cancelled":
         outcome = "what it has read is kept"
     else:
@@ -132,7 +132,7 @@ def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = 
 
 
 def _newest_at(api: str, limit: int) -> list[Document]:
-    answer: Document = ask(api, lambda client: client.jobs(limit=limit), dict)
+    answer: Document = call_service_or_stores(api, lambda client: client.jobs(limit=limit), dict)
     return [dict(job) for job in answer["jobs"]]
 
 

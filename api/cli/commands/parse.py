@@ -1,4 +1,4 @@
-"""`sametrack parse`: print what the product makes of one body. For bug reports."""
+"""`sametrack parse`: print the records that the parsers read from one body, for bug reports."""
 
 import sys
 from codecs import BOM_UTF8
@@ -71,7 +71,7 @@ def parse(
         path="/",
         cursor=cursor,
     )
-    # Nothing is contacted, so without a chosen profile the public one will do.
+    # Nothing is contacted, so without a chosen profile the public one is used.
     settings = Settings()
     profile = load_profile(settings.profile or "public", sandbox_port=settings.sandbox_port)
     document = parse_to_document(BodyParser(profile), archived)

@@ -16,14 +16,12 @@ from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
 from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
-from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.render import render_report
 from pipelines.documents.messages import counted
 from pipelines.platform.browser.installation import find_chromium
 from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
-from warehouse.records.values import Document
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
@@ -100,19 +98,6 @@ def report(
         )
 
 
-def write_report(
-    path: Path, job: Document, *, pairs: ReportEvidence | None = None, language: str = "en"
-) -> str:
-    """Write the report of a completed job; return the HTML, which shows `language` first.
-
-    Raises:
-        InvalidParameterError: The file cannot be written there.
-    """
-    page = render_report(job, pairs=pairs, language=language)
-    write_atomically(path, [page.encode()])
-    return page
-
-
 def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
     """Write the report of a completed job, with the evidence of its pairs."""
     settings = stored_settings()
@@ -127,7 +112,8 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
             )
         pairs = job_client.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
-    page = write_report(path, job, pairs=pairs, language=language)
+    page = render_report(job, pairs=pairs, language=language)
+    write_atomically(path, [page.encode()])
     print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`

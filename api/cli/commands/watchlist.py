@@ -12,7 +12,7 @@ import typer
 
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,
@@ -51,7 +51,7 @@ _Inputs = list[str]
 @app.command("list")
 def list_all(*, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """List all watchlists with their last and next run."""
-    document = _ask(
+    document = _call(
         api, lambda client: client.watchlists(), lambda lists: lists.listed(), reads=True
     )
     if as_json:
@@ -124,7 +124,7 @@ def add(
         "WatchlistOptions",
         {"thresholds": asdict(plan.thresholds), "parameters": dict(plan.parameters)},
     )
-    watchlist = _ask(
+    watchlist = _call(
         api,
         lambda client: client.create_watchlist(
             name,
@@ -140,7 +140,7 @@ def add(
 @app.command("remove")
 def remove(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
-    document = _ask(
+    document = _call(
         api, lambda client: client.delete_watchlist(name), lambda lists: lists.delete(name)
     )
     print_document(document, f"[bold]{safe(name)}[/] removed", as_json=as_json)
@@ -149,7 +149,7 @@ def remove(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = Non
 @app.command("enable")
 def enable(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Resume the schedule of a watchlist."""
-    watchlist = _ask(
+    watchlist = _call(
         api,
         lambda client: client.change_watchlist(name, enabled=True),
         lambda lists: lists.change(name, {"enabled": True}),
@@ -160,7 +160,7 @@ def enable(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = Non
 @app.command("disable")
 def disable(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Pause the schedule of a watchlist."""
-    watchlist = _ask(
+    watchlist = _call(
         api,
         lambda client: client.change_watchlist(name, enabled=False),
         lambda lists: lists.change(name, {"enabled": False}),
@@ -213,11 +213,13 @@ def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
 
 def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
     """Have a service run a watchlist; its own process concludes the run."""
-    run: ReadOnlyDocument = ask(api, lambda client: client.run_watchlist(name), dict)
+    run: ReadOnlyDocument = call_service_or_stores(
+        api, lambda client: client.run_watchlist(name), dict
+    )
     run_id = run["run_id"]
     while wait and run["status"] not in ENDED_RUN_STATUSES:
         time.sleep(POLL_INTERVAL_S)
-        run = ask(api, lambda client: client.watchlist_run(name, run_id), dict)
+        run = call_service_or_stores(api, lambda client: client.watchlist_run(name, run_id), dict)
     return run
 
 
@@ -226,7 +228,7 @@ def runs(
     name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False, api: ServiceOption = None
 ) -> None:
     """List the newest runs of a watchlist."""
-    document = _ask(
+    document = _call(
         api,
         lambda client: client.watchlist_runs(name, limit=limit),
         lambda lists: lists.runs(name, limit=limit),
@@ -246,14 +248,14 @@ def show_digest(
     """Show the digest of a run."""
     # The digest of a run, or the newest of the list
     if run_id is not None:
-        digest = _ask(
+        digest = _call(
             api,
             lambda client: client.watchlist_run(name, run_id),
             lambda lists: lists.run_of(name, run_id),
             reads=True,
         )["digest"]
     else:
-        newest = _ask(
+        newest = _call(
             api,
             lambda client: client.watchlist_digests(name, limit=1),
             lambda lists: lists.digests(name, limit=1),
@@ -300,7 +302,7 @@ def _show_watchlist(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) ->
     print_document(watchlist, line, as_json=as_json)
 
 
-def _ask(
+def _call(
     api: str | None,
     remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
     local: Callable[[WatchlistService], ReadOnlyDocument],
@@ -313,7 +315,7 @@ def _ask(
         with _open_watchlists(reads=reads) as lists:
             return local(lists)
 
-    document: ReadOnlyDocument = ask(api, remote, call_here)
+    document: ReadOnlyDocument = call_service_or_stores(api, remote, call_here)
     return document
 
 

@@ -79,12 +79,12 @@ class Child:
         return self.process.poll()
 
     def wait_for_log(self) -> None:
-        """Wait until its log has what it printed, but a second at most: what it started goes on."""
+        """Wait until its log is complete, at most a second: its own children may still print."""
         if self._output is not None:
             self._output.join(OUTPUT_WAIT_S)
 
     def log_tail(self) -> str:
-        """Return the last lines of the log as text for a person; empty if there is none."""
+        """Return the last lines of the log as readable text; empty without a log."""
         self.wait_for_log()
         if self.program.log is None or not self.program.log.exists():
             return ""
@@ -170,7 +170,7 @@ class ChildProcessGroup:
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
         unread = subprocess.DEVNULL if program.is_quiet else None
-        # Inside `held`: a signal in between would leave a child that nobody stops.
+        # Inside `held`: a signal in between would leave a child that is never stopped.
         with self._signals.held():
             process = subprocess.Popen(  # noqa: S603 -- our own command lines
                 list(program.command),
@@ -366,7 +366,7 @@ class WorkerSupervisor:
                 "The worker that was started for this scan has exited",
                 hint="run `sametrack worker` to see its output",
             )
-        # A worker of somebody else may end while this scan waits.
+        # A worker of another command may end while this scan waits.
         is_due = time.monotonic() - self._looked_at >= LOOK_FOR_WORKER_EVERY_S
         if self._is_wanted and self._process_group is None and is_due:
             self._start_if_none()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.cli.options import ServiceOption
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 from api.params.annotations import AnnotationVerdict
 from api.settings import ApiSettings
@@ -43,9 +43,9 @@ def annotate(
         with _open_annotations() as service:
             return service.add(comparison_id, verdict, note=note, origin="cli")
 
-    counts = ask(api, lambda client: client.annotate(comparison_id, verdict, note=note), add_here)[
-        "counts"
-    ]
+    counts = call_service_or_stores(
+        api, lambda client: client.annotate(comparison_id, verdict, note=note), add_here
+    )["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
 

@@ -145,7 +145,7 @@ def _open_references(
             exit_with_input_error(f"--catalog: {problem.detail}", hint=_CATALOG_HINT)
         yield _indexed(_table_files(path), pool, index_folder, what=catalog)
     elif path.exists() or path.is_symlink() or "/" in catalog:
-        # It is meant as a path, because names of catalogues have no slash.
+        # It exists, or is written as a path: the user means a file or a folder.
         problem = file_problem(path)
         exit_with_input_error(
             f"--catalog: {catalog} is neither a folder nor a table"
