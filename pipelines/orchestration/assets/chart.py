@@ -72,7 +72,7 @@ def read_chart(
     """Read the missing issues of one or more months."""
     window = context.partition_time_window
     last = window.end.date() - timedelta(days=1)
-    span = Span(start=window.start.date(), end=last, asked_end=last)
+    span = Span(start=window.start.date(), end=last, requested_end=last)
     with reasons_as_failures(), chart.open() as chart_service:
         filled = chart_service.fill(span, on_progress=_progress_logger(context))
     metadata = _metadata(filled)
@@ -137,7 +137,7 @@ def _metadata(filled: BackfillResult) -> dict[str, MetadataValue]:
         "first_day": MetadataValue.text(str(filled.first)),
         "last_day": MetadataValue.text("none" if is_before else str(filled.last)),
         "latest_issue": MetadataValue.text(str(filled.latest)),
-        "requested_last_day": MetadataValue.text(str(filled.asked_last)),
+        "requested_last_day": MetadataValue.text(str(filled.requested_last)),
         "is_cut": MetadataValue.bool(filled.is_cut),
         "list_read_anew": MetadataValue.bool(filled.was_listed),
         "ending": MetadataValue.text(filled.ending),
