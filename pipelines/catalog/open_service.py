@@ -1,4 +1,7 @@
-"""Open the catalogues of the chosen profile."""
+"""Open the catalogue service, its runs, reports and look-ups for the chosen profile.
+
+What loads DuckDB or Numba is imported where it is needed, so that most commands start quickly.
+"""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
-    """Open the catalogues; close the store afterwards. The lake is opened for a song list alone.
+    """Open the catalogue service; close its store afterwards. Only a song list opens the lake.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -78,7 +81,7 @@ def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator
 
 
 def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
-    """Ask the workers to run a catalogue; return where it stands.
+    """Ask the workers to run a catalogue; return its status.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -92,7 +95,7 @@ def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
 
 
 def cancel_catalog_run(settings: Settings, name: str) -> int:
-    """Stop the run of a catalogue, whichever process it is in; return how many jobs it cancelled.
+    """Stop the run of a catalogue in whatever process; return how many jobs were cancelled.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -130,8 +133,8 @@ def write_report(
     with open_catalog_service(settings) as catalogs:
         status = catalogs.status(name)
     with open_engine_of(settings, home) as engine:
-        place = folder or home.reports_dir / "catalogs" / name
-        return write_catalog_report(place, engine, status, language=language, formats=formats)
+        target = folder or home.reports_dir / "catalogs" / name
+        return write_catalog_report(target, engine, status, language=language, formats=formats)
 
 
 @contextmanager
@@ -155,9 +158,9 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
 def look_up_sounds(
     settings: Settings, name: str, *, on_done: Callable[[int, int], object], waits: bool = False
 ) -> "MatchCounts | None":
-    """Look up the sounds of a catalogue's scans; None if another process does so now.
+    """Look up the sounds of a catalogue's scans.
 
-    `waits`: begin when the other process has ended, instead.
+    If another process looks them up now: return None, or wait for it if `waits`.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.

@@ -1,7 +1,7 @@
 """Write a report: one page, one workbook, and a Parquet file for each table."""
 
 from collections.abc import Collection, Iterator
-from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -40,8 +40,25 @@ def write_catalog_report(
         WarehouseUnavailableError: The lake cannot be read.
     """
     tables = read_catalog_tables(engine, status)
-    facts = _facts(engine, status)
-    jobs = _newest_jobs(status)
+    is_demo = is_demo_world(engine.lake.world)
+    facts = (
+        ("catalogue", status.catalog.name),
+        ("track_count", str(len(status.tracks))),
+        ("read_at", to_utc_text(status.read_at, timespec="seconds")),
+        ("world", engine.lake.world),
+        ("is_demo_data", str(is_demo).lower()),
+        ("method", METHOD_NOTE),
+        ("coverage_note", COVERAGE_NOTE),
+        ("changes", "new and missing: compared with the result before the newest one"),
+    )
+    # The jobs of the tracks' results, the newest first; tracks may share a job.
+    results = [
+        (track.result_at, track.result_job_id)
+        for track in status.tracks
+        if track.result_at is not None and track.result_job_id
+    ]
+    results.sort(key=lambda result: result[0], reverse=True)
+    jobs = list(dict.fromkeys(job_id for _, job_id in results))
     sheet = read_job_sheets(engine, jobs)
     written: list[Path] = []
     if "html" in formats:
@@ -50,7 +67,7 @@ def write_catalog_report(
             tables,
             read_job_sheets(engine, jobs[:1], language="zh" if language == "zh" else "en"),
             language=language,
-            is_demo=is_demo_world(engine.lake.world),
+            is_demo=is_demo,
         )
         written.append(folder / f"{status.catalog.name}.html")
         write_atomically(written[-1], [page.encode()])
@@ -62,30 +79,6 @@ def write_catalog_report(
             folder, status.catalog.name, tables, ExportMethod(facts, error_sheet=sheet)
         )
     return written
-
-
-def _newest_jobs(status: CatalogStatus) -> list[str]:
-    """Return the jobs of the tracks' results, the newest first."""
-    read = [one for one in status.tracks if one.result_at is not None and one.result_job_id]
-    read.sort(key=lambda one: one.result_at or status.read_at, reverse=True)
-    return list(dict.fromkeys(one.result_job_id for one in read if one.result_job_id))
-
-
-def _facts(engine: Engine, status: CatalogStatus) -> tuple[tuple[str, str], ...]:
-    return (
-        ("catalogue", status.catalog.name),
-        ("track_count", str(len(status.tracks))),
-        ("read_at", _text(status.read_at)),
-        ("world", engine.lake.world),
-        ("is_demo_data", str(is_demo_world(engine.lake.world)).lower()),
-        ("method", METHOD_NOTE),
-        ("coverage_note", COVERAGE_NOTE),
-        ("changes", "new and missing: compared with the result before the newest one"),
-    )
-
-
-def _text(moment: datetime) -> str:
-    return to_utc_text(moment, timespec="seconds")
 
 
 def _workbook(
@@ -116,11 +109,8 @@ def _write_parquet(
         ("matches", tables.matches),
     ):
         path = folder / f"{name}-{noun}.parquet"
-        write_table(path, "parquet", noun, _batches(table), method, for_spreadsheets=False)
+        # An empty batch comes first: it carries the columns of a table without rows.
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        batches = chain([empty], table.to_batches())
+        write_table(path, "parquet", noun, batches, method, for_spreadsheets=False)
         yield path
-
-
-def _batches(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Yield the batches behind an empty one, which carries the columns."""
-    yield pa.RecordBatch.from_pylist([], schema=table.schema)
-    yield from table.to_batches()

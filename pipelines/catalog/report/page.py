@@ -1,7 +1,6 @@
 """The page of a report: its texts, key figures, all tracks, details of those with most videos."""
 
-from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -92,7 +91,7 @@ TEXTS: Mapping[str, Message] = {
 
 
 def page_text(name: str | None, *, language: str) -> str:
-    """Return a text of the page; an unknown name stays as it is, None is a dash."""
+    """Return a text of the page: an unknown name unchanged, a dash for None."""
     if name is None:
         return "—"
     return TEXTS[name].text(language) if name in TEXTS else name
@@ -114,9 +113,14 @@ def render_catalog_page(
     """Return the page as one HTML file; `sheet`: the error sheet of the newest scan."""
     texts = partial(page_text, language=language)
     rows = tables.track_rows()
-    read = [row for row in rows if row["music_id"] is not None]
-    detailed = sorted(read, key=lambda row: -(row["confirmed_video_count"] or 0))[:MOST_DETAILS]
+    results = [row for row in rows if row["music_id"] is not None]
+    detailed = sorted(results, key=lambda row: -(row["confirmed_video_count"] or 0))[:MOST_DETAILS]
     keys = [row["track_key"] for row in detailed]
+
+    def total(name: str) -> int | None:
+        counts = [row[name] for row in results if row[name] is not None]
+        return sum(counts) if counts else None
+
     return _PAGES.render(
         "report.html.j2",
         style="report.css",
@@ -127,9 +131,17 @@ def render_catalog_page(
         read_at=status.read_at,
         is_demo=is_demo,
         rows=rows,
-        totals=_totals(rows, read),
+        # A video of two tracks counts for each.
+        totals=[
+            ("tracks", len(rows)),
+            ("with_result", len(results)),
+            ("music_ids", total("music_id_count")),
+            ("videos", total("confirmed_video_count")),
+            ("variants", total("variant_video_count")),
+            ("new", total("new_video_count")),
+        ],
         detailed=detailed,
-        is_cut=len(detailed) < len(read),
+        is_cut=len(detailed) < len(results),
         music_ids=_by_track(tables.music_ids, keys, limit=None),
         videos=_by_track(tables.videos, keys, limit=MOST_VIDEOS),
         matches=_by_track(tables.matches, keys, limit=MOST_VIDEOS),
@@ -138,32 +150,15 @@ def render_catalog_page(
     )
 
 
-def _totals(rows: Sequence[Row], read: Sequence[Row]) -> list[tuple[str, int | None]]:
-    """Return the key figures. A video of two tracks counts for each."""
-    return [
-        ("tracks", len(rows)),
-        ("with_result", len(read)),
-        ("music_ids", _sum(read, "music_id_count")),
-        ("videos", _sum(read, "confirmed_video_count")),
-        ("variants", _sum(read, "variant_video_count")),
-        ("new", _sum(read, "new_video_count")),
-    ]
-
-
-def _sum(rows: Sequence[Row], name: str) -> int | None:
-    known = [row[name] for row in rows if row[name] is not None]
-    return sum(known) if known else None
-
-
 def _by_track(table: pa.Table, keys: Collection[str], *, limit: int | None) -> dict[str, list[Row]]:
     """Return the rows of these tracks by track, in their order, at most `limit` of each."""
-    wanted = table.filter(pc.is_in(table["track_key"], pa.array(keys, type=pa.string())))
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in wanted.to_pylist():
-        rows = found[row["track_key"]]
+    of_tracks = table.filter(pc.is_in(table["track_key"], pa.array(keys, type=pa.string())))
+    by_track: dict[str, list[Row]] = {key: [] for key in keys}
+    for row in of_tracks.to_pylist():
+        rows = by_track[row["track_key"]]
         if limit is None or len(rows) < limit:
             rows.append(row)
-    return {key: found[key] for key in keys}
+    return by_track
 
 
 def _day(value: datetime | None) -> str:
