@@ -25,8 +25,8 @@ from dagster import (
 )
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
-from pipelines.orchestration.assets.descriptions import asset_key
 from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.assets.tables import asset_key
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, leases
