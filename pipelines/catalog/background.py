@@ -55,7 +55,16 @@ class CatalogRunner:
             if name not in names:
                 run_requests.withdraw_request(self.control, name, request)
             elif name not in self._runs:
-                self._begin(name, request)
+                run = CatalogRun(
+                    name=name,
+                    control=self.control,
+                    scans=self.scans,
+                    result_ttl=self.result_ttl,
+                    clock=self.clock,
+                )
+                if run.begin():  # no other worker has it
+                    self._runs[name], self._requests[name] = run, request
+                    self._look_ups.setdefault(name, self.new_look_ups(name)).is_over = False
         for name, run in list(self._runs.items()):
             if name in names:
                 self._advance_run(name, run)
@@ -73,18 +82,6 @@ class CatalogRunner:
                 self._look_ups[name].finish()
         for name in list(self._look_ups):
             self._advance_look_ups(name)
-
-    def _begin(self, name: str, request: str) -> None:
-        run = CatalogRun(
-            name=name,
-            control=self.control,
-            scans=self.scans,
-            result_ttl=self.result_ttl,
-            clock=self.clock,
-        )
-        if run.begin():
-            self._runs[name], self._requests[name] = run, request
-            self._look_ups.setdefault(name, self.new_look_ups(name)).is_over = False
 
     def _advance_run(self, name: str, run: CatalogRun) -> None:
         progress = run.step()

@@ -25,7 +25,7 @@ from warehouse.records.videos import ServiceSongList
 
 if TYPE_CHECKING:
     from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-    from pipelines.catalog.report.files import CatalogReportFormat
+    from pipelines.catalog.report.catalog_report import CatalogReportFormat
     from pipelines.catalog.sound_matches import MatchCounts
 
 
@@ -127,7 +127,7 @@ def write_report(
         InvalidParameterError: There is no such catalogue, or a file cannot be written.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
+    from pipelines.catalog.report.catalog_report import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:

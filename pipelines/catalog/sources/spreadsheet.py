@@ -70,7 +70,17 @@ def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]
     """
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(_checked(data))) as workbook:
-            rows = list(limited_rows(_rows(workbook)))
+            if not workbook.sheet_names:
+                raise ValueError("it has no sheet")
+            sheet = workbook.get_sheet_by_index(0)
+            # The sheet begins with its first filled cell; the columns before it are blank.
+            first_row, first_column = sheet.start or (0, 0)
+            blank = [""] * min(first_column, MAX_COLUMNS)
+            numbered = (
+                (number, [*blank, *map(_text, row[: MAX_COLUMNS - len(blank)])])
+                for number, row in enumerate(sheet.iter_rows(), first_row + 1)
+            )
+            rows = list(limited_rows((number, row) for number, row in numbered if any(row)))
     except _UNREADABLE as error:
         raise InvalidParameterError(
             f"{name} cannot be read as an XLSX file: {error}", hint="Save it as XLSX or CSV again"
@@ -153,18 +163,6 @@ def _column(letters: str) -> int:
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1
     return number
-
-
-def _rows(workbook: CalamineWorkbook) -> Iterator[tuple[int, list[str]]]:
-    if not workbook.sheet_names:
-        raise ValueError("it has no sheet")
-    sheet = workbook.get_sheet_by_index(0)
-    first_row, first_column = sheet.start or (0, 0)
-    before = [""] * min(first_column, MAX_COLUMNS)
-    for number, row in enumerate(sheet.iter_rows(), first_row + 1):
-        values = [*before, *map(_text, row[: MAX_COLUMNS - len(before)])]
-        if any(values):
-            yield number, values
 
 
 def _text(value: object) -> str:

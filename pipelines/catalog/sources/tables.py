@@ -155,27 +155,20 @@ def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:
     filled = [row for row in rows if any(value.strip() for value in row[1])]
     if not filled:
         return []
-    header = _header(filled[0][1])
-    if header is None:
-        names, body = [INPUT_COLUMNS[0]], filled
-    else:
-        names, body = header, filled[1:]
+    # The first row is a header if it names a known column; each of its names is used once.
+    first = filled[0][1]
+    has_header = any(name.casefold().strip().replace(" ", "_") in COLUMN_NAMES for name in first)
+    names, body = [INPUT_COLUMNS[0]], filled
+    if has_header:
+        names, body = list[str](), filled[1:]
+        for place, title in enumerate(first, 1):
+            name = title.strip() or f"column_{place}"
+            names.append(name if name not in names else f"{name}_{place}")
     lines = []
     for number, row in body:
         # A row may be longer than the header; its further columns are numbered.
         numbered = [f"column_{place}" for place in range(len(names) + 1, len(row) + 1)]
         cells = zip([*names, *numbered], row, strict=False)
-        values = {name: value for name, value in cells if value.strip() or header is None}
+        values = {name: value for name, value in cells if value.strip() or not has_header}
         lines.append(ImportLine(number=number, values=values))
     return lines
-
-
-def _header(row: Sequence[str]) -> list[str] | None:
-    """Return the column names if the row is a header, each once; None if it holds values."""
-    if not any(name.casefold().strip().replace(" ", "_") in COLUMN_NAMES for name in row):
-        return None
-    names: list[str] = []
-    for place, title in enumerate(row, 1):
-        name = title.strip() or f"column_{place}"
-        names.append(name if name not in names else f"{name}_{place}")
-    return names
