@@ -67,8 +67,10 @@ class LookUps:
         """Begin a look-up that is due; return whether one is under way."""
         if self._running is not None and self._running.is_alive():
             return True
+        # The process has ended: a failed last look-up is to be repeated by its caller.
         self.has_failed = self._running is not None and self._running.exitcode != 0
         self._running = None
+        # As many tracks as all look-ups before have covered: their number has doubled.
         if self._is_last_due or self._ended >= max(FIRST_AFTER, self._covered):
             self._is_last_due = False
             self._covered, self._ended = self._covered + self._ended, 0

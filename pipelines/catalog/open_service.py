@@ -40,6 +40,7 @@ def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
 
+    # Most commands read no song list, so the lake is opened for each list that is read.
     def read_songs(kind: str, list_id: str) -> ServiceSongList:
         from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.5 s
 
@@ -174,6 +175,7 @@ def look_up_sounds(
     folder = _index_folder(settings, name)
     with open_catalog_service(settings) as catalogs:
         parameters = scan_parameters(catalogs.status(name).catalog.settings.parameters)
+    # The same limits as the scans of the catalogue: a match must hold in them, too.
     limits = MatchThresholds(match_threshold=parameters.match_threshold)
     with held(folder, waits=waits) as is_ours:
         if not is_ours:

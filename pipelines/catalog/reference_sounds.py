@@ -46,9 +46,11 @@ class CatalogReferenceSounds:
         self._labels = {
             track.music_id: track.given.label for track in tracks if track.music_id is not None
         }
+        # A reference may belong to several tracks, such as two uploads of one recording.
         self._uses: dict[str, list[Row]] = defaultdict(list)
         for row in read_reference_sounds(engine, self.music_ids):
             self._uses[row["reference_sha256"]].append(row)
+        # One reference is compared with many sounds: do not read it from the lake each time.
         self._read_cached = lru_cache(maxsize=_CACHED_SOUNDS)(self._read)
 
     @property

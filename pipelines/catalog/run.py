@@ -154,6 +154,7 @@ class CatalogRun:
             InvalidParameterError: The catalogue was removed.
             ProviderUnsupportedError: The configured source cannot run scans.
         """
+        # Each step renews the lease; it is lost if the process was suspended for longer.
         is_ours = leases.acquire(self.control, _lease(self.name), self._owner, LEASE_S)
         self._is_stopped |= is_asked_to_stop(self.control, self.name)
         progress = None
@@ -220,6 +221,8 @@ class CatalogRun:
         if self._is_stopped:
             return "cancelled"
         while len(step.ended) < _MAX_ENDED:
+            # A stored result ends a track at once and frees its place, so plan again after each
+            # round of submissions.
             plan = next_submissions(
                 step.due,
                 step.catalog.settings,
@@ -273,8 +276,7 @@ class CatalogRun:
 def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
     """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
 
-    A job that another request created goes on, and so does one that a user has asked for
-    meanwhile: it has a higher priority by then.
+    A job that another request created goes on, and so does one that a user has requested meanwhile.
 
     Raises:
         InvalidParameterError: There is no such catalogue.
@@ -286,6 +288,7 @@ def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
         if track.job_id is None or not is_own_job(catalog, track):
             continue
         job = jobs.get(control, track.job_id)
+        # A higher priority: a user has asked for the same scan.
         if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
             continue
         with suppress(JobNotFoundError):  # deleted meanwhile

@@ -110,6 +110,7 @@ class CatalogService:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
         check_name(name, of="catalogue")
+        # Lists of songs are read from the music service even in a dry run: their songs are lines.
         expanded = expand_song_lists(
             lines,
             find_target=self.find_target,
@@ -126,6 +127,7 @@ class CatalogService:
             track.given.key: track.given for track in catalogs.read_tracks(self.control, name)
         }
         outcome = plan_import(expanded.lines, identify=identify, known=stored.values())
+        # Problems of lists and of single lines, in the order of the source.
         problems = (*outcome.problems, *expanded.problems)
         outcome = replace(
             outcome, problems=tuple(sorted(problems, key=lambda problem: problem.line))
@@ -197,8 +199,10 @@ class CatalogService:
 
     def _status(self, catalog: Catalog) -> CatalogStatus:
         now = self.clock()
+        # Jobs may have ended since the last run of the catalogue: store their outcome first.
         before = catalogs.read_tracks(self.control, catalog.name)
         tracks, jobs = settle_tracks(self.control, catalog.name, before, now=now)
+        # Different inputs, such as two links, may turn out to be one music id.
         keys: dict[str, list[str]] = defaultdict(list)
         for track in tracks:
             if track.music_id is not None:
@@ -249,6 +253,7 @@ def settle_tracks(
         job = jobs.get(control, track.job_id)
         after = settled(track, job, now=now, is_charged=True)
         if after is not track:
+            # Without effect if another process has stored the outcome of this job meanwhile.
             catalogs.update_track(control, name, after, job_before=track.job_id)
         elif job is not None:
             under_way[track.given.key] = job

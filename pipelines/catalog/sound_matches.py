@@ -83,7 +83,8 @@ class SoundMatches:
             WarehouseUnavailableError: The lake cannot be read or written.
         """
         self._references.add_missing(lambda *_: None)
-        # Sounds are looked up again in the references that belong to another track by now.
+        # A reference that belongs to another track by now counts as new: look up all sounds again
+        # from the first such reference on.
         uses = self._references.all_uses()
         first_changed = self._references.first_of({sha256 for sha256, _ in uses - self._uses})
         self._looked_up = {
@@ -91,6 +92,7 @@ class SoundMatches:
         }
         self._uses = uses
         tracks, size = self._references.music_ids, self._references.index.count
+        # Sounds that the index has new references for.
         fetched = [
             row
             for row in read_fetched_sounds(self._engine, tracks)
@@ -128,6 +130,7 @@ class SoundMatches:
         done_tracks = set(fetched["track_music_ids"])
         for hit in self._proposed(sound):
             pair = (sound.sha256, self._references.sha256(hit.reference))
+            # The tracks of this reference that the sound was not compared with.
             uses = [
                 row
                 for row in self._references.uses(hit.reference)
@@ -137,6 +140,7 @@ class SoundMatches:
             reference = self._references.read_sound(hit.reference)
             if not uses or reference is None:
                 continue
+            # Two tracks may share a reference: it is compared once, with a row for each track.
             evidence = compare_pair(reference, sound, limits=self._limits)
             if evidence.verdict in MATCHES:  # further references of the track add nothing
                 done_tracks |= {row["track_music_id"] for row in uses}

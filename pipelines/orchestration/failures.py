@@ -46,10 +46,11 @@ def describe_event(record: logging.LogRecord) -> bool:
     about: dict[str, Any] = getattr(record, "dagster_meta", {})
     event = about.get("dagster_event")
     data = None if event is None else event.event_specific_data
+    # A failed run repeats the failure of its step, and each later step reports that it is skipped.
     if getattr(data, "first_step_failure_event", None) is not None:
-        return False  # the event of the step has stated the reason
+        return False
     if event is None and str(about.get("orig_message")).startswith("Dependencies for step"):
-        return False  # one line for each later step; the run page shows them as skipped
+        return False
     run_id, tags = about.get("run_id"), about.get("job_tags") or {}
     fields = {
         "run_id": run_id,

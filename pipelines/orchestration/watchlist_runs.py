@@ -196,7 +196,7 @@ def watchlists(
         changes.append(watchlist_partitions.build_add_request(sorted(names - partitions)))
     if partitions - names:
         changes.append(watchlist_partitions.build_delete_request(sorted(partitions - names)))
-    # Those that failed least often come first.
+    # Those that failed least often come first, so that a broken one does not hold up the others.
     requests.sort(key=lambda request: request[0])
     return SensorResult(
         run_requests=[request for _, request in islice(requests, LAUNCHED_AT_ONCE)],

@@ -198,6 +198,8 @@ def write_catalog_report(
     jobs = list(dict.fromkeys(job_id for _, job_id in results))
     sheet = read_job_sheets(engine, jobs)
     written: list[Path] = []
+    # The page has the error sheet of the newest scan, in its language; the other files have the
+    # sheets of several scans.
     if "html" in formats:
         page = render_catalog_page(
             status,

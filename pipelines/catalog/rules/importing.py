@@ -99,11 +99,12 @@ def plan_import(
             first, number = tracks[track.key]
             tracks[track.key] = _merge(first, track), number
             duplicates.append(DuplicateLine(line=line.number, first_line=number, input=track.input))
+        # Updates of known tracks are possible in a full catalogue.
         elif track.key not in known_keys and free <= 0:
             message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
             problems.append(_problem(line, track.input, "too_many_tracks", message))
         else:
-            free -= track.key not in known_keys  # an update takes no place
+            free -= track.key not in known_keys
             tracks[track.key] = track, line.number
     return ImportOutcome(
         tracks=tuple(track for track, _ in tracks.values()),

@@ -70,6 +70,7 @@ def expand_song_lists(
         try:
             song_list = read_songs(target.kind, target.id)
         except (InputError, UpstreamError, ProviderUnsupportedError) as error:
+            # The time is for all lists of an import: do not try the remaining ones.
             is_late = isinstance(error, UnreachableError) and error.reason == _DEADLINE
             message = _LATE if is_late else f"the list could not be read: {error}"
             problems.append(_problem(line, text, message))

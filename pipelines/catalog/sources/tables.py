@@ -40,6 +40,7 @@ def read_lines(path: Path) -> list[ImportLine]:
     """
     check_file(path, hint=_FORMS_HINT)
     try:
+        # The size first, so that a huge file is not read.
         size = path.stat().st_size
         data = path.read_bytes() if size <= MAX_FILE_BYTES else b""
     except OSError as error:
@@ -83,6 +84,7 @@ def link_lines(texts: Iterable[str]) -> list[ImportLine]:
 
 
 def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
+    # Spreadsheet programs save "Unicode text" as UTF-16, and UTF-8 with a byte order mark.
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -100,6 +102,7 @@ def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
 
 
 def _delimited_rows(text: str, name: str) -> Iterator[NumberedRow]:
+    # The delimiter that the first line has most often.
     first = text[:MAX_ROW_CHARS].lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     lines = _RowText(text)

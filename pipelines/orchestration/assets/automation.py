@@ -73,6 +73,7 @@ def automation_rules(
     write get no freshness policy.
     """
     all_assets = list(assets)
+    # The chart's schedule is not among `SCHEDULES`, because it runs at a fixed time of the day.
     running = scheduled_jobs(hours)
     if chart_daily:
         running.append(ScheduledJob(chart_runs.read_chart, chart_runs.INTERVAL))

@@ -144,6 +144,7 @@ def _kind_of(run: DagsterRun, partition: str, graphs: Mapping[str, StepGraph]) -
         return run.job_name
     if not partition.startswith(MUSIC_PARTITION):
         return KEYWORD_SEARCH
+    # A launch of selected assets has Dagster's own job, so the assets decide the kind.
     discovers = any(key in graphs[DISCOVERY].assets for key in run.asset_selection or ())
     return DISCOVERY if discovers else SCAN
 
@@ -154,6 +155,8 @@ def _selected_steps(run: DagsterRun, partition: str, graph: StepGraph) -> frozen
     Raises:
         InvalidMusicInputError: The partition has no such steps.
     """
+    # Steps are named by "Re-execute from failure", assets by a selection in the UI; a launched job
+    # names neither and executes all.
     if run.step_keys_to_execute:
         return frozenset(map(_step_of, run.step_keys_to_execute)) & graph.needs.keys()
     if not run.asset_selection:

@@ -72,6 +72,7 @@ def end_orphaned_runs(
         # A run that repeats another one has the tags of that one until it gets its own job.
         if run.parent_run_id is not None and (job is None or job.job_id != run.run_id):
             continue
+        # Its process may be about to report the end of a run itself: leave it some time.
         is_settled = job is None or (
             job.status in FINAL_STATUSES
             and job.finished_at is not None
@@ -128,6 +129,7 @@ def is_finished(instance: DagsterInstance, run_id: str) -> bool:
 
 def _is_unserved(run: DagsterRun) -> bool:
     """Whether a code server launched the run and nobody listens to its socket any more."""
+    # A run without this tag was not launched by a code server.
     path = orjson.loads(run.tags.get(_CODE_SERVER_TAG, "{}")).get("socket")
     if path is None:
         return False

@@ -49,8 +49,9 @@ class RemoteRun:
         now = self._clock()
         if self._launched_at is None:
             self._launched_at = now
+        # While runs wait for an executor, this one may be among them: start the limit again.
         if now - self._launched_at >= START_LIMIT_S and self._has_waiting_runs():
-            self._launched_at = now  # more runs than executors: it may be waiting for one
+            self._launched_at = now
         return now - self._launched_at >= START_LIMIT_S
 
     def is_over(self) -> bool:
@@ -65,6 +66,7 @@ class RemoteRun:
             self._instance.report_run_canceled(run)
 
     def _read_status(self) -> DagsterRunStatus | None:
+        # The worker asks ten times a second; Dagster's storage may be on another machine.
         now = self._clock()
         if now - self._read_at >= CHECK_EVERY_S:
             self._read_at = now

@@ -32,6 +32,7 @@ class EndedLaunches:
         """Whether the next launch has to wait: 0 s after the first, then 20 s, 60 s, to 1 h."""
         if self.newest_at is None:
             return False
+        # 0, 1, 3, 7, … times the first pause.
         factor = (1 << min(self.count - 1, _LAST_DOUBLING)) - 1
         return now < self.newest_at + min(factor * _FIRST_PAUSE, _LONGEST_PAUSE)
 

@@ -156,8 +156,8 @@ def _run_scan(
 
     def end() -> None:
         outcome = current_scan.outcome()
-        # A launched run of some steps has no result. If all of them succeeded, it ends as
-        # cancelled: nobody is served from it.
+        # A launched run of some steps has no result. If all of them succeeded, its job ends as
+        # cancelled, so that no later request gets it as a result.
         if launched is not None and outcome.status in ("failed", "lost") and outcome.error is None:
             is_done = launched.selected <= session.state.steps.keys()
             outcome = ScanOutcome("cancelled") if is_done else outcome

@@ -162,7 +162,7 @@ class CatalogReporter:
         stated = None if materialization is None else materialization.metadata.get(VERSION)
         reported = stated.value if isinstance(stated, IntMetadataValue) else None
         since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
-        # A run reports after its last commit, so its commits are told from others by their time. If
+        # A run reports after its last commit, so its commits are older than its materialization. If
         # only runs of jobs write to a table, its commits name their job; that suffices where the
         # last comparison is known.
         is_of_run = event is not None and reported is None

@@ -68,6 +68,7 @@ class JobLauncher:
         self._instance = instance
         self._executor = executor
         self.runs_outlive_worker = executor.outlives_worker
+        # Built once for all runs, because resolving the jobs of all assets takes long.
         definitions = build_definitions()
         self._jobs = {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
 
@@ -112,7 +113,10 @@ class JobLauncher:
 
 
 def in_thread[T](work: Callable[[], T]) -> Future[T]:
-    """Do some work in a thread that does not keep the process alive when it is asked to end."""
+    """Do some work in a daemon thread, which does not keep a stopped process alive.
+
+    A `ThreadPoolExecutor` would wait for its threads at exit.
+    """
     future: Future[T] = Future()
 
     def run() -> None:

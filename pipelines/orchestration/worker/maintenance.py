@@ -84,6 +84,7 @@ class StoreMaintainer:
     def delete_expired(self, now: datetime | None = None) -> MaintenanceReport:
         """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
+        # First, because a run has to be ended before it can expire.
         ended = end_orphaned_runs(self.instance, self.control, now=now)
         links_and_leases = leases.delete_expired(self.control, now)
         expired = jobs.expired(self.control, now, limit=self.jobs_at_once)

@@ -230,8 +230,8 @@ class Worker:
         while self._free_places():
             if self._is_due("space", SPACE_EVERY_S):
                 was_full, self._is_full = self._is_full, not self.has_space()
-                # Queued jobs say that they wait for the disk, also those that were added meanwhile;
-                # once more when it has space again.
+                # Mark the queued jobs as waiting for the disk, also those that are added meanwhile,
+                # and remove the marks when it has space again.
                 if self._is_full or was_full:
                     job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
             if self._is_full:
@@ -293,6 +293,7 @@ class Worker:
 
     def _follow_waiting(self, held: HeldJob, twin_id: str) -> None:
         """Launch a job whose equal job has ended; it comes before newly claimed ones."""
+        # The result of its twin may serve this job, or the twin has failed and this job scans.
         twin = jobs.get(self.control, twin_id)
         if jobs.is_cancel_requested(self.control, held.job_id):
             self._give_up(held, "Cancelled while it waited")
@@ -356,6 +357,7 @@ class Worker:
         job = jobs.get(self.control, job_id)
         if job is None or job.run_number != number or job.status != "running":
             return
+        # A run that has succeeded has stored its result: the job is completed, not repeated.
         run = self.instance.get_run_by_id(run_id(job_id, number))
         status = end_lost_run(
             self.control,
