@@ -90,12 +90,12 @@ class Backfill:
         Raises:
             UpstreamError: No list of issues is stored, and it cannot be read.
             WarehouseError: A store cannot be used.
-            RunCancelledError: Cancelled before the list of issues was known.
+            RunCancelledError: Cancelled before the issues of the range were listed.
         """
         state = _BackfillState()
         async with self.open_chart(self.cancelled) as captures:
-            known = await self._list_issues(captures, span, state)
-            issues = list(issues_by_day(known.issues).values())
+            listed = await self._list_issues(captures, span, state)
+            issues = list(issues_by_day(listed.issues).values())
             # Until an issue is released, the source serves the songs of the previous issue.
             now = self.clock.now()
             released = [
@@ -113,13 +113,14 @@ class Backfill:
                 ending = "cancelled"
             requests_used = captures.requests_used
         undated_count = await asyncio.to_thread(charts.read_undated_count, self.engine)
-        last = min(span.end, known.latest)
+        # Days after the latest issue are not gaps.
+        last = min(span.end, listed.latest)
         days = [issue.chart_date for issue in issues if issue.chart_date is not None]
         return BackfillResult(
             first=span.start,
             last=last,
             requested_last=span.requested_end,
-            latest=known.latest,
+            latest=listed.latest,
             issue_count=len(issues),
             known_count=len(released) - len(missing) - dated_count + state.known_count,
             new_count=state.new_count,
@@ -138,22 +139,22 @@ class Backfill:
     ) -> charts.KnownIssues:
         """Return the issues of the range; read their list again if it is old or missing."""
         read_known = partial(charts.read_known_issues, self.engine, first=span.start, last=span.end)
-        known = await asyncio.to_thread(read_known)
+        listed = await asyncio.to_thread(read_known)
         until = None
-        if known is not None:
-            until = list_serves_until(span, latest=known.latest, listed_at=known.listed_at)
-        if known is None or (until is not None and self.clock.now() > until):
+        if listed is not None:
+            until = list_serves_until(span, latest=listed.latest, listed_at=listed.listed_at)
+        if listed is None or (until is not None and self.clock.now() > until):
             try:
                 await captures.issues()
             except UpstreamError as error:
-                if known is None:
+                if listed is None:
                     raise
                 state.list_error = error  # issues that are already listed can still be read
             else:
                 await captures.flush()
                 state.was_listed = True
-                known = await asyncio.to_thread(read_known)
-        if known is None:
+                listed = await asyncio.to_thread(read_known)
+        if listed is None:
             raise ChartUnavailableError(
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
@@ -163,7 +164,7 @@ class Backfill:
             charts.read_unread_undated, self.engine, first=span.start, last=span.end
         )
         if not undated:
-            return known
+            return listed
         observed_at = self.clock.now()
         issues = [
             ChartIssue(volid=volid, surface="chart_issues", observed_at=observed_at)
@@ -172,7 +173,7 @@ class Backfill:
         await self._read_all(captures, issues, state)
         state.known_count = 0  # those of the range are counted with it
         self.engine.refresh()
-        return await asyncio.to_thread(read_known) or known
+        return await asyncio.to_thread(read_known) or listed
 
     async def _read_all(
         self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _BackfillState

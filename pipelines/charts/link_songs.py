@@ -96,6 +96,7 @@ def _compare_songs(engine: Engine, chart: StoredChart, song_keys: Iterable[str])
         read_audio_matches(engine),
         statements,
     )
+    # The likes of all videos that carry a linked music id, read at once.
     videos: dict[str, list[Row]] = defaultdict(list)
     for row in read_music_videos(engine, [link.music_id for link in links]):
         videos[row["music_id"]].append(row)
