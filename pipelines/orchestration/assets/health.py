@@ -3,6 +3,8 @@
 It starts no scan and stores no observation. Not here: probing (`pipelines/doctor`).
 """
 
+from collections.abc import Sequence
+
 from dagster import (
     AssetCheckResult,
     AssetCheckSeverity,
@@ -50,7 +52,7 @@ def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult: 
     """Whether each surface of the platform still responds as expected, with one probe each."""
     with reasons_as_failures():
         surfaces, last_worked = health.ask_all()
-    documents = to_surface_documents(surfaces, last_worked=last_worked)
+    documents: Sequence[ReadOnlyDocument] = to_surface_documents(surfaces, last_worked=last_worked)
     results = [
         AssetCheckResult(
             check_name=check_name(surface.surface),

@@ -7,6 +7,7 @@ discovery, which is a job of its own.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourceParam
 
@@ -23,6 +24,7 @@ from pipelines.orchestration.assets.decorators import (
 )
 from pipelines.orchestration.assets.metadata import (
     ROWS,
+    RunMetadata,
     coverage_metadata,
     step_metadata,
     track_metadata,
@@ -197,11 +199,11 @@ def _audio_mart(noun: str, description: str, *others: AssetKey) -> AssetSpec:
 
 
 def _results(
-    counts: Mapping[str, int], more: Mapping[str, Mapping[str, object]] | None = None
+    counts: Mapping[str, int], more: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Iterator[Result]:
     """Report the rows that a step wrote to each mart; `more` is further metadata by mart."""
     for noun, count in counts.items():
-        metadata = {"dagster/row_count": count, **(more or {}).get(noun, {})}
+        metadata: RunMetadata = {"dagster/row_count": count, **(more or {}).get(noun, {})}
         yield MaterializeResult(asset_key=["marts", noun], metadata=metadata)
 
 
