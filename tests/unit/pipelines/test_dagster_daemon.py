@@ -9,9 +9,9 @@ from dagster import DagsterInstance, DagsterRunStatus
 
 from pipelines.orchestration.runs import remote
 from pipelines.orchestration.runs.remote import (
+    CHECK_EVERY_S,
     DAEMON_LOST_AFTER_S,
     DAEMON_TIMEOUT_S,
-    CHECK_EVERY_S,
     QUEUE_DAEMON,
     RemoteRun,
     check_daemon,
