@@ -208,7 +208,7 @@ def to_history_document(
         "snapshots": snapshots,
         "start_date": span.start.isoformat(),
         "end_date": span.end.isoformat(),
-        "requested_end_date": span.asked_end.isoformat(),
+        "requested_end_date": span.requested_end.isoformat(),
         "end_date_cut": span.is_cut,
         "interval_days": INTERVAL_DAYS,
         "limit": SONG_LIMIT,
