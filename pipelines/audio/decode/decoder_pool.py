@@ -172,7 +172,7 @@ class DecoderPool:
         self._barrier: threading.Barrier | None = None
 
     def __enter__(self) -> Self:
-        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="listening")
+        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="decoding")
         return self
 
     def __exit__(self, *_exc: object) -> None:
