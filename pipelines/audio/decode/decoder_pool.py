@@ -123,7 +123,7 @@ class _DecoderChild:
 
     def _read_message(self, deadline: float) -> tuple[DecoderReply, bytes]:
         head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
-        # A child parses files of strangers, so its replies are not trusted either.
+        # A child parses untrusted files, so its replies are not trusted either.
         if head_size + packed_size > _MAX_REPLY_BYTES:
             raise _ChildGoneError
         head = self._read(head_size, deadline)

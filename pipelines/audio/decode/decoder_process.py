@@ -42,7 +42,7 @@ def main() -> None:
     # Libraries load what they need before the limits apply and before the first file has to wait.
     warm_up()
     limit_resources(limits.memory_mb)
-    _send(pipe, DecoderReply(), b"")  # tells the parent that this child is ready
+    _send(pipe, DecoderReply(), b"")  # the parent waits until this child is ready
     for line in sys.stdin.buffer:
         _send(pipe, *handle_request(json.loads(line), limits))
 

@@ -1,9 +1,9 @@
 """An index that is kept in a folder, so that only new references are measured and added.
 
-One file of entries per batch, mapped into memory, and the keys of the references. A key says what a
-reference was measured from. A search costs time for each batch, so a small batch is merged with the
-next one. The compiled loops trust the entries, so they have a checksum; a damaged index is built
-anew. Not here: measuring, the search.
+One file of entries per batch, mapped into memory, and the keys of the references. A key names what
+a reference was measured from. A search costs time for each batch, so a small batch is merged with
+the next one. The compiled loops trust the entries, so they have a checksum; a damaged index is
+built anew. Not here: measuring, the search.
 """
 
 import fcntl
@@ -146,7 +146,7 @@ class IndexFolder:
 
 
 class _Stored(TypedDict):
-    """What the folder says: version, number of references and checksum of each batch, all keys."""
+    """Content of the file of keys: version, size and checksum of each batch, and all keys."""
 
     version: str
     batches: list[int]
@@ -155,7 +155,7 @@ class _Stored(TypedDict):
 
 
 def _stored(folder: Path) -> _Stored:
-    """Return what the folder says, or an empty index if that is damaged or of another version."""
+    """Return what is stored, or an empty index if it is damaged or of another version."""
     empty = _Stored(version=INDEX_VERSION, batches=[], checksums=[], keys=[])
     if not (folder / _KEYS).exists():
         return empty
@@ -192,7 +192,7 @@ def _entries_file(folder: Path, batches: Sequence[int]) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder, so that two processes do not write one batch."""
+    """Take an exclusive lock on the folder, so that two processes do not write one batch."""
     with (folder / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         try:

@@ -162,7 +162,7 @@ def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairE
     A hint is never a match; the accuracy card reports how often hints are right. `likely_cover`:
     the harmony agrees, the timbre much less, and hardly any spectral peak does. `shared_voice`:
     only a voice or a crowd is shared, as in a mash-up. `uncertain`: close to a match. That a
-    candidate is reversed can be told from its peaks alone (`peak_votes.is_reversed`).
+    candidate is reversed follows from its peaks alone (`peak_votes.is_reversed`).
     """
     if evidence.verdict != "rejected" or evidence.score is None:
         return evidence

@@ -109,8 +109,8 @@ def add_sandbox_ids(canaries: Canaries, *, port: int) -> None:
     """Add ids of the sandbox on this machine, if it is running."""
     address = f"http://127.0.0.1:{port}/_world/tracks?limit=3&counts=0"
     try:
-        answer = httpx2.get(address, timeout=_WORLD_S, trust_env=False)
-        tracks: list[dict[str, Any]] = answer.raise_for_status().json()["tracks"]
+        response = httpx2.get(address, timeout=_WORLD_S, trust_env=False)
+        tracks: list[dict[str, Any]] = response.raise_for_status().json()["tracks"]
     except (httpx2.HTTPError, ValueError, KeyError):
         return  # the probes themselves report that it is down
     for track in tracks:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.probes.answers import TIME_IS_UP, await_answer
 from pipelines.doctor.probes.canaries import (
     Canaries,
     add_configured_ids,
@@ -26,6 +25,7 @@ from pipelines.doctor.probes.payload_shapes import (
     decode_payload,
     key_paths,
 )
+from pipelines.doctor.probes.probe_result import TIME_IS_UP, run_probe
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
 from pipelines.doctor.probes.visitor import (
     MEDIA,
@@ -61,7 +61,7 @@ from warehouse.records.errors import UnreachableError, UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
-"""One attempt each: the probe shows whether a surface answers now."""
+"""One attempt each: the probe shows whether a surface responds now."""
 PROBE_MAX_WAIT_S = 8.0
 PROBE_S = 16.0
 TOTAL_S = 20.0
@@ -131,24 +131,24 @@ class ProbeRound:
         health = self._health(probe, "not_asked")
         requests = 0
         for entity_id in self.canaries.of(probe.needs)[:MAX_IDS_TRIED]:
-            answer = await await_answer(
+            result = await run_probe(
                 probe,
                 entity_id,
-                probe.ask(self.reader, entity_id),
+                probe.read(self.reader, entity_id),
                 within_s=PROBE_S,
                 asked_by=self.asked_by,
             )
             # What was read names ids for the next probes.
-            self.canaries.learn(answer.value)
+            self.canaries.learn(result.value)
             self.reader.sound_pages.update(self.canaries.sound_pages)
-            requests += answer.health.request_count
+            requests += result.health.request_count
             # If the circuit has opened in the meantime, the earlier error is more specific.
-            is_paused = answer.health.reason == OPEN_REASON
+            is_paused = result.health.reason == OPEN_REASON
             if requests == 0 or not is_paused:
-                health = self._with_shape(answer.health, answer.response)
-                if answer.response is not None:
-                    self.listener.on_response(health, answer.response)
-            if is_paused or not answer.is_about_id:
+                health = self._with_shape(result.health, result.response)
+                if result.response is not None:
+                    self.listener.on_response(health, result.response)
+            if is_paused or not result.is_about_id:
                 break
         self._add(replace(health, request_count=requests))
 

@@ -181,7 +181,7 @@ class ProbeReader:
         )
 
 
-type AskSurface = Callable[[ProbeReader, str], Awaitable[object]]
+type ReadSurface = Callable[[ProbeReader, str], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +190,19 @@ class Probe:
 
     surface: str
     needs: CanaryKind
-    ask: AskSurface
+    read: ReadSurface
 
 
-def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> AskSurface:
-    async def ask(reader: ProbeReader, entity_id: str) -> object:
+def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> ReadSurface:
+    async def read_value(reader: ProbeReader, entity_id: str) -> object:
         return (await read(reader, entity_id)).value
 
-    return ask
+    return read_value
 
 
 def _source(
     read: Callable[[SurfaceReader, SourceRequest], Awaitable[Reading[object]]],
-) -> AskSurface:
+) -> ReadSurface:
     return _value(
         lambda reader, entity_id: read(reader.surfaces, SourceRequest(entity_id=entity_id))
     )

@@ -1,7 +1,7 @@
 """How the platform treats this visitor: its User-Agent, and the Referer of its requests.
 
 Run after a round of probes, and only where one of them was refused: a page without data or with
-`isSpider` is read again in the local Chromium, a sound that was refused (403) is asked for again
+`isSpider` is read again in the local Chromium, a sound that was refused (403) is requested again
 with other addresses that were really read, and without a Referer. Nothing is invented or stored.
 """
 
@@ -45,7 +45,7 @@ class PageView:
 
 
 def is_spider_in(body: bytes) -> bool | None:
-    """Return what a page says of its visitor; None if it says nothing."""
+    """Return the value of `isSpider` in a page; None if the page has none."""
     match = _IS_SPIDER.search(body)
     return None if match is None else match[1] == b"true"
 
@@ -135,7 +135,7 @@ async def compare_page(
 
 
 async def compare_referers(reader: ProbeReader, url: str) -> CheckResult:
-    """Ask for a refused sound with each kind of Referer that was really read, and without one."""
+    """Request a refused sound with each kind of Referer that was really read, and without one."""
     # One address of each kind, the sound's own first.
     own = reader.sound_pages.get(url)
     by_kind = {referer_kind(own, reader.profile): own}

@@ -1,4 +1,4 @@
-"""What a surface responds to a probe, and what that means: outcome, reason, HTTP status."""
+"""Runs one probe within its time, and judges the result: outcome, reason, HTTP status."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ _REASON_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeAnswer:
+class ProbeResult:
     """What a probe read, or the error that was raised instead, and the health of the surface.
 
     `response` is the last one that arrived.
@@ -44,20 +44,20 @@ class ProbeAnswer:
 
     @property
     def is_about_id(self) -> bool:
-        """True if the answer concerns the id rather than the surface."""
+        """True if the result concerns the id rather than the surface."""
         is_empty = isinstance(self.value, VideoPage) and self.error is not None
         is_withheld = isinstance(self.error, PageWithoutDataError | InputError)
         return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
 
 
-async def await_answer(
+async def run_probe(
     probe: Probe,
     entity_id: str,
     reading: Awaitable[object],
     *,
     within_s: float,
     asked_by: str,
-) -> ProbeAnswer:
+) -> ProbeResult:
     """Await what a surface responds for at most `within_s` seconds, and judge it.
 
     Args:
@@ -92,7 +92,7 @@ async def await_answer(
         asked_by=asked_by,
         rests_until=rests_until,
     )
-    return ProbeAnswer(value=value, error=error, response=call_trace.last, health=health)
+    return ProbeResult(value=value, error=error, response=call_trace.last, health=health)
 
 
 async def _read(
