@@ -265,12 +265,14 @@ def spectra_of(features: Features, tempo: float, size: int) -> Spectra:
     octave = _octave_of(features)
     last_frame = len(octave.energy) - 1
     count = max(1, int(len(octave.energy) / (2 * tempo)))
+    # Two frames are averaged, and the tempo moves their middle between two others.
     places = np.minimum((2 * np.arange(count) + 0.5) * tempo, last_frame)
     below = places.astype(np.int64)
     above = np.minimum(below + 1, last_frame)
     part = places - below
     around = octave.values[:, below]
     around += part.astype(np.float32) * (octave.values[:, above] - around)
+    # The energy of a mean of two frames, from theirs and their product.
     energies = (
         (1 - part) ** 2 * octave.energy[below]
         + part**2 * octave.energy[above]
@@ -324,6 +326,8 @@ def significance(
     turns = _turns(turned)
     weight = _overlap_weight(reference, candidate, size)
     product = reference.values * candidate.values
+    # With few rotations, rotating before the transform costs less; with many, one transform serves
+    # all of them.
     if len(turned) < _HARMONICS:
         return np.asarray(np.fft.ifft(turns @ product, axis=1).real * weight)
     lagged = np.fft.ifft(product[1:], axis=1)  # centred chroma has no mean
@@ -345,18 +349,20 @@ def _turns(turned: tuple[float, ...]) -> NDArray[np.complex64]:
 @lru_cache(maxsize=2 * len(TEMPOS))
 def _overlap_weight(reference: Spectra, candidate: Spectra, size: int) -> NDArray[np.float32]:
     """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
-    overlaps = _overlaps(len(reference.energy) - 1, len(candidate.energy) - 1, size)
-    first, last, lags = overlaps
-    left = reference.energy[last] - reference.energy[first]
-    right = candidate.energy[last - lags] - candidate.energy[first - lags]
+    rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
+    first, last, lags = _overlaps(rows, columns, size)
+    reference_energy = reference.energy[last] - reference.energy[first]
+    candidate_energy = candidate.energy[last - lags] - candidate.energy[first - lags]
     weight = np.zeros(size, dtype=np.float32)
-    weight[lags] = np.sqrt((last - first) / np.maximum(left * right, 1e-9))
+    energies = np.maximum(reference_energy * candidate_energy, 1e-9)
+    weight[lags] = np.sqrt((last - first) / energies)
     return weight
 
 
 @lru_cache(maxsize=4 * len(TEMPOS))
 def _overlaps(rows: int, columns: int, size: int) -> NDArray[np.int64]:
     """Return first and last reference frame of each long enough overlap, and its lag, (3, lags)."""
+    # The correlation is circular: the last lags are negative.
     lags = np.arange(size)
     lags[size - columns :] -= size
     first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
