@@ -22,8 +22,11 @@ UPSTREAM = "tests/unit/upstream"
 MODULES: dict[str, tuple[str, ...]] = {
     "api/server/middleware/guard.py": ("tests/unit/api/test_guard_rules.py",),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
-    "pipelines/audio/matching/rejection_hints.py": (f"{AUDIO}/test_observing.py",),
-    "pipelines/audio/matching/scoring.py": (f"{AUDIO}/test_scoring.py", JUDGING),
+    "pipelines/audio/matching/scoring.py": (
+        f"{AUDIO}/test_scoring.py",
+        f"{AUDIO}/test_observing.py",
+        JUDGING,
+    ),
     "warehouse/records/coverage.py": (
         f"{TESTS}/test_coverage_lines.py",
         f"{TESTS}/test_coverage_records.py",

@@ -157,7 +157,7 @@ class Question[R, T]:
         return len(self.fields & source.gives) / len(self.fields)
 
 
-type AskSurface = Callable[[SourceRequest], Mapping[str, str]]
+type ReadSurface = Callable[[SourceRequest], Mapping[str, str]]
 type ParseSurface[T] = Callable[[bytes, SourceRequest, ParseContext], T]
 
 
@@ -169,7 +169,7 @@ class SurfaceRead[T]:
     """
 
     surface: str
-    ask: AskSurface
+    ask: ReadSurface
     parse: ParseSurface[T]
     is_page: bool = False
 
@@ -183,7 +183,7 @@ class SurfaceRead[T]:
         )
 
 
-def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> AskSurface:
+def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> ReadSurface:
     """Return the parameters of a surface that is asked for an id, with `cursor` for a page."""
 
     def ask(request: SourceRequest) -> Mapping[str, str]:

@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from api.services.pictures import PictureService
-from pipelines.audio.decode.excerpts import cut_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.decoding import cut_sound
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache

@@ -1,4 +1,4 @@
-"""What a surface answers a probe, and what that means: outcome, reason, HTTP status."""
+"""Runs one probe within its time, and judges the result: outcome, reason, HTTP status."""
 
 import asyncio
 import time
@@ -24,15 +24,15 @@ from warehouse.records.videos import UnavailableVideo, VideoPage
 
 TIME_IS_UP = "time_is_up"
 RESTING = frozenset({"paused", OPEN_REASON})
-"""Reasons of our own: the host or the surface is left alone, so no request was made."""
+"""Reasons of our own: the host or the surface is paused, so no request was made."""
 _OURS = RESTING | {TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"}
 """Reasons of our own: no request was made, or none was refused."""
 _REASON_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeAnswer:
-    """What was read, or the error that came instead, and what it says of the surface.
+class ProbeResult:
+    """What a probe read, or the error that was raised instead, and the health of the surface.
 
     `response` is the last one that arrived.
     """
@@ -44,25 +44,41 @@ class ProbeAnswer:
 
     @property
     def is_about_id(self) -> bool:
-        """True if the answer concerns the id rather than the surface."""
+        """True if the result concerns the id rather than the surface."""
         is_empty = isinstance(self.value, VideoPage) and self.error is not None
         is_withheld = isinstance(self.error, PageWithoutDataError | InputError)
         return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
 
 
-async def await_answer(
+async def run_probe(
     probe: Probe,
     entity_id: str,
     reading: Awaitable[object],
     *,
     within_s: float,
     asked_by: str,
-) -> ProbeAnswer:
-    """Await what a surface answers for at most `within_s` seconds, and judge it."""
+) -> ProbeResult:
+    """Await what a surface responds for at most `within_s` seconds, and judge it.
+
+    Args:
+        probe: The probe.
+        entity_id: The id that it requests.
+        reading: Reads the surface.
+        within_s: Time limit in seconds.
+        asked_by: Who runs the probe: `cli`, or the scheduled job.
+    """
+    # The trace counts the requests and keeps the last response, also of a reading that fails.
     began = time.monotonic()
     with open_call_trace() as call_trace:
         value, error = await _read(within_s, reading, probe.surface, call_trace)
     reason, now = probe_reason(value, error), datetime.now(UTC)
+    status = None if call_trace.last is None else call_trace.last.status
+    rests_until = None
+    if isinstance(error, UpstreamError):
+        status = status if error.status is None else error.status
+        # A paused surface is requested again after a while.
+        if error.reason in RESTING and error.retry_after is not None:
+            rests_until = now + timedelta(seconds=error.retry_after)
     health = SurfaceHealth(
         surface=probe.surface,
         outcome=probe_outcome(error, reason),
@@ -70,23 +86,24 @@ async def await_answer(
         entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
         error_type=None if error is None else error.type,
         reason=reason,
-        http_status=_status(error, call_trace),
+        http_status=status,
         request_count=call_trace.request_count,
         duration_ms=round((time.monotonic() - began) * 1000),
         asked_by=asked_by,
-        rests_until=_rests_until(error, now),
+        rests_until=rests_until,
     )
-    return ProbeAnswer(value=value, error=error, response=call_trace.last, health=health)
+    return ProbeResult(value=value, error=error, response=call_trace.last, health=health)
 
 
 async def _read(
     within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
 ) -> tuple[object, SametrackError | None]:
-    """Return what was read, and the error if nothing was, or it is empty."""
+    """Return what was read, and the error if nothing was read or the list is empty."""
     try:
         async with asyncio.timeout(within_s):
             value = await reading
     except TimeoutError:
+        # Without a request, the time was spent waiting for the rate limit.
         reason = "no_answer" if call_trace.request_count else TIME_IS_UP
         return None, UnreachableError(
             f"no answer within {within_s:.0f} s", surface=surface, reason=reason
@@ -100,9 +117,9 @@ async def _read(
     return value, empty_list_error(value, surface)
 
 
-def empty_list_error(seen: object, surface: str) -> SametrackError | None:
+def empty_list_error(value: object, surface: str) -> SametrackError | None:
     """Return an error for an empty list: known ids have videos, so the surface withholds them."""
-    if not isinstance(seen, VideoPage) or seen.videos:
+    if not isinstance(value, VideoPage) or value.videos:
         return None
     return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
 
@@ -111,29 +128,16 @@ def probe_outcome(error: SametrackError | None, reason: str | None) -> ProbeOutc
     """Return the outcome of a probe that ended with an error, or without."""
     if error is None:
         return "works"
+    # Our own refusal to send a request says nothing about the surface.
     return "not_asked" if reason in _OURS else outcome_of(error.type)
 
 
-def probe_reason(seen: object, error: SametrackError | None) -> str | None:
+def probe_reason(value: object, error: SametrackError | None) -> str | None:
     """Return the platform's reason, or ours; shortened, because it may quote the response."""
-    if isinstance(seen, UnavailableVideo):
+    if isinstance(value, UnavailableVideo):
         return "canary_unavailable"
     if isinstance(error, InputError):
         return "unknown_id"
     if isinstance(error, UpstreamError):
         return (error.reason or error.detail)[:_REASON_CHARS]
     return None if error is None else error.detail[:_REASON_CHARS]
-
-
-def _rests_until(error: SametrackError | None, now: datetime) -> datetime | None:
-    """Return until when a surface is left alone, if that is why it was not asked."""
-    is_resting = isinstance(error, UpstreamError) and error.reason in RESTING
-    if error is None or not is_resting or error.retry_after is None:
-        return None
-    return now + timedelta(seconds=error.retry_after)
-
-
-def _status(error: SametrackError | None, call_trace: CallTrace) -> int | None:
-    if isinstance(error, UpstreamError) and error.status is not None:
-        return error.status
-    return None if call_trace.last is None else call_trace.last.status
