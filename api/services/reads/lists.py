@@ -22,9 +22,9 @@ from api.services.reads.documents import (
     to_cursor_list,
 )
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error

@@ -19,8 +19,8 @@ from api.services.reads.posts import find_posts
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
