@@ -14,8 +14,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import ExportTable, to_table
 from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE, read_job_sheets
-from warehouse.exports.single_file import write_table
-from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook
+from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook, write_table
 from warehouse.records.times import to_utc_text
 from warehouse.records.worlds import is_demo_world
 

@@ -19,8 +19,7 @@ from warehouse.exports.extracts import (
 )
 from warehouse.exports.method_sheet import describe_method
 from warehouse.exports.pseudonyms import Pseudonyms, open_pseudonyms
-from warehouse.exports.single_file import write_table
-from warehouse.exports.table_files import ExportMethod, TableFormat
+from warehouse.exports.table_files import ExportMethod, TableFormat, write_table
 
 ENDINGS = {"package": "zip"}
 
