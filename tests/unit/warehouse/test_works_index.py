@@ -17,8 +17,7 @@ from warehouse.lake.file_layout import SORT_COLUMNS
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import FILE, VIDEOS_TABLE
-from warehouse.maintenance.compaction import maintain_lake
-from warehouse.maintenance.sorting import sort_lake
+from warehouse.maintenance.compaction import maintain_lake, sort_lake
 from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES
 from warehouse.queries.videos import read_listed_videos, read_ordering

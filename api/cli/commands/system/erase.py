@@ -64,7 +64,7 @@ def _check_no_service(settings: ApiSettings) -> None:
 
 
 def _confirm(names: AccountNames) -> None:
-    posts = counted(len(names.works), "post")
+    posts = counted(len(names.videos), "post")
     err.print(
         f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, reports "
         "and caches. It cannot be undone."
