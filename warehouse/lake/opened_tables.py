@@ -28,6 +28,7 @@ def are_noted(root: str, tables: Sequence[Table], *, world: str) -> bool:
 
 def note(root: str, tables: Sequence[Table], *, world: str) -> None:
     """Note that these tables have been opened; a folder that cannot be written has no note."""
+    # A process that reads meanwhile gets the old note or the new one, never a part of it.
     draft = Path(root, f"{NOTE}.{uuid4().hex}.tmp")
     with suppress(OSError):
         draft.write_text(json.dumps({"world": world, "tables": _versions(tables)}, indent=1))
