@@ -89,6 +89,7 @@ def find_address(address: str | Path | None) -> WarehouseAddress:
         raise InvalidParameterError(
             f"the folder {str(address)!r} does not exist", hint=_FIRST_STEPS
         )
+    # A lake has folders `layer/table`; a home has the lake in its folder `lake`.
     is_lake = any(folder.glob("*/*/_delta_log"))
     return WarehouseAddress(str(folder)) if is_lake else _home_of(folder)
 

@@ -51,7 +51,7 @@ class QueryParameter:
         try:
             if self.type == "integer":
                 number = int(str(text))
-                if -(2**63) <= number < 2**63:
+                if -(2**63) <= number < 2**63:  # the database has no larger type for it
                     return number
                 raise InvalidParameterError(f"{self.name}: {str(text)!r} is not {kind}")
             if self.type == "date":
@@ -129,6 +129,7 @@ def _read_query(path: Path) -> NamedQuery:
                     meaning_zh=meaning_zh,
                 )
             )
+    # The header is for the library; the statement is what users see and copy.
     sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip()
     return NamedQuery(
         name=path.stem,

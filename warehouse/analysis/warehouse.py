@@ -228,6 +228,7 @@ def open_reading(address: str | Path | None, *, as_of: AsOfTime | None) -> Wareh
     """Open a warehouse; see `warehouse.open_warehouse`."""
     moment = None
     if as_of is not None:
+        # A date means its end, like the text of a date; a `datetime` has its time in the text.
         text = as_of if isinstance(as_of, str) else as_of.isoformat()
         moment = parse_as_of(text, now=datetime.now(UTC))
     place = find_address(address)

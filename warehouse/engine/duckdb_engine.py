@@ -262,7 +262,7 @@ class Engine:
     def _relist_when_due(self, names: Collection[str]) -> None:
         checks = {name: self._checks[name] for name in names}
         of_captures = checks.get(CAPTURES, _Check())
-        # If captures were listed later than observations, these observations would be missing.
+        # A table that was listed before the captures lacks the observations of the newest ones.
         is_outdated = any(
             check.refresh < self._refreshes or check.number < of_captures.number
             for check in checks.values()

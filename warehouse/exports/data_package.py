@@ -128,7 +128,7 @@ def _references(table: Table) -> Iterator[tuple[str, ForeignKey]]:
         )
     for column in table.columns:
         target, key = _KEYS.get(column.name, (table.name, ""))
-        if target != table.name:
+        if target != table.name:  # `capture_id` of `raw.captures` is its own key
             yield column.name, ForeignKey(column.name, target, key)
 
 
@@ -138,6 +138,7 @@ def _resolved_references(
     """Return the references of a table to tables of the package, with what is not inside."""
     references = []
     for column, key in _references(table):
+        # Without values, the column or the other table is not part of the package.
         own, keys = values.get((table.name, column)), values.get((key.table, key.key))
         if own is not None and keys is not None:
             inside = pc.sum(pc.is_in(own, value_set=keys)).as_py() or 0
@@ -169,6 +170,7 @@ class _PackageArchive:
         path, columns = f"data/{file_name(contract)}", columns_of(rows.schema)
         description = f"One row per {contract.row}."
         lines = b"".join(csv_parts(columns, rows_of(rows.to_batches()), for_spreadsheets=False))
+        # In memory: the hash of the file is part of the descriptions.
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
         return PackageTable(

@@ -172,6 +172,7 @@ def dimensions_of(keys: Mapping[str, Collection[str]]) -> Iterator[Extract]:
     by_name = {table.name: table for table in _EXPORTED}
     for name in DIMENSIONS:
         if keys.get(name):
+            # The key of `marts.days` is a date; all others are text.
             table = by_name[name]
             yield Extract(
                 table=table,
@@ -240,6 +241,7 @@ def read_batches(
         WarehouseUnavailableError: The lake cannot be read.
     """
     names = ", ".join(f'"{column.name}"' for column in extract.columns)
+    # By all columns, so that the order is the same even if two rows have the same key.
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
     sql = f"select {names} {_source(extract)} order by {listed}"
@@ -251,7 +253,7 @@ def read_batches(
 
 
 def _source(extract: Extract) -> str:
-    # Observations without a complete capture do not count: a stopped process wrote them.
+    # Observations count once their capture is complete.
     table = extract.table
     relation = table.counted_name if table.is_observed else table.name
     return f"from {relation} where {extract.where}"

@@ -33,6 +33,7 @@ class Pseudonyms:
 
     def of(self, kind: str, value: str) -> str:
         """Return the pseudonym of an id: `account-…` or `work-…`."""
+        # The kind is part of the hash: an account and a video with one number stay apart.
         digest = hmac.new(self._key, f"{kind}:{value}".encode(), "sha256").hexdigest()
         return f"{kind}-{digest[:_HASH_CHARS]}"
 
@@ -69,7 +70,7 @@ class Pseudonyms:
             return value
         if surface is not None and surface.startswith("user_"):
             return self.of("account", value)
-        # What is no number is a search term or a link; it may name a person.
+        # What is not a number, such as a search term, may name a person.
         return self.of("work" if value.isdigit() else "other", value)
 
 

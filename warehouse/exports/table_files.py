@@ -117,6 +117,7 @@ def csv_parts(
     sheet.seek(0, io.SEEK_END)
     writer = csv.writer(sheet, lineterminator="\r\n")
     writer.writerow([cell_of(column.name) for column in columns])
+    # The text is written to memory and emptied after each part.
     for number, row in enumerate(rows, start=1):
         writer.writerow([cell_of(value) for value in row])
         if number % _LINES_PER_PART == 0:
@@ -297,6 +298,7 @@ def _plain(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
+        # No cell holds a list, so it is JSON, from which every reader can restore it.
         return orjson.dumps(json_value(value)).decode()
     return value if value is None or isinstance(value, int | float) else str(value)
 

@@ -116,6 +116,7 @@ def observation_row(
     data_provider: str,
 ) -> Row:
     """Return the row of `raw.tracks`, `raw.accounts` or `raw.hashtags`."""
+    # Of these records only tracks have a time of creation.
     kind: type = type(record)
     return {
         **_picked(record, _names(kind)),
@@ -185,6 +186,7 @@ def _searched_range(stored: str | None) -> SearchedRange | None:
     if stored is None:  # a pair that was not compared, or a row of an earlier release
         return None
     values = orjson.loads(stored)
+    # JSON has no tuples, and a frozen record compares them.
     for name in ("speed", "tempo", "semitones", "tempo_with_pitch"):
         values[name] = tuple(values[name])
     return SearchedRange(**values)
@@ -240,6 +242,7 @@ def chart_issue_rows(index: ChartIndex) -> list[Row]:
 
 def chart_index_from_rows(rows: Sequence[ReadOnlyRow]) -> ChartIndex:
     """Build the list of issues from rows of `raw.chart_issues`, in the order of the rows."""
+    # Rows of an index that named no latest issue have no such row.
     latest = next((row["volid"] for row in rows if row["is_latest"]), None)
     return ChartIndex(issues=tuple(map(chart_issue_from_row, rows)), latest_volid=latest)
 

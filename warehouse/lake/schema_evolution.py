@@ -113,7 +113,8 @@ def purge_versions(path: str, *, unnamed_hours: int) -> None:
     Files that no version names are deleted if they are `unnamed_hours` old.
     """
     opened = DeltaTable(path)
-    # The full vacuum would keep younger files that a version names, too.
+    # The first vacuum deletes files of older versions at once; the second, full one deletes files
+    # that no version names, and would keep younger files of both kinds.
     for full, hours in ((False, 0), (True, unnamed_hours)):
         opened.vacuum(
             retention_hours=hours, enforce_retention_duration=False, dry_run=False, full=full

@@ -93,7 +93,7 @@ def has_grown(rows: int, *, sorted_rows: int) -> bool:
 
 def _delete_orphans(lake: Lake, engine: Engine, before: datetime) -> None:
     """Delete observations without a capture, and note that all older rows have theirs."""
-    # Without any capture, captures may be missing as a whole: nothing is deleted then.
+    # Without captures every observation would be an orphan: nothing is deleted then.
     if not engine.rows(f"select 1 from {CAPTURES} limit 1"):  # noqa: S608  # a name of this module
         return
     for name in (table.name for table in lake.tables if table.is_observed):

@@ -180,7 +180,7 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
                     )
                     database.executemany(_SEE, _tuples(likes, _SEE_PARAMETERS))
                 count += batch.num_rows
-            # Per video, the newest row that has each group of optional columns.
+            # Per video and group of optional columns, the best row that shows them.
             for name, columns in SHOWN_TOGETHER.items():
                 quoted = ", ".join(map(sql_name, columns))
                 sql = _SHOWN_ROWS.format(name=sql_name(name), text=sql_text(name), columns=quoted)

@@ -89,6 +89,7 @@ def is_scan_result(document: ReadOnlyDocument) -> bool:
 
     A search by name confirms nothing, so the sheet's sentences do not hold of it.
     """
+    # Results of discoveries have no candidate pool.
     is_scan = "candidate_pool_size" in document and "coverage" in document
     return is_scan and document.get("keyword") is None
 

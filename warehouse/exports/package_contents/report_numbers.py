@@ -57,6 +57,7 @@ def hot_score(videos: pd.DataFrame) -> "pd.Series[Any]":
 def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
     """Return videos in the order of the job: unknown last, ties by the length of the id, the id."""
     is_viral = videos["digg_count"] >= parameters["viral_threshold"]
+    # Without likes a video is not known to be viral, so it is not.
     videos = videos.assign(hot_score=hot_score(videos), is_viral=is_viral.fillna(value=False))
     if parameters["viral_only"]:
         videos = videos[videos["is_viral"]]
@@ -112,6 +113,7 @@ def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def list_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dictionaries of plain values; unknown is None."""
+    # pandas' own missing values are no JSON.
     plain = frame.astype(object)
     plain = plain.where(plain.notna(), None)
     for name in frame.select_dtypes(["datetime", "datetimetz"]):

@@ -190,7 +190,7 @@ def read_result_tables(engine: Engine, scope: ExportScope) -> list[tuple[Table, 
             }
             for name, table_rows in tables.items():
                 rows[name] += [{"job_id": job_id, **row} for row in table_rows]
-    # Results of earlier releases do not name their scan; they are of the job's own scan.
+    # A result names a scan if it is a copy; otherwise it is of the job's own scan.
     for row in rows["results.jobs"]:
         row["scan_job_id"] = row["scan_job_id"] or row["job_id"]
     if not rows["results.jobs"]:
@@ -235,6 +235,7 @@ def _job_row(result: ReadOnlyDocument) -> Row:
 
 
 def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
+    # Which of these lists a result has depends on its kind.
     lists: Mapping[str, Sequence[ReadOnlyDocument]] = {
         "confirmed": result.get("ranked") or (),
         "variants": (result.get("variants") or {}).get("aweme_list") or (),
@@ -243,6 +244,7 @@ def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
     }
     for name, videos in lists.items():
         for position, video in enumerate(videos):
+            # Lists name the music id of a video in two ways.
             counts, music = video["statistics"], video.get("music") or {}
             yield {
                 "result_list": name,
