@@ -204,18 +204,18 @@ def connect(url: str) -> Engine:
         schema.ONE_TWIN.dialect_options["postgresql"]["where"] = schema.JOINABLE_JOBS
         return engine
 
-    @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # the driver would begin transactions late and deferred
         tune_sqlite(connection)
 
-    @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # `immediate` takes the write lock first: a transaction that reads before it writes would
         # otherwise fail if another one has written in between.
         is_reading = connection.get_execution_options().get(_READING, False)
         connection.exec_driver_sql("begin" if is_reading else "begin immediate")
 
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
     with _errors("opening the control store"):
         _enable_wal(engine)
     return engine
