@@ -110,7 +110,7 @@ class SearchWalk(FinishedSearch):
 
     def finished(self) -> FinishedSearch:
         """Return what a scan keeps of it: an error is the stop reason of its term already."""
-        names = [one.name for one in fields(FinishedSearch)]
+        names = [column.name for column in fields(FinishedSearch)]
         return FinishedSearch(**{name: getattr(self, name) for name in names})
 
 

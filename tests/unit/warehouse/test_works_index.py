@@ -273,7 +273,7 @@ def _answers(engine: Engine, until: int) -> tuple[Any, ...]:
     engine.refresh()
     moment = BEGIN + timedelta(hours=until)
     few, many = (read_ordering(engine, ids, until=moment) for ids in (IDS, [*IDS, *OTHERS]))
-    return read_listed_videos(engine, IDS), few.known, few.listed, many.known, many.listed
+    return read_listed_videos(engine, IDS), few.values, few.listed, many.values, many.listed
 
 
 def _observe(lake: Lake, *seen: tuple[str, int | None, int | None, int | None, int]) -> None:
