@@ -79,6 +79,7 @@ class TableDescription:
 
     def _repr_markdown_(self) -> str:
         """Return the section of the data dictionary: notebooks display it."""
+        # A view `seen.…` has the columns of its table, and a note.
         note = f"`{self.name}`: {_SEEN_NOTE}\n\n" if self.name != self.table.name else ""
         return note + render_table(self.table)
 

@@ -184,6 +184,7 @@ class WarehouseRelation:
                 raise InvalidParameterError(f"{name}: {reason}", hint=hint)
 
             return refuse
+        # All other methods of DuckDB's relation, also those of later versions.
         attribute = getattr(self._relation, name)
         if name.startswith("_") or not callable(attribute):
             return attribute
@@ -233,6 +234,7 @@ class WarehouseRelation:
 
     def _first_rows(self) -> tuple[list[list[str]], bool]:
         """Return the first rows as texts, and whether there are more."""
+        # A further row tells whether there are more, without counting all of them.
         rows = self._wrap(self._relation.limit(SHOWN_ROWS + 1)).rows()
         texts = [["—" if value is None else str(value) for value in row.values()] for row in rows]
         cells = [

@@ -198,6 +198,7 @@ class TableGroup:
         ]
 
     def __getattr__(self, noun: str) -> WarehouseRelation:
+        # Python and IPython look up special names with an underscore; no table begins with one.
         if noun.startswith("_") or noun not in self._nouns:
             hint = unknown_name("table", noun, self._nouns).hint
             raise AttributeError(f"{self._layer} has no table {noun!r}: {hint}", name=noun)

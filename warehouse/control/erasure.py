@@ -73,6 +73,7 @@ def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[b
     keys: list[Column[object]] = list(table.primary_key.columns)
     count = 0
     for row in connection.execute(select(*keys, *texts)).all():
+        # All texts of the row at once, one below the other.
         values = [str(value) for value in row[len(keys) :] if value is not None]
         if pattern.search("\n".join(values).encode("utf-8", "replace")):
             is_row = and_(*(key == value for key, value in zip(keys, row, strict=False)))

@@ -54,6 +54,7 @@ def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_K
         if job is None:
             return None
         now = control.now()
+        # A later run of the job keeps the time of the first one.
         transition_job(
             connection,
             job.job_id,

@@ -69,6 +69,7 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[Job, bool]:
             if not created:
                 connection.execute(update(JOBS).where(is_lower).values(priority=new.priority))
             job = first_job(connection, joined)
+        # Without a job, the open one has ended between the insert and the read: try again.
         if job is not None:
             return job, created
     raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
@@ -163,6 +164,7 @@ def finish(
             finished_at=control.now(),
             expires_at=None if expires_at is None else expires_at.timestamp(),
         )
+        # No later run of the job will read its journal.
         if has_ended:
             delete_scan_rows(connection, job_id)
         return has_ended

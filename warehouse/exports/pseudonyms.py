@@ -54,18 +54,16 @@ class Pseudonyms:
             if treatment == "kept":
                 arrays.append(array)
                 continue
-            pseudonyms = [
-                None
-                if value is None
-                else self._of_entity(value, surface)
-                if treatment == "entity"
-                else self.of(treatment, value)
-                for value, surface in zip(array.to_pylist(), surfaces, strict=True)
-            ]
+            rows = zip(array.to_pylist(), surfaces, strict=True)
+            pseudonyms = [self._pseudonym(treatment, value, surface) for value, surface in rows]
             arrays.append(pa.array(pseudonyms, type=pa.string()))
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    def _of_entity(self, value: str, surface: str | None) -> str:
+    def _pseudonym(self, treatment: str, value: str | None, surface: str | None) -> str | None:
+        if value is None:
+            return None
+        if treatment != "entity":
+            return self.of(treatment, value)
         if surface is not None and surface.startswith(_PUBLIC_SURFACES):
             return value
         if surface is not None and surface.startswith("user_"):

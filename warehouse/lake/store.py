@@ -41,7 +41,7 @@ from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
-OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the network
+OPENED_AT_ONCE = 8  # tables of an object store, where each request waits for the network
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from warehouse.tables.naming import unit_of
 
+# Types of columns. Ids are text, although many are numbers: they have up to 19 digits.
 TEXT = pa.string()
 INTEGER = pa.int64()
 FLOAT = pa.float64()
@@ -180,6 +181,7 @@ DIMENSION_KEYS: Mapping[str, str] = {
 }
 """Dimensions of the star, with the column that other tables refer to."""
 
+# Columns that many tables share, so that they have one meaning everywhere.
 JOB = nullable("job_id", TEXT, "job that caused the row; null for a single request")
 OBSERVED = required("observed_at", TIME, "when it was observed")
 SURFACE = required("surface", TEXT, "surface it was observed on")

@@ -46,6 +46,7 @@ WRITE_TEST_SURFACE = "warehouse"
 """Value of `surface` in rows that only prove that the lake is writable."""
 FRESH_ROWS: Mapping[str, str] = {"marts.surface_health": f"surface <> '{WRITE_TEST_SURFACE}'"}
 """SQL condition of the rows that make a table fresh, where not every row does."""
+# The platform chooses these numbers; they may be below zero.
 _SIGNED_UNITS = frozenset({"cursor of the platform", "ordinal of the source"})
 _OF_PAYLOAD = """sha256 not in (
     select payload_sha256 from raw.captures where payload_sha256 is not null

@@ -171,6 +171,7 @@ def note_success(
     control: ControlStore, host: str, surface: str, *, is_probe: bool, with_data: bool
 ) -> None:
     """Record an answered request; `with_data` if the response had the requested data."""
+    # A response without data closes the circuit, but the surface does not count as working.
     times = {"worked_at": control.now()} if with_data else {}
     _change(control, host, surface, partial(after_success, is_probe=is_probe), **times)
 
