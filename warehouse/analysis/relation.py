@@ -190,7 +190,7 @@ class WarehouseRelation:
             return attribute
 
         def call(*arguments: object, **options: object) -> object:
-            # `join` and `union` take another relation, of which DuckDB knows its own part.
+            # `join` and `union` take another relation; DuckDB needs the one that it wraps.
             plain = (
                 argument._relation if isinstance(argument, WarehouseRelation) else argument  # noqa: SLF001 -- our own
                 for argument in arguments

@@ -34,7 +34,7 @@ MARKS = _table(
     Column("value", String, nullable=False),
 )
 
-# Jobs: what was asked, how far it is, and the rows that exist only while a scan runs.
+# Jobs: their requests and progress, and the rows that exist only while a scan runs.
 JOBS = _table(
     "jobs",
     Column("job_id", String, primary_key=True),

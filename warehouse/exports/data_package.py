@@ -148,7 +148,7 @@ def _resolved_references(
 
 
 class _PackageArchive:
-    """A ZIP file that remembers what was added to it."""
+    """A ZIP file with a list of the files that were added to it."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -218,7 +218,7 @@ def _add_descriptions(
 
 
 def _coverage_page(method: ExportMethod) -> str:
-    """Return the coverage report: what each source was asked, and why reading stopped."""
+    """Return the coverage report: requests and items of each source, and why reading stopped."""
     facts = dict(method.facts)
     table = method.coverage or ExportTable("coverage", (), ())
     lines = [

@@ -100,7 +100,7 @@ def _kind(type_: pa.DataType) -> ExportKind:
 
 
 def _far_values(column: pa.Array, error: Exception) -> list[object]:
-    """Convert days or times of which some are in no year that Python has.
+    """Convert days or times, of which some are in a year that Python does not support.
 
     Arrow stores them as a number of days or other units since 1970; DuckDB's infinity is the
     largest number of the type.

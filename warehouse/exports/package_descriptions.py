@@ -1,4 +1,4 @@
-"""Descriptions of a data package in standards, each of which its readers look for.
+"""Descriptions of a data package in three standards.
 
 Frictionless: the CSV files, for data tools. Citation File Format 1.2, for reference managers: how
 to cite the data. Croissant 1.1, for loaders of data sets for machine learning: the Parquet files,

@@ -1,4 +1,4 @@
-"""The note in a lake's folder of which tables were opened, at which schema versions.
+"""A file in the folder of a lake that lists the opened tables with their schema versions.
 
 Opening a table reads its log, and checks or migrates it: 1 to 3 ms for each of some forty. A
 process that finds the note of its own release opens a table when it first reads or writes it. A

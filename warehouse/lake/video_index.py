@@ -1,7 +1,7 @@
 """The video index: the best observation of each video in a SQLite file next to the lake.
 
-What that observation does not show of the video, such as its hashtags, is kept of the best one that
-does.
+Columns that this observation does not show, such as hashtags, come from the best observation that
+shows them.
 
 The videos of a list are spread over all of `raw.videos`, and each read from there costs some
 milliseconds. The index is built by `maintenance.video_index` and used by
@@ -154,7 +154,7 @@ class VideoIndex:
         return self._query(lambda _database, about: about)
 
     def is_intact(self) -> bool:
-        """Return True if it may be used and its structure is sound; reads the whole file."""
+        """Return True if it may be used and its structure is valid; reads the whole file."""
         check = "pragma quick_check(1)"
         return self._query(lambda database, _: database.execute(check).fetchone()) == ("ok",)
 

@@ -55,7 +55,7 @@ def maintain_lake(lake: Lake, *, now: datetime | None = None) -> LakeMaintenance
     merged = lake.compact_crowded(files=COMPACTED_ABOVE_FILES)
     deleted = sum(lake.vacuum(table.name) for table in lake.tables)
     # Rebuild the index when the table is rewritten: otherwise its pages get fragmented too.
-    indexed = update_video_index(lake, anew=VIDEOS_TABLE in sorted_tables)
+    indexed = update_video_index(lake, rebuild=VIDEOS_TABLE in sorted_tables)
     return LakeMaintenance(len(sorted_tables), merged, deleted, indexed)
 
 

@@ -117,10 +117,10 @@ _NEWEST = """
 """
 
 
-def update_video_index(lake: Lake, *, anew: bool = False) -> int:
+def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     """Update the video index to all settled rows; returns how many observations were added.
 
-    It is rebuilt from all rows if `anew` is set, rows were removed from the table or its file is
+    It is rebuilt from all rows if `rebuild` is set, rows were removed from the table or its file is
     damaged.
 
     Raises:
@@ -140,7 +140,7 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
             if time.time() - draft.stat().st_mtime > ABANDONED_AFTER_S:
                 draft.unlink(missing_ok=True)
         version, bound = lake.version(VIDEOS_TABLE), engine.complete_before(VIDEOS_TABLE)
-        current = None if anew else index.about()
+        current = None if rebuild else index.about()
         if bound is None or (current is not None and current.bound >= bound):
             return 0
         if current is not None and not index.is_intact():

@@ -254,7 +254,7 @@ def test_rows_that_were_erased_while_it_was_built_are_in_no_index(
 def test_a_lake_in_an_object_store_gets_none() -> None:
     far = Lake("s3://bucket/lake", "sandbox", {}, free=lambda _folder: 0)
     assert update_video_index(far) == 0
-    assert update_video_index(far, anew=True) == 0
+    assert update_video_index(far, rebuild=True) == 0
 
 
 def _open(folder: Path) -> Lake:

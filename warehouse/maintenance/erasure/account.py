@@ -1,7 +1,7 @@
-"""Erasing of an account from the stores of a world.
+"""Erasure of an account from the stores of a world.
 
-The marks are written first, so that every later capture drops the account; rows that an earlier
-capture was just writing are found by repeating the search.
+The marks are written first, so that every later capture drops the account. The search is repeated,
+because a capture that began earlier may still write rows of it.
 """
 
 import secrets
@@ -32,7 +32,7 @@ ERASURE_ROUNDS = 3
 
 @dataclass(slots=True)
 class ErasureResult:
-    """What an erasure removed, and the proof. It contains no names."""
+    """Counts of removed rows and files, and the proof. It contains no names."""
 
     erasure_id: str
     rows: dict[str, int] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""Files of a world: those that name an account are erased, and a search of all proves it.
+"""Files of a world: erases those that name an account, and proves it by searching all files.
 
-Next to the lake, excerpts, reports, digests, what steps of runs printed and the published database
-are deleted, and sounds that a killed scan left: no process that needs them is running. Any other
-file that names the account is reported by the proof, for the operator to decide. The search reads
-files of any kind, unpacking compressed ones, and deletes nothing.
+Next to the lake, excerpts, reports, digests, the output of runs and the published database are
+deleted, and sounds of killed scans: no process that needs them is running. The proof reports any
+other file that names the account, for the operator to decide. The search reads files of any kind,
+unpacking compressed ones, and deletes nothing.
 """
 
 import gzip
@@ -30,8 +30,8 @@ _SEPARATOR = b"\x00"  # no name contains it, so a match never spans two cells
 RECREATED_FOLDERS = ("published", "cache/pictures")
 """Folders of files that cannot be searched; they are recreated."""
 USER_FOLDERS = ("reports", "digests", "dagster/storage")
-"""Files for users, and what steps of runs print: deleted if they name the account, or cannot be
-searched."""
+"""Files for users, and the output of runs: deleted if they name the account, or cannot be searched.
+"""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
 

@@ -1,8 +1,8 @@
 """Names of an account in this warehouse: its ids, its videos, the names it displayed.
 
 The proof searches for `ids`. `words`, which other accounts may use too, only decide which bodies
-and pages are deleted. A shorter displayed name is part of other words: it counts where it is all of
-a cell, and in the title of a sound.
+and pages are deleted. A shorter displayed name occurs in other words: only a cell that equals it,
+or the title of a sound, counts.
 """
 
 import json
