@@ -59,7 +59,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
     "pipelines/platform/http/host_names.py": (f"{UPSTREAM}/test_gate.py",),
     "pipelines/platform/parsers/links.py": (f"{UPSTREAM}/test_links.py",),
-    "warehouse/maintenance/sorting.py": ARRANGING,
     "warehouse/tables/contract.py": ("tests/unit/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,
     "warehouse/lake/record_rows.py": ("tests/unit/warehouse/test_observation_rows.py",),

@@ -28,8 +28,7 @@ from warehouse.exports.export_table import (
     to_table,
 )
 from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE, read_job_sheets
-from warehouse.exports.single_file import write_table
-from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook
+from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook, write_table
 from warehouse.queries.catalogs import (
     CatalogQueryTrack,
     read_catalog_music_ids,
