@@ -242,7 +242,7 @@ async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
     house = House(entities=())
     await ask(house, path)
     await ask(house, path)
-    assert len(house.cache._kept) == 0
+    assert len(house.cache._entries) == 0
 
 
 async def test_memory_is_bounded_and_the_oldest_goes() -> None:
@@ -250,7 +250,7 @@ async def test_memory_is_bounded_and_the_oldest_goes() -> None:
     for number in range(20):
         await ask(house, f"/things/{number}")
     assert house.cache._size <= 5_000
-    assert len(house.cache._kept) == 4
+    assert len(house.cache._entries) == 4
     house.asked = 0
     await ask(house, "/things/19")
     await ask(house, "/things/0")
