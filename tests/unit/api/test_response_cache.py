@@ -190,7 +190,7 @@ async def test_what_changed_while_it_was_read_is_not_kept() -> None:
 
     def capture() -> None:
         house.store.capture(ENTITY)
-        house.changes._note([ENTITY])
+        house.changes._apply_own_changes([ENTITY])
 
     house.on_read = capture
     await ask(house, "/things/b")
@@ -260,6 +260,6 @@ async def test_memory_is_bounded_and_the_oldest_goes() -> None:
 async def test_more_entities_than_can_be_watched_end_older_answers() -> None:
     house = House()
     await warm(house)
-    house.changes._note([f"video:{number}" for number in range(2_100)])
+    house.changes._apply_own_changes([f"video:{number}" for number in range(2_100)])
     await ask(house)
     assert house.asked == 1
