@@ -97,8 +97,8 @@ class EntityChanges:
             self._watched.setdefault(entity, _Watched(None, since.tick))
             self._watched.move_to_end(entity)
         self._forget_old()
-        # A new entity has no generation to compare with: it is unchanged for certain only if nothing
-        # at all has changed since the mark.
+        # A new entity has no generation to compare with, so nothing at all may have changed since
+        # the mark.
         return (not is_new or self._total == since.total) and self.holds(entities, since.tick)
 
     def holds(self, entities: Collection[str], tick: int) -> bool:

@@ -125,7 +125,9 @@ def _decision(said: SongLinkChoice) -> Callable[..., None]:
         found = _ask(
             api,
             lambda client: client.link_chart_song(body.song_key, body.music_id, said=said, **more),
-            lambda songs: songs.say(body.song_key, body.music_id, said, origin="cli", **more),
+            lambda songs: songs.decide_link(
+                body.song_key, body.music_id, said, origin="cli", **more
+            ),
         )
         _show(found, print_song, as_json=as_json)
 

@@ -40,7 +40,7 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
 )
 def sametrack_chart_link(body: ChartLinkBody, songs: ChartSongServiceDep) -> ChartSongComparison:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
-    return songs.say(
+    return songs.decide_link(
         body.song_key,
         body.music_id,
         body.said,
