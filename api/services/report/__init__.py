@@ -1,7 +1,7 @@
 """The HTML report of a completed job, as one self-contained file. It computes no results."""
 
 from api.schemas.result import JobDocument
-from api.services.evidence.plot_texts import PlotLanguage
+from api.services.evidence.plot import PlotLanguage
 from api.services.evidence.report_evidence import collect_report_evidence
 from api.services.evidence.service import EvidenceService
 from api.services.report.render import render_report
