@@ -24,7 +24,9 @@ SongKey = Annotated[
 
 
 async def _chart_song_service(sources: SourcesDep) -> ChartSongService:
-    return built_from(sources, lambda one: ChartSongService(one.engine, is_demo=one.is_demo))
+    return built_from(
+        sources, lambda chosen: ChartSongService(chosen.engine, is_demo=chosen.is_demo)
+    )
 
 
 ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
