@@ -122,7 +122,7 @@ async def _handle_error(request: Request, error: Exception) -> Response:
             reported = error
         case RequestValidationError():
             names = parameter_names(request.scope.get("route"))
-            reported = to_service_error(error.errors(), known=names)
+            reported = to_service_error(error.errors(), names=names)
         case HTTPException():
             headers = dict(error.headers or {})
             if error.status_code == METHOD_NOT_ALLOWED:

@@ -62,6 +62,7 @@ def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
     # uvicorn raises the signal again after it has stopped; exit normally, so that the stores close.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    # Made here, because the server ends its streams before it closes the application.
     feed = JobBroadcaster(limit=settings.event_streams_max)
     start_tracing()
     with (

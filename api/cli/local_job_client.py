@@ -39,7 +39,7 @@ class LocalJobClient:
         try:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
-            raise to_service_error(error.errors(), known=()) from error
+            raise to_service_error(error.errors(), names=()) from error
         wanted = body.to_parameters()
         ask = (
             self._scan_service.ask

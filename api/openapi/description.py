@@ -90,6 +90,7 @@ def parameter_names(route: object) -> frozenset[str]:
     endpoint = getattr(route, "endpoint", None)
     if endpoint is None:
         return frozenset()
+    # `Annotated[Query, ...]` hides the model one level deeper.
     hints = get_type_hints(endpoint).values()
     kinds = [kind for hint in hints for kind in (hint, *get_args(hint))]
     models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
@@ -109,6 +110,7 @@ def build(app: FastAPI) -> Document:
     document["tags"] = [
         {"name": name, "description": text, ZH: TAGS_ZH[name]} for name, text in TAGS.items()
     ]
+    # No response refers to the framework's own error schemas.
     for name in _FRAMEWORK_SCHEMAS:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():

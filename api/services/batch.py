@@ -110,6 +110,7 @@ async def expand_inputs(
         return BatchInputs(tuple(BatchInput(text, text) for text in texts))
     if sources is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    # One deadline for all links: a batch is one request.
     deadline = Deadline(sources.settings.sync_request_timeout)
     async with sources.songs() as captures:
         read_inputs = [
@@ -197,6 +198,7 @@ def to_batch(
     """
     items: list[BatchItem] = []
     for track in inputs.tracks:
+        # An invalid input is an item with an error; a fault of the service fails the request.
         scan, error = None, track.error
         try:
             if error is None:

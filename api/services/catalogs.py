@@ -93,6 +93,7 @@ class CatalogApi:
         report = self.catalogs.import_lines(
             name, body.to_lines(), changes=body.to_changes(), dry_run=body.dry_run
         )
+        # The documents of this package are those of `sametrack catalog` with the demo mark.
         document = to_import_document(report) | {"is_demo_data": self.is_demo}
         return cast("CatalogImport", document)
 

@@ -118,6 +118,7 @@ class ChartSongService:
             NotFoundError: No stored issue has the song in its top 20.
         """
         self.engine.refresh()
+        # A decision on a song that is in no issue would never be shown.
         _find_song(read_stored_chart(self.engine, song_key), song_key)
         row = {
             "link_id": str(uuid4()),
@@ -130,6 +131,7 @@ class ChartSongService:
             "said_at": datetime.now(UTC),
         }
         self.engine.lake.append(TABLE, [row])
+        # The stored links follow from rules and decisions; those of this song are derived anew.
         update_song_links(self.engine, song_key=song_key)
         return self.song(song_key)
 

@@ -125,6 +125,7 @@ def to_scan_parameters(job: Job) -> ScanParameters:
 def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
     """Return what a running scan has confirmed so far, ranked with the parameters of its job."""
     job, preview = scan.job, scan.preview
+    # Before the first round of a scan there is no preview.
     rows = rank_selected(preview["ranked"], to_scan_parameters(job)) if preview else []
     return {
         "job_id": job.job_id,

@@ -27,8 +27,10 @@ type ReadJob = Callable[[str], JobSnapshot]
 
 _log = structlog.get_logger("api")
 HEARTBEAT_S = 10.0
-MAX_STREAM_S = 3600.0  # a stalled client must not hold its stream for ever
+# A stalled client must not hold its stream for ever.
+MAX_STREAM_S = 3600.0
 RECONNECT_AFTER_MS = 2000
+# A proxy such as nginx would otherwise collect events before it passes them on.
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -62,6 +64,7 @@ class JobSubscription:
                 await self._has_news.wait()
         except TimeoutError:
             return None
+        # The end of the subscription is news without a state.
         self._has_news.clear()
         snapshot, self._newest = self._newest, None
         return snapshot
@@ -90,6 +93,7 @@ class JobBroadcaster:
             )
         subscription = JobSubscription(job_id, first, read_job)
         self._subscriptions.add(subscription)
+        # One task for all subscriptions: ten clients of a job cost one read of it.
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._poll_jobs())
         return subscription

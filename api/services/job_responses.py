@@ -22,9 +22,11 @@ from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 from warehouse.records.values import ReadOnlyDocument
 
-MAX_CACHED_JOBS = 32  # a ranking of 500 videos takes about one megabyte
+# A ranking of 500 videos takes about one megabyte.
+MAX_CACHED_JOBS = 32
 POLL_INTERVAL_S = 0.1
-NO_WORKER_S = 1.5  # how long a queued job waits for a worker that may be starting
+# How long a queued job waits for a worker that may be starting.
+NO_WORKER_S = 1.5
 
 
 @dataclass(frozen=True, slots=True)

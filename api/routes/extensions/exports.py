@@ -130,7 +130,7 @@ def sametrack_job_reads(
     job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
 ) -> JobReads:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
-    scan_service.job(job_id)
+    scan_service.job(job_id)  # raises if the job does not exist
     reads = [to_document(SurfaceReads, row) for row in read_so_far(sources.engine, job_id)]
     return {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo}
 
@@ -200,6 +200,7 @@ def sametrack_job_report(
     name = f"sametrack-{job_id[:8]}.html"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
+        # A browser that opens the file here must not give it the rights of this site.
         "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     }
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
@@ -223,9 +224,11 @@ async def sametrack_export(request: Request, query: ExportQuery) -> Response:
     """
     record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
+    # The operation itself is called, so that a file shows exactly what the operation returns.
     read = await fetch_source(request.app, request.scope, query.source)
     if read.status != OK:
         return JsonResponse(read.envelope, status_code=read.status, headers=read.headers)
+    # In a thread, because a large table takes long to encode.
     build = partial(
         build_file,
         read.envelope,

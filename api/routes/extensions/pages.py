@@ -31,10 +31,11 @@ operations = OperationRoutes()
 CHINESE = "zh"
 CONSOLE_ROOT = Path(__file__).parents[2] / "console"
 _SWAGGER = CONSOLE_ROOT / "vendor" / "swagger-ui-dist"
+# Swagger UI does not render under `require-trusted-types-for`.
 _REFERENCE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)  # Swagger UI does not render under require-trusted-types-for, so it is left out
+)
 CONSOLE_FOLDERS = tuple(
     f"{name}/" for name in ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
 )
@@ -44,6 +45,7 @@ _REVALIDATED = "no-cache"
 # The list of types of a machine may have an older name.
 for _suffix in (".js", ".mjs"):
     mimetypes.add_type("text/javascript", _suffix)
+# The files of the reference page; a path is never built from a request.
 _FILES = {
     "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
     "swagger-ui.css": (_SWAGGER, "text/css"),

@@ -105,6 +105,7 @@ async def _run[Answer](
     """Run a statement in a thread; None if the client has gone, which cancels it."""
     ticket = sql.runner.open_ticket()
 
+    # A statement may run for a minute; without a client, it would only keep others waiting.
     async def cancel_on_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass

@@ -15,24 +15,26 @@ BATCH_FIELD = "inputs"
 _LOCATIONS = {"query", "body", "path"}
 
 
-def to_service_error(errors: Sequence[ReadOnlyDocument], *, known: Iterable[str]) -> SametrackError:
+def to_service_error(errors: Sequence[ReadOnlyDocument], *, names: Iterable[str]) -> SametrackError:
     """Return the error to report for a failed validation: the first problem decides.
 
     Args:
         errors: Problems as returned by `RequestValidationError.errors()`.
-        known: Parameter names of the operation.
+        names: Parameter names of the operation.
     """
-    # An unknown name comes first, because it often causes the others: `limti=5` lacks `limit`.
+    # An unknown name comes first, because it often causes the others: `id=5` lacks `music_id`.
     unknown = [error for error in errors if error["type"] == "extra_forbidden"]
     error = (unknown or list(errors))[0]
     # `loc` begins with the place, such as "query", and may continue into lists and objects.
     path = ".".join(str(part) for part in error["loc"] if part not in _LOCATIONS)
     name = quote_value(path)[1:-1] if path else ""
     if unknown:
-        names = sorted(known)
-        similar = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+        parameters = sorted(names)
+        similar = difflib.get_close_matches(name, parameters, n=1, cutoff=0.5)
         hint = (
-            f"Did you mean `{similar[0]}`?" if similar else f"Known parameters: {', '.join(names)}"
+            f"Did you mean `{similar[0]}`?"
+            if similar
+            else f"Known parameters: {', '.join(parameters)}"
         )
         return UnknownParameterError(f"`{name}` is not a parameter of this operation", hint=hint)
     if name.partition(".")[0] == BATCH_FIELD:

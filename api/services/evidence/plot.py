@@ -248,6 +248,7 @@ def _draw_strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]
         _LEFT,
         WIDTH - _LEFT - _RIGHT,
     )
+    # Both strips share one axis, on which the candidate is shifted to its best alignment.
     lower = _STRIP_TOP + _STRIP_HEIGHT + _STRIP_GAP
     bottom = lower + _STRIP_HEIGHT
     shapes: list[SceneShape] = [
@@ -336,6 +337,7 @@ def _draw_map(
 
 def map_size(similarity: SimilarityMap, longest: float) -> tuple[float, float]:
     """Return width and height; one second has the same length in both directions."""
+    # Equal scales, so that the same recording at the same speed is a diagonal of 45 degrees.
     scale = longest / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
@@ -351,6 +353,7 @@ def marked(window: ComparedWindow, across: Axis, upwards: Axis) -> list[SceneSha
 
 def coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Convert values 0..1 (rows, columns) to colours (rows, columns, 3)."""
+    # Interpolate between the colour stops, each channel on its own.
     places = np.nan_to_num(values).clip(0, 1) * (len(_COLOUR_STOPS) - 1)
     steps = np.arange(len(_COLOUR_STOPS))
     channels = [np.interp(places, steps, _COLOUR_STOPS[:, channel]) for channel in range(3)]

@@ -41,6 +41,7 @@ def find_comparison(read_comparison: ReadComparison, comparison_id: str) -> Read
     Raises:
         NotFoundError: The comparison does not exist.
     """
+    # Any text may come in a path; only what looks like an id of ours reaches the store.
     row = read_comparison(comparison_id) if is_own_id(comparison_id) else None
     if row is None:
         raise NotFoundError(
@@ -151,6 +152,7 @@ class EvidenceService:
         stored = self.pair(comparison_id)
         comparison = stored.comparison
         measures = measures_of(comparison.pair, comparison.limits)
+        # Without features of this version there is no plot, so no path is offered.
         has_features = self._features(stored) is not None
         path = f"{PATH}/{comparison_id}"
         evidence = to_evidence_document(comparison)

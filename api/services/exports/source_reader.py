@@ -93,6 +93,7 @@ async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> SourceRespons
         # The envelope of the read has the id and the time of the export.
         "state": {"call": RequestInfo(outer.request_id, outer.moment, outer.time_zone, split.path)},
     }
+    # Collect the response: one start, then any number of parts of the body.
     start: Message = {}
     body = bytearray()
 

@@ -147,6 +147,7 @@ class _Axes:
 
     @classmethod
     def around(cls, ranks: Sequence[int], scores: Sequence[int]) -> "_Axes":
+        # At least one power of ten, so that equal scores have an axis, too.
         low = math.floor(math.log10(min(scores)))
         return cls(max(ranks), low, max(low + 1, math.ceil(math.log10(max(scores)))))
 

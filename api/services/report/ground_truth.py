@@ -168,6 +168,7 @@ class Judgement:
         """Whether the scan reached its goals for labels, precision by audio and recall under all
         music ids.
         """
+        # A link by music id has no precision goal: its audio is not compared.
         precision = self.of("audio_fingerprint_match").precision
         return (
             all(link.true_label_count == link.confirmed_count for link in self.links)

@@ -79,12 +79,14 @@ def render_report(
         job=job,
         result=result,
         heading=heading,
+        # Only the sandbox has a ground truth.
         judgement=judgement,
         pairs=pairs or ReportEvidence(),
         parameters=parameters,
         matched_pairs=list(matched_pairs.values()),
         plot=figures.draw_engagement(result["aweme_list"]),
         engagement=_engagement_message(result["aweme_list"]),
+        # The page holds both languages; the reader switches between them.
         sheets=(fill_error_sheet(result), fill_error_sheet(result, language="zh")),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )

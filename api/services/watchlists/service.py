@@ -84,6 +84,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
+        # The store decides whether the name is taken: two callers may create it at once.
         if not watchlists.create(self.store, plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
@@ -183,6 +184,7 @@ class WatchlistService:
             if (entry.kind, entry.input) in earlier:
                 raise InvalidParameterError(f"`entries`: {entry.input!r} is listed twice")
             earlier.add((entry.kind, entry.input))
+            # Only the form is checked; what an input leads to is read by the run.
             if entry.kind == "track":
                 read_music_input(entry.input, find_target=self.find_target)
         return to_cron(plan.every)
