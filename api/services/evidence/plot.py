@@ -111,10 +111,6 @@ class PlotTexts:
         """Return a text of the plot by its name, with its values filled in."""
         return self._translate(_TEXTS[name]).format(**values)
 
-    def verdict(self, evidence: PairEvidence) -> str:
-        """Return the verdict as a word."""
-        return self.of(evidence.verdict)
-
     def reason(self, evidence: PairEvidence) -> str:
         """Return the reason of the verdict, and what the candidate changes, as one line."""
         parts = [self._translate(reason_message(evidence.reason))]
@@ -127,10 +123,6 @@ class PlotTexts:
         if evidence.semitones:
             parts.append(self.of("semitones", steps=evidence.semitones))
         return ("，" if self._is_chinese else ", ").join(parts)
-
-    def title(self, verdict: str, candidate: str, reference: str) -> str:
-        """Return the title of a plot."""
-        return self.of("title", verdict=verdict, candidate=candidate, reference=reference)
 
     def limit(self, measure: EvidenceMeasure) -> str:
         """Return the limit of a measure in words."""
@@ -182,7 +174,7 @@ def draw_pair(
     """
     evidence, texts = explanation.evidence, PlotTexts(language)
     reference_name, candidate_name = map(plot_name, names)
-    verdict = texts.verdict(evidence)
+    verdict = texts.of(evidence.verdict)
     height = (
         _MAP_TOP + max(_LEGEND_HEIGHT, round(map_size(explanation.similarity, _MAP_SIZE)[1])) + 48
     )
@@ -201,7 +193,9 @@ def draw_pair(
     return Scene(
         width=WIDTH,
         height=height,
-        title=texts.title(verdict, candidate_name, reference_name),
+        title=texts.of(
+            "title", verdict=verdict, candidate=candidate_name, reference=reference_name
+        ),
         description="; ".join(texts.measure(measure) for measure in explanation.measures),
         shapes=shapes,
     )
