@@ -45,15 +45,7 @@ from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
-from warehouse.queries.results import (
-    read_annotations,
-    read_captions,
-    read_comparison,
-    read_comparisons,
-    read_picture_url,
-    read_sounds,
-)
-from warehouse.queries.surface_health import read_last_worked, read_latest_health
+from warehouse.queries import results, surface_health
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row
 
@@ -155,7 +147,7 @@ def _build_services(
 
     def read_all_annotations(comparison_id: str | None) -> list[Row]:
         engine.refresh()  # an annotation is shown right after it was added
-        return read_annotations(engine, comparison_id)
+        return results.read_annotations(engine, comparison_id)
 
     readiness, metrics = _build_health(settings, home, control, engine, is_demo=is_demo)
     return Services(
@@ -163,17 +155,17 @@ def _build_services(
         metrics=metrics,
         scan_service=scan_service,
         evidence=EvidenceService(
-            read_comparison=partial(read_comparison, engine),
-            read_comparisons=partial(read_comparisons, engine),
-            read_captions=partial(read_captions, engine),
-            read_sounds=partial(read_sounds, engine),
+            read_comparison=partial(results.read_comparison, engine),
+            read_comparisons=partial(results.read_comparisons, engine),
+            read_captions=partial(results.read_captions, engine),
+            read_sounds=partial(results.read_sounds, engine),
             excerpts=open_excerpts(
                 home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
             ),
             is_demo=is_demo,
         ),
         annotations=AnnotationService(
-            read_comparison=partial(read_comparison, engine),
+            read_comparison=partial(results.read_comparison, engine),
             read_annotations=read_all_annotations,
             append=engine.lake.append,
             is_demo=is_demo,
@@ -192,7 +184,7 @@ def _build_pictures(settings: ApiSettings, home: Home, sources: Sources) -> Pict
     )
     return PictureService(
         files=files,
-        find_url=partial(read_picture_url, sources.engine),
+        find_url=partial(results.read_picture_url, sources.engine),
         open_source=lambda: build_picture_source(
             settings, sources.profile, control=sources.control
         ),
@@ -216,8 +208,8 @@ def _build_health(
 
     probe_space = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
     platform = PlatformHealth(
-        latest=partial(read_latest_health, engine),
-        last_worked=partial(read_last_worked, engine),
+        latest=partial(surface_health.read_latest_health, engine),
+        last_worked=partial(surface_health.read_last_worked, engine),
         circuits=partial(circuits.read_all, control),
         robots=partial(robots.decisions, control),
         is_demo=is_demo,

@@ -113,7 +113,7 @@ async def expand_inputs(
     # One deadline for all links: a batch is one request.
     deadline = Deadline(sources.settings.sync_request_timeout)
     async with sources.songs() as captures:
-        read_inputs = [
+        read_inputs: list[_ReadInput] = [
             BatchInput(text, text)
             if link is None
             else await _read_link(captures, sources, text, link, deadline)
