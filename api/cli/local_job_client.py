@@ -38,7 +38,7 @@ class LocalJobClient:
         try:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
-            raise to_service_error(error.errors(), known=()) from error
+            raise to_service_error(error.errors(), names=()) from error
         # The parameters with defaults; a stored result is shown in the order that they ask for.
         effective = body.to_parameters()
         submit = (
