@@ -51,8 +51,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/captures/search_walk.py": ("tests/unit/captures/test_search_steps.py",),
     "warehouse/queries/lists/union.py": (f"{TESTS}/test_unions.py",),
     "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/http/host_names.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/parsers/links.py": (f"{UPSTREAM}/test_links.py",),
+    "pipelines/platform/parsers/links.py": (
+        f"{UPSTREAM}/test_links.py",
+        f"{UPSTREAM}/test_gate.py",
+    ),
     "warehouse/maintenance/sorting.py": ARRANGING,
     "warehouse/tables/contract.py": ("tests/unit/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,

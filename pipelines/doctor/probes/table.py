@@ -119,12 +119,9 @@ class ProbeReader:
 
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
-        at = self.surfaces
-        return await at.read_twice(
-            at.ask("slides_info", aweme_ids=f"[{aweme_id}]"),
-            aweme_id,
-            lambda a: parse_slides_info(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-        )
+        ask = self.surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]")
+        request = SourceRequest(entity_id=aweme_id)
+        return await self.surfaces.read(ask, request, parse_slides_info, twice=True)
 
     async def read_search(self, term: str) -> SearchPage:
         """Read the first screen of the guest search; no results without a reason is an error."""
@@ -151,10 +148,10 @@ class ProbeReader:
         async with self.client.circuit(ask):
             answer = await self.client.fetch(ask)
             refuse_chart_answer(answer)
-            seen = ChartParseContext(
-                surface=answer.surface, observed_at=answer.fetched_at, words=self.profile.markers
+            context = ChartParseContext(
+                surface=answer.surface, observed_at=answer.fetched_at, markers=self.profile.markers
             )
-            return parse(answer.body, seen=seen)
+            return parse(answer.body, context=context)
 
     async def read_chart_songs(self, rank_id: str) -> object:
         """Read the first songs of the latest issue."""

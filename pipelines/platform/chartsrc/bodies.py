@@ -40,7 +40,7 @@ class ChartParseContext:
 
     surface: str
     observed_at: datetime
-    words: ProfileMarkers
+    markers: ProfileMarkers
 
 
 def refuse_chart_answer(answer: HttpResponse) -> None:
@@ -65,7 +65,7 @@ def refuse_chart_answer(answer: HttpResponse) -> None:
         raise refusal_error("chart_http", detail, surface=surface, status=status, reason=word)
 
 
-def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
+def parse_document(body: bytes, *, context: ChartParseContext) -> JsonNode:
     """Parse the JSON object of a chart response.
 
     Raises:
@@ -73,9 +73,13 @@ def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
         StructureChangedError: Its status has an unknown type.
     """
     try:
-        document = parse_json(_without_comments(body), surface=seen.surface)
+        # A request with `with_res_tag` gets its document between comments; so may any other.
+        document = parse_json(_without_comments(body), surface=context.surface)
     except StructureChangedError as error:
-        raise _not_a_document(body, seen) from error
+        named = refusal_from_text(body, context)
+        raise named or refusal_error(
+            "chart_text", "the chart sent no JSON object", surface=context.surface
+        ) from error
     refuse_failure(document)
     return document
 
@@ -92,13 +96,17 @@ def _without_comments(body: bytes) -> bytes:
     return body
 
 
-def refusal_from_text(body: bytes, seen: ChartParseContext) -> UpstreamError | None:
+def refusal_from_text(body: bytes, context: ChartParseContext) -> UpstreamError | None:
     """Return the error for a body that is a known refusal text; None for any other body."""
     text = body[:_TEXT_KEPT].decode("utf-8", "replace")
-    if any(word in text for word in seen.words.chart_denied):
-        return refusal_error("chart_denied", "the chart's firewall refused", surface=seen.surface)
-    if any(word in text for word in seen.words.chart_unknown):
-        return refusal_error("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
+    if any(word in text for word in context.markers.chart_denied):
+        return refusal_error(
+            "chart_denied", "the chart's firewall refused", surface=context.surface
+        )
+    if any(word in text for word in context.markers.chart_unknown):
+        return refusal_error(
+            "chart_wrong_id", "the chart knows no such id", surface=context.surface
+        )
     return None
 
 
@@ -119,6 +127,7 @@ def refuse_failure(document: JsonNode) -> None:
     if code:
         detail = f"the chart answered with error {code}"
         raise refusal_error("chart_errcode", detail, surface=document.surface)
+    # The form `rank/list` of 2022 lists the charts themselves.
     charts = document.values.get("rank")
     if isinstance(charts, dict) and "list" in charts and not _SONGS & document.values.keys():
         detail = "the chart sent its list of charts (`rank/list`), which has no songs"
@@ -163,10 +172,10 @@ def _signed(document: JsonNode, key: str) -> int | None:
 def find_date(node: JsonNode, *keys: str) -> date | None:
     """Return the date at the start of the first of these texts that has one, else None."""
     for key in keys:
-        found = _DATE.match(node.text(key) or "")
-        if found is not None:
+        match = _DATE.match(node.text(key) or "")
+        if match is not None:
             try:
-                return date.fromisoformat(found[0])
+                return date.fromisoformat(match[0])
             except ValueError:  # such as 0000-00-00
                 continue
     return None
@@ -178,20 +187,13 @@ def find_time(node: JsonNode, key: str, *, day: date | None = None) -> datetime 
     A text such as `10:00:00` is a time of `day`, unknown without one.
     """
     text = node.values.get(key)
-    found = _TIME.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
+    match = _TIME.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
         return None
-    dated = f"{found['day'] or day} {found['minute']}{found['second'] or ':00'}"
+    dated = f"{match['day'] or day} {match['minute']}{match['second'] or ':00'}"
     try:
         local = datetime.strptime(dated, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
         local.astimezone(UTC)
     except (ValueError, OverflowError):  # such as 0000-00-00 00:00:00
         return None
     return local.replace(tzinfo=_SHANGHAI)
-
-
-def _not_a_document(body: bytes, seen: ChartParseContext) -> UpstreamError:
-    known = refusal_from_text(body, seen)
-    return known or refusal_error(
-        "chart_text", "the chart sent no JSON object", surface=seen.surface
-    )

@@ -14,8 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from pipelines.platform.http.host_names import host_matches
-from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
+from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
 from warehouse.input_files import read_text
 from warehouse.records.errors import (

@@ -132,9 +132,9 @@ def test_the_scripted_app_rounds_as_the_real_one(count: int, shown: str) -> None
 def test_a_body_of_a_layout_that_is_gone_is_a_changed_structure(app: App) -> None:
     body = b'{"layout": "of-2019", "items": [], "cursor": 0, "has_more": false}'
     with pytest.raises(StructureChangedError, match="layout"):
-        parse_app_page(body, app=app, seen=SEEN)
+        parse_app_page(body, app=app, context=SEEN)
     with pytest.raises(StructureChangedError):
-        parse_app_track(b"no json", music_id="1", app=app, seen=SEEN)
+        parse_app_track(b"no json", music_id="1", app=app, context=SEEN)
 
 
 def test_a_version_gets_the_first_layout_that_fits_it(app: App, layout: Layout) -> None:
