@@ -76,6 +76,7 @@ class HostReader[C]:
                     may_repeat = twice and allows_policy(error, RefusalPolicy.ONCE_MORE)
                     if not isinstance(error, UpstreamError) or not may_repeat:
                         raise
+                    # The first anonymous answer of some hosts only sets the visitor's cookie.
                     if await self.is_repeated_in_vain(surface):
                         raise
                     first = error
@@ -157,6 +158,7 @@ class SurfaceReader(HostReader[ParseContext]):
             is_first=request.is_first,
             is_gone=self.is_gone(response),
         )
+        # The redirect of a deleted video is an answer about the video, which its parser reads.
         if not context.is_gone:
             self.refuse(response)
         try:

@@ -53,6 +53,7 @@ FIRST_SCREENS: Mapping[str, FirstScreen] = {
 }
 """The page that loads each surface."""
 _HOSTS_HINT = "if one of these hosts serves the page's scripts, add it to [browser] of the profile"
+# Share pages of videos and notes are shells since August 2026: their script loads the data.
 VIDEO_PAGES = frozenset({"video_page", "note_page", "slides_page"})
 VIDEO_ANSWERS = ("item_info", "slides_info", "web_detail")
 """What the script of a page without data loads about its video, the usual one first."""

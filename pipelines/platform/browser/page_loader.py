@@ -201,6 +201,7 @@ class PageLoader:
         request = route.request
         kind, host = request.resource_type, urlsplit(request.url).hostname or ""
         try:
+            # The proxy refuses it, too; here it is counted for the page that asked.
             if not host_matches(host, self._allowed):
                 self._refused[host] += 1
                 await route.abort()
@@ -208,6 +209,7 @@ class PageLoader:
             if request.method != "GET" or kind not in _ALLOWED_TYPES or state.error is not None:
                 await route.abort()
                 return
+            # Scripts are static files, which the rate limit does not count.
             if kind in _RATE_LIMITED_TYPES:
                 await self._turns.wait(host, surface=state.visit.surface)
                 state.requests += 1

@@ -66,6 +66,7 @@ def parse_proxy_request(head: bytes) -> ProxyRequest | None:
     if first_line is None or len(headers) != len(lines):
         return None
     method, target = first_line["method"], first_line["target"]
+    # A tunnel names host and port alone; the gate checks them as an https address.
     if method == "CONNECT":
         return ProxyRequest(method, f"https://{target}/", is_tunnel=True, headers=headers)
     if method in {"GET", "HEAD"} and target.startswith("http://"):

@@ -51,6 +51,7 @@ def refuse_chart_answer(answer: HttpResponse) -> None:
         SignatureDemandedError: Status 412 or 444.
         ChartUnavailableError: Any other status than 200, or an empty body.
     """
+    # 404, 5xx and the like say as little as an empty body: another form of the issue may answer.
     surface, status = answer.surface, answer.status
     if status in SIGNATURE_CODES:
         detail = "the chart answers signed requests only"
@@ -118,6 +119,7 @@ def refuse_failure(document: JsonNode) -> None:
         ChartUnavailableError: It reports any other failure, or is the list of charts.
     """
     status, code = _signed(document, "status"), _signed(document, "errcode")
+    # "操作太频繁": asking again at once, as after other failures, would only prolong it.
     if code == _TOO_FREQUENT:
         detail = "the chart asks for fewer requests"
         raise refusal_error("chart_too_frequent", detail, surface=document.surface)
@@ -154,7 +156,7 @@ def empty_list_error(surface: str) -> UpstreamError:
 def non_negative_int(node: JsonNode, key: str) -> int | None:
     """Return a non-negative integer, also from a text; None when absent or empty."""
     value = node.values.get(key)
-    if not isinstance(value, str):
+    if not isinstance(value, str):  # ids and totals are texts in some forms
         return node.whole(key)
     if not value:
         return None

@@ -27,6 +27,7 @@ def parse_issues(body: bytes, *, context: ChartParseContext) -> ChartIndex:
     data = chart_data(parse_document(body, context=context))
     if not data.has("info"):
         raise data.missing("info")
+    # The list goes back only so many years, and has gaps; nodes without an issue are reported.
     issues: dict[str, ChartIssue] = {}
     for year in data.nodes("info"):
         if year.values.get("vols") is None:

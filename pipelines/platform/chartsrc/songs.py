@@ -149,6 +149,7 @@ def _page(
     context: ChartParseContext,
 ) -> ChartPage:
     nodes = list(songs)
+    # Each song states its issue. Until an issue is released, the chart serves the previous one's.
     volids = {node.id("rank_cid") for _, node in nodes} - {None}
     days = {find_date(node, "rank_id_publish_date") for _, node in nodes} - {None}
     if len(volids) > 1 or len(days) > 1:
@@ -197,7 +198,7 @@ def parse_song(node: JsonNode, rank: int) -> ChartSong:
         duration_s=_seconds(node, "duration"),
         cover_url=_cover(node),
         previous_rank=non_negative_int(node, "last_sort") or None,  # 0 for a new song
-        sort=non_negative_int(node, "sort") or None,
+        sort=non_negative_int(node, "sort") or None,  # has gaps, so the position is the rank
         song_hash=node.name("hash"),
         album_audio_id=node.id("album_audio_id"),
         album_id=node.id("album_id"),
@@ -212,6 +213,7 @@ def parse_song_of_page(node: JsonNode, rank: int) -> ChartSong:
     Raises:
         StructureChangedError: It has no title, or a field has an unknown type.
     """
+    # Pages give no cover and no previous rank; `timeLen` is in seconds, too.
     values = {_ON_PAGE.get(key, key): value for key, value in node.values.items()}
     return parse_song(JsonNode(values, node.surface, node.path), rank)
 

@@ -162,6 +162,7 @@ class CircuitBreaker:
         """Close a host by a second challenged surface; its probe is any answer but a challenge."""
         reason = error.reason if isinstance(error, UpstreamError) else None
         is_answer = reason not in UNASKED_REASONS
+        # Two surfaces that demand verification mean the visitor, not the surface.
         if isinstance(error, VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
                 circuits.open_surfaces,
@@ -199,6 +200,7 @@ class CircuitBreaker:
             open_s=self._times.open_s,
             longest_s=self._times.longest_s,
         )
+        # Requests of this client that wait for their turn must not meet the demand, too.
         if threshold == 1:
             self._demands[(host, surface)] = error.type
 

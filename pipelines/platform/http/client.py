@@ -239,6 +239,7 @@ class GuestClient:
             try:
                 yield
             except ForbiddenError as error:
+                # A refused visitor waits before anything else of this host is asked.
                 was_asked = error.reason not in UNASKED_REASONS
                 if was_asked and self._host_policy.circuits is not None:
                     await self._back_off(host)
@@ -252,6 +253,7 @@ class GuestClient:
         """Read a page or a JSON body into memory."""
         await self._permit(request)
         memory = self._host_policy.memory
+        # With the validators of a stored body the server may answer 304, which costs it nothing.
         if memory is not None:
             request = replace(request, stored=await memory.recall(request.address))
         sink = BodySink(surface=request.surface, limit_bytes=self.limits.body_bytes)

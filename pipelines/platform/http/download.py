@@ -73,6 +73,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
         raise AudioUnavailableError(
             f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
+    # The same sound is at several hosts, whose tokens expire after hours.
     waiting = list(detail.play_urls[:MAX_ADDRESSES])
     with open_call_trace() as call_trace:
         while True:

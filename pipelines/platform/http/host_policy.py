@@ -57,6 +57,7 @@ class ResponseMemory:
 
     async def keep(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
         """Store the validators of a response, if it has any."""
+        # Without a validator, or with `no-store`, there is nothing to ask again with.
         etag, modified = headers.get("ETag"), headers.get("Last-Modified")
         is_private = "no-store" in headers.get("Cache-Control", "").lower()
         if is_private or not body or not (etag or modified):

@@ -144,6 +144,7 @@ class AppReader:
             try:
                 await self._extend(page, music_id, cursor, count)
             except UpstreamError as error:
+                # After a loss the app may show anything, so the reader opens the track again.
                 self._place = None
                 if losses < LOSSES and await self._comes_back(error):
                     continue
@@ -197,6 +198,7 @@ class AppReader:
         await self._act(lambda: self._tap(place.screen, layout.work.share))
         panel = await self._settle("share", layout)
         text = read(panel.tree, layout.share.link)
+        # The text names the video by a short link, which is resolved outside of the app.
         await self._phone.back()
         await self._settle("work", layout)
         aweme_id = await self._identify(text) if text else None
@@ -227,6 +229,7 @@ class AppReader:
 
     async def _advance(self, place: Place, layout: Layout) -> Place | None:
         """Swipe to the next video; None where swiping leads no further."""
+        # The screen shows no id, so a video is told from the next one by its texts and counts.
         before = read_work(place.screen.tree, layout)
         for _ in range(2):  # the app may take one swipe for another gesture
             await self._act(self._phone.swipe_up)

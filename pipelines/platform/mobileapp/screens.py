@@ -48,6 +48,7 @@ def parse_tree(dump: str) -> tuple[Node, ...]:
     Raises:
         TreeError: The dump does not hold a whole tree.
     """
+    # Declarations could expand to gigabytes; no dump has one.
     if len(dump) > LARGEST_TREE or "<!" in dump[:1024]:
         raise TreeError("too large, or with declarations that no dump has")
     try:

@@ -65,6 +65,7 @@ def find_desktop_results(container: JsonNode, context: ParseContext) -> list[Jso
     """
     if container.has("loaderData"):  # a share page
         return []
+    # Only a stream has rows, which its values refer to as "$id".
     rows = container.values.get(ROWS)
     reader = _DesktopReader(
         rows=rows if isinstance(rows, dict) else {},
@@ -123,6 +124,7 @@ class _DesktopReader:
 
     def results(self, values: object) -> Iterator[JsonNode]:
         """Yield the result under each `videoDetail` and each `aweme` that shows or refuses one."""
+        # In the order of the page, and without recursion: a stranger decides how deep it goes.
         waiting: list[object] = [values]
         while waiting:
             value = waiting.pop()
@@ -137,6 +139,7 @@ class _DesktopReader:
                 waiting.extend(reversed(value.values()))
 
     def _result(self, holder: dict[str, object], path: str) -> JsonNode:
+        # Converted apart from the rest: only the detail has the keys of an item.
         detail = self._snaked(self._target(holder.get("detail")))
         rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
         values = rest if isinstance(rest, dict) else {}
@@ -187,6 +190,7 @@ class _DesktopReader:
         if isinstance(tag := item.get("tag"), dict) and item.get("is_top") is None:
             item["is_top"] = tag.get("is_top")
         if isinstance(video := item.get("video"), dict):
+            # One address per stream, and one of the player's API, which redirects to the file.
             streams = video.get("play_addr")
             if isinstance(streams, list):
                 places = [stream.get("src") for stream in streams if isinstance(stream, dict)]
@@ -196,6 +200,7 @@ class _DesktopReader:
                 covers = listed if isinstance(listed, list) else []
                 video = video | {"cover": self._url_list([*covers, video.get("cover")])}
             item["video"] = video
+        # Desktop authors have the address of one avatar, items a list in three sizes.
         if isinstance(author := item.get("author"), dict) and not author.get("avatar_thumb"):
             item["author"] = author | {"avatar_thumb": self._url_list([author.get("avatar_uri")])}
         if isinstance(music := item.get("music"), dict):

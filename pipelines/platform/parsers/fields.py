@@ -124,6 +124,7 @@ class JsonNode:
 
     def flag(self, key: str) -> bool | None:
         """Return a boolean, also from 0 or 1; None when absent or null."""
+        # `has_more` is a boolean on some surfaces, and 0 or 1 on others.
         value = self.values.get(key)
         if value is None or isinstance(value, bool):
             return value
@@ -168,6 +169,7 @@ def decode_json(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
+        # The platform cuts names after so many code units, within an emoji, too.
         whole = _HALVES.sub(lambda m: rb"\ufffd" if m["half"] else m[0], body)
         if whole == body:
             raise
@@ -238,6 +240,7 @@ def addresses(node: JsonNode | None) -> tuple[str, ...]:
     return tuple(urls)
 
 
+# Counts as pages and the app write them: "1,234", "1.2w", "1.2万", "1亿", "100+".
 _COUNT = re.compile(
     r"(?P<whole>[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5})(?:\.(?P<part>[0-9]{1,6}))?"
     r"(?P<unit>[wW万kK千mM亿]?)(?P<more>\+?)",
@@ -262,6 +265,7 @@ def read_count(node: JsonNode, key: str) -> ParsedCount | None:
     value = node.values.get(key)
     if value is None or value == "":
         return None
+    # The total of likes of an account may be a text where every other count is a number.
     if not isinstance(value, str):
         whole = node.whole(key) or 0
         count = ParsedCount(whole, is_exact=True) if whole <= MAX_COUNT else None

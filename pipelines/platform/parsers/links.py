@@ -124,6 +124,7 @@ def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
     other link, so that a refusal can say what it is.
     """
     last_resort: LinkTarget | None = None
+    # A share text is prose with a link in it; an overlong one is searched from its beginning.
     for link in _LINK.finditer(_ESCAPED_AMPERSAND.sub("&", text[:MAX_TEXT_LENGTH])):
         if (link["scheme"] or "https").lower() in {"http", "https"}:
             target = _read(link["host"].lower(), link["path"], link["query"] or "", hosts)
@@ -135,6 +136,7 @@ def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
 
 def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | None:
     """Read a link by the form that its host uses; None for a foreign host or an unknown form."""
+    # A full stop or a colon after the link ends the sentence around it.
     segments = [segment for segment in path.rstrip(".:").split("/") if segment]
     for rules, prefix in (
         (hosts.short, []),
@@ -174,6 +176,7 @@ def _read_share_link(segments: list[str], query: Mapping[str, str]) -> LinkTarge
         return LinkTarget("user", account) if account else None
     if noun == "search" and rest:
         return LinkTarget("search", rest[0])
+    # `/share/challenge/detail/{id}` beside `/challenge/{id}`.
     if noun in _WITH_DETAIL and rest[:1] == ["detail"]:
         rest = rest[1:]
     entity_id = _ID_SEGMENT.match(rest[0]) if noun in _KINDS and rest else None

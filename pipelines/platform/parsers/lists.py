@@ -23,6 +23,7 @@ from warehouse.records.videos import (
     is_of_other_music,
 )
 
+# The data in a page is spelled otherwise than the JSON surface that its script asks.
 _LIST_KEYS = ("aweme_list", "awemeList", "items")
 _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
@@ -43,6 +44,7 @@ def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> Video
     """
     answer = open_answer(body, surface=context.surface)
     page = _page(answer, context, is_foreign=lambda video: is_of_other_music(video, music_id))
+    # Rows with `music: {}` state nothing, so the platform vouches for them by listing them.
     named = [video.music.music_id for video in page.foreign if video.music is not None]
     if not page.videos and len(named) > 1 and len(set(named)) == 1:
         raise SubstitutionError(
@@ -172,6 +174,7 @@ def parse_slides_info(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
+    # The list is null for a video that is not shown; `filter_list` then says why.
     answer = _open_detail(body, "aweme_details", context)
     return _requested_video(answer.nodes("aweme_details"), answer, aweme_id, context)
 

@@ -31,6 +31,7 @@ def parse_service_track(body: bytes, track_id: str, context: ParseContext) -> Se
         StructureChangedError: Keys or types are unknown.
     """
     page = _page(body, "track_page", context)
+    # A page of a song that is gone has the route without the song.
     option = page.node("audioWithLyricsOption")
     if option is None or not option.has("trackName"):
         raise _without_data(option or page, context)
@@ -54,7 +55,7 @@ def parse_service_track(body: bytes, track_id: str, context: ParseContext) -> Se
         artist_id=option.id("artistIdStr"),
         cover_url=_web_address(option, "coverURL"),
         duration_s=_length_s(option, "duration"),
-        preview_s=_length_s(option, "offsetDuration"),
+        preview_s=_length_s(option, "offsetDuration"),  # of a paid song, 29 to 60 s
         lyrics=lyrics,
         audio_url=_web_address(option, "url"),
         read_from=context.address,
@@ -73,6 +74,7 @@ def parse_service_list(body: bytes, list_id: str, context: ParseContext) -> Serv
     if key is None:
         raise _without_data(page, context)
     info = next((page.node(name) for name in _INFO_KEYS if page.has(name)), None)
+    # Some lists wrap each song in an entity and hold videos, too; others list the songs themselves.
     songs: dict[str, ListedSong] = {}
     for item in page.nodes(key):
         entity = item.node("entity")
@@ -119,7 +121,7 @@ def _without_data(node: JsonNode, context: ParseContext) -> UpstreamError:
 
 def _length_s(node: JsonNode, key: str) -> float | None:
     """Return a length in seconds; None when absent, 0 or out of range."""
-    value = node.values.get(key)
+    value = node.values.get(key)  # with a fraction on some pages
     if value is None or isinstance(value, bool):
         return None
     if not isinstance(value, int | float):

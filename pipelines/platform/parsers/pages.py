@@ -35,9 +35,10 @@ from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _ROUTER = "_ROUTER_DATA"
 _RENDERED = re.compile(rb"""\bid\s*=\s*["']?RENDER_DATA\b""")
+# Objects of the pages of videos, slides and notes; the routes above them change their names.
 _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
-_ALONE = "aweme_detail"
+_ALONE = "aweme_detail"  # of note pages, desktop pages and the JSON of a detail
 _MAX_DEPTH = 6
 _ANY_PAGE = ParseContext(surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str)
 _MAX_ESCAPES = 400_000  # each is an object while they are replaced
@@ -123,12 +124,14 @@ def parse_video_page(
         LoginRequiredError: The result asks for an account.
         StructureChangedError: Keys, types or the result's status are unknown.
     """
+    # The redirect of a deleted video leads to a page about an unrelated one, which is not followed.
     if context.is_gone:
         return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
     result = _result(body, aweme_id, context)
     refuse_region(result)
     video = find_requested_video(_shown(result), result, aweme_id, context)
     if video is None:
+        # A reason in the filter list comes before the status, which may be an error all the same.
         refuse_status(result)
         raise refusal_error(
             "page_without_data",
@@ -146,6 +149,7 @@ def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
         PageWithoutDataError: No container of the page has one.
         StructureChangedError: There is no container, or it cannot be read.
     """
+    # What the script of a shell page loaded, if the page was read in a browser.
     if body.lstrip()[:1] == b"{":
         return parse_json(body, surface=context.surface)
     containers = list(_containers(body, surface=context.surface))
@@ -226,6 +230,7 @@ def find_requested_video(
         if item_id == aweme_id:
             return parse_detail(item, context)
         others.append(item_id)
+    # "Deleted", "private" and "under review" are statements about the video, not errors.
     for entry in _filtered(result):
         filtered_id = entry.id("aweme_id") or aweme_id
         if filtered_id == aweme_id:

@@ -23,9 +23,11 @@ GONE_CODES = frozenset({2053, -404})
 """What surfaces of one video answer if it is not available; desktop pages have the negative one."""
 SIGNATURE_CODES = frozenset({11110, 412, 444})
 """What surfaces answer to requests without a signature, as `status_code` or as HTTP status."""
-_BLOCKED = b"blocked"
+# Of the words why a search has no result only these demand something; others mean "no result" or
+# are ambiguous (`warehouse.records.search`).
 _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
+_BLOCKED = b"blocked"  # the whole body with which old detail surfaces answer
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
 _VERIFY_CODE = 10000  # beside a `verify_data`, even an empty one
@@ -127,7 +129,7 @@ def find_refusal(body: JsonNode) -> UpstreamError | None:
         return refusal_error(
             "too_frequent", "the platform asks for fewer requests", surface=body.surface
         )
-    code = _status_code(body) or 0
+    code = _status_code(body) or 0  # absent on share pages
     if code == 0:
         return None
     if code in LOGIN_CODES:
@@ -151,9 +153,11 @@ def _verification(body: JsonNode) -> UpstreamError | None:
     """
     nil = body.node("search_nil_info")
     row = "verify_type" if body.values.get("verify_type") else None
+    # Healthy bodies have an empty `verify_data`; beside the code 10000 it counts although empty.
     is_coded = body.has("verify_data") and _status_code(body) == _VERIFY_CODE
     if body.values.get("verify_data") or is_coded:
         row = "verify_data"
+    # The captcha service answers in place of the surface, with keys of its own.
     if body.values.get("type") == _CAPTCHA and body.has("code"):
         row = "captcha_json"
     codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
@@ -189,6 +193,7 @@ def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
     if says_unknown(answer):
         return None
     refuse_status(answer)
+    # A null or empty description is an answer; a missing key is a changed structure.
     if not answer.has(key):
         raise answer.missing(key)
     info = answer.node(key)
@@ -214,6 +219,7 @@ def says_gone(body: JsonNode) -> bool:
 
 def _status_code(body: JsonNode) -> int | None:
     """Return the status of a body, also from a text with a number; None when absent."""
+    # Desktop pages have negative codes, and some surfaces write the code as a text.
     code = body.values.get("status_code")
     if type(code) is int:
         return code
@@ -233,6 +239,7 @@ def explain(error: UpstreamError, response: HttpResponse, markers: ProfileMarker
         named = _refusal_in_document(response) if start == b"{" else None
         return named or error
     surface, status = response.surface, response.status
+    # Users' texts stand in captions and comments, never in the title of a page without data.
     title = find_title(page) or ""
     row, detail, reason = "", "", None
     # Healthy pages load the script of the captcha, too, and users write the words of the gateway.

@@ -61,6 +61,7 @@ def parse_search_stream(body: bytes, _term: str, context: ParseContext) -> Searc
             refusal = None
             items += document.items("data")
         values |= document.values
+    # A prefetch may be refused and the search itself answered within one first screen.
     if refusal is not None:
         raise refusal
     if "data" in values:
@@ -83,6 +84,7 @@ def _page(answer: JsonNode, context: ParseContext, *, is_cut: bool = False) -> S
         raise answer.missing("data")
     nil_type = _nil_type(answer)
     has_more, cursor = answer.flag("has_more"), answer.whole("cursor")
+    # An empty page with a reason may leave out whether it goes on.
     if has_more is None and nil_type is None and not is_cut:
         raise answer.missing("has_more")
     if cursor is None and has_more and is_cut:
@@ -115,6 +117,7 @@ def _page(answer: JsonNode, context: ParseContext, *, is_cut: bool = False) -> S
 
 def _card_video(item: JsonNode, context: ParseContext) -> Video | None:
     """Return the video of a card, or the first one of a collection; None for any other card."""
+    # Cards of users, related words and broadcasts stand between those of videos.
     video, collection = item.node("aweme_info"), item.node("aweme_mix_info")
     if video is None and collection is not None:
         video = next(collection.nodes("mix_items"), None)
@@ -157,6 +160,7 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
     refuse_too_many_values(body, surface=surface)
     # A length is a hex number, so a body that begins with a document has no frames.
     is_framed = body.lstrip()[:1] != b"{"
+    # Lengths show where a frame was cut; without them only its JSON does.
     frames, is_open = _frames(body, surface) if is_framed else ([body], True)
     is_cut = is_framed and is_open
     documents: list[JsonNode] = []

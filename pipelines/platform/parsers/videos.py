@@ -33,6 +33,7 @@ from warehouse.records.videos import (
 
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
+# `play_count` is always 0 for guests.
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _CLOCK_SKEW_S = 86_400  # clocks may differ by hours; milliseconds lie thousands of years ahead
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
@@ -118,6 +119,7 @@ def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool =
         StructureChangedError: The id is missing, or a field has an unknown type.
     """
     aweme_id = item.must_id("aweme_id")
+    # Trimmed items may have no `video` at all.
     video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
     images = item.items("images")
     media_type = _media_type(item, video)
@@ -139,7 +141,7 @@ def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool =
         create_time=create_time,
         share_url=context.link_of(aweme_id),
         media_type=media_type,
-        is_top=item.flag("is_top"),
+        is_top=item.flag("is_top"),  # pinned posts stand first, out of the order of dates
         author=_author(item.node("author")),
         music=_music(item.node("music")),
         duration_ms=video.whole("duration") or None,
@@ -166,6 +168,7 @@ def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
 
 def read_filter_reason(entry: JsonNode) -> str | None:
     """Return the platform's word for why a video is not shown; a number is kept as text."""
+    # Words such as `status_deleted` on newer surfaces, numbers such as 8 on older ones.
     for key in ("filter_reason", "reason"):
         value = entry.values.get(key)
         if value == 0:  # no reason, also as False
@@ -195,6 +198,7 @@ def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
     Pictures that are null alone prove nothing: lists leave them out of photo posts, too.
     """
     kind, images = item.whole("aweme_type"), item.values.get("images")
+    # A live photo has a video of its own, so pictures come before the length.
     if images:
         return "photo"
     if video.whole("duration"):
@@ -268,6 +272,7 @@ def read_mapped_song(node: JsonNode, extra: Mapping[str, object]) -> tuple[str |
     `extra` is what `read_extra` returns for the music. Either is None if it is not named, as in
     `("海边的风", None)`. Fields that name both apart come before a text with both.
     """
+    # "real song（artist）" behind a sound that a user named "@Name创作的原声".
     glued = extra.get("music_display_mapping_title")
     mapped = _split_song(glued) if isinstance(glued, str) else (None, None)
     for key in _MATCHED_SONGS:

@@ -189,6 +189,7 @@ class MobileAppGuest(VidplatPublic):
                 raise
             except UpstreamError as error:  # a demand, or a screen that is not known
                 app_track = error
+            # The public surface describes the track in full, the page of the app its title alone.
             try:
                 reading = await super().ask(TRACK, request)
             except UpstreamError:
@@ -224,6 +225,7 @@ class MobileAppGuest(VidplatPublic):
         if app_video is None:
             return await super().ask(DETAIL, request)
         with open_call_trace() as call_trace:
+            # The app rounds counts ("1.2万"), so what it showed is the last resort.
             reading: Reading[DetailOrUnavailable] | None = None
             with suppress(UpstreamError):
                 reading = await super().ask(DETAIL, request)
@@ -248,30 +250,31 @@ class MobileAppGuest(VidplatPublic):
 
     async def _account_of(self, aweme_id: str) -> Author | None:
         """Return the author of a video; None if unknown, which does not fail the video."""
-        if aweme_id not in self._accounts and self._has_accounts:
-            try:
-                self._accounts[aweme_id] = await self._read_account(aweme_id)
-            except UnresolvedIdError:
-                self._accounts[aweme_id] = None
-            except UpstreamError:  # a source that refuses is not asked again for other authors
-                self._has_accounts = False
-        return self._accounts.get(aweme_id)
-
-    async def _read_account(self, aweme_id: str) -> Author | None:
-        link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
-        async with self._host_policy.watch(self._reader.host, SURFACE):
-            handle = await self._reader.read_handle(link)
-        if handle is None:
+        if aweme_id in self._accounts or not self._has_accounts:
+            return self._accounts.get(aweme_id)
+        author = None
+        try:
+            # The author of a video leads to a page of the app that shows the public handle.
+            link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
+            async with self._host_policy.watch(self._reader.host, SURFACE):
+                handle = await self._reader.read_handle(link)
+            if handle is not None:
+                request = SourceRequest(entity_id=f"@{handle}")
+                account = (await read_user_by_handle(self._surfaces, request)).value
+                author = Author(
+                    sec_uid=account.sec_uid,
+                    uid=account.uid,
+                    unique_id=account.unique_id,
+                    nickname=account.nickname,
+                    avatar_url=account.avatar_url,
+                )
+        except UnresolvedIdError:
+            pass
+        except UpstreamError:  # a source that refuses is not asked again for other authors
+            self._has_accounts = False
             return None
-        request = SourceRequest(entity_id=f"@{handle}")
-        account = (await read_user_by_handle(self._surfaces, request)).value
-        return Author(
-            sec_uid=account.sec_uid,
-            uid=account.uid,
-            unique_id=account.unique_id,
-            nickname=account.nickname,
-            avatar_url=account.avatar_url,
-        )
+        self._accounts[aweme_id] = author
+        return author
 
     async def _identify(self, text: str) -> str | None:
         """Return the id of the video that a shared text names; None if its link is dead."""

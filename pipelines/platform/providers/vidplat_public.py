@@ -127,6 +127,7 @@ class VidplatPublic(Provider):
                     raise InvalidMusicInputError(
                         "the target of the short link was deleted", hint=_LINK_HINT
                     )
+                # Without a redirect that names the target, the address of the page itself may.
                 target = self.find_target(response.location or response.url)
                 if target is None or target.kind == "short":
                     raise self._dead_link_error(response)
@@ -150,6 +151,7 @@ class VidplatPublic(Provider):
         Raises:
             UpstreamError: The platform refuses by name.
         """
+        # A status such as 404 means a dead link here, and a refusal everywhere else.
         try:
             self._surfaces.refuse(response)
         except StructureChangedError as error:

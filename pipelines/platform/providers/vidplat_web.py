@@ -67,6 +67,7 @@ class GuestCookies(DefaultCookiePolicy):
     def set_ok(self, cookie: Cookie, request: Request) -> bool:
         if urlsplit(request.full_url).hostname != self._web:
             return super().set_ok(cookie, request)
+        # The session is the operator's: its renewed values are noted as secrets, and not sent.
         renewed = SecretStr(f"{cookie.name}={cookie.value}")
         if cookie.name in self._names and renewed not in self.renewed:
             self.renewed.append(renewed)
@@ -110,6 +111,7 @@ class CookieClient(GuestClient):
 def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
     """Return a body without the values of a cookie, in any encoding."""
     for value in (cookie.get_secret_value(), *(value for _, value in _pairs(cookie))):
+        # Pages repeat cookies in JSON and in URLs, with each of the usual escapes.
         for plain in (value, unquote(value)):
             if len(plain) >= MIN_SECRET_LENGTH:
                 for form in _forms(plain):

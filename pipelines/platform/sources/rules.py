@@ -78,6 +78,7 @@ class RankedSource:
     @property
     def success_share(self) -> float:
         """Share of requests with data; each answer, a repeated one too, is one request."""
+        # The declared share counts as two answers, so that a single refusal decides nothing.
         with_data = sum(kind == ANSWERED for kind in self.answers)
         return (with_data + PRIOR_WEIGHT * self.prior) / (len(self.answers) + PRIOR_WEIGHT)
 
@@ -116,6 +117,7 @@ def displaced_sources(ordered: Sequence[RankedSource]) -> tuple[RankedSource, ..
     One of them is probed once per interval; otherwise its recovery would never be noticed. A source
     is not probed in place of an earlier source of its host that demanded something.
     """
+    # A recovered source is worth a request; evading a demand by probing is not allowed.
     demanding = [(source, RefusalScope.NOT_INSTEAD) for source in ordered if source.is_demanding]
     displaced = [
         source
@@ -134,6 +136,7 @@ def may_follow(source: RankedSource, refused: Iterable[tuple[RankedSource, Refus
     for other, scope in refused:
         if scope is RefusalScope.NONE:
             return False
+        # Everything else holds for the host that refused.
         if source.host != other.host:
             continue
         if scope is RefusalScope.OTHER_HOST:

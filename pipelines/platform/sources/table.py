@@ -307,6 +307,7 @@ _WEB_COOKIES = "the cookies of a visitor of the web host"
 def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
     """Return the counts that are unknown; everything for a photo post that a source leaves out."""
     if isinstance(detail, UnavailableVideo):
+        # "This surface shows no photo posts" is no statement about the video.
         return frozenset() if detail.is_final else _DETAIL
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
 
@@ -351,6 +352,7 @@ TRACK: Question["SurfaceReader", Track] = Question(
     name="track",
     is_essential=True,
     fields=_TRACK,
+    # Neither the address of the sound nor the number of its users is among the fields for guests.
     sources=(Source("music_info", _TRACK, read_music_info),),
 )
 MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
@@ -369,6 +371,7 @@ PROFILE: Question["SurfaceReader", Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
+        # Unsigned and alive in September 2026; an old mobile User-Agent gets an empty body.
         Source("user_info", _ACCOUNT, read_user_info),
         Source("user_page", _PROFILE, read_account_page, prior=_PAGE_PRIOR),
     ),
@@ -384,6 +387,7 @@ POSTS: Question["SurfaceReader", VideoPage] = Question(
     is_walk=True,
     fields=_POSTS,
     sources=(
+        # No public record of 2026 shows posts for an unsigned guest.
         Source("user_posts", _POSTS, read_user_posts, batch=20),
         Source("user_page", _POSTS, read_user_page, prior=_PAGE_PRIOR, batch=20, pages=_FIRST),
     ),
@@ -397,6 +401,7 @@ HASHTAG_LIST: Question["SurfaceReader", VideoPage] = Question(
     name="hashtag_list",
     is_walk=True,
     fields=_OF_HASHTAG,
+    # Answers on the mobile host. One project reports that its cursor is that of the page itself.
     sources=(Source("hashtag_list", _OF_HASHTAG, read_hashtag_list, batch=20),),
 )
 SEARCH: Question["SurfaceReader", SearchPage] = Question(
