@@ -41,7 +41,7 @@ class HostReader[C]:
 
     async def read[T](
         self,
-        ask: HttpRequest,
+        http_request: HttpRequest,
         request: SourceRequest,
         parse: Callable[[bytes, str, C], T],
         *,
@@ -50,7 +50,7 @@ class HostReader[C]:
         """Fetch, classify, parse, and learn how the surface answers.
 
         Args:
-            ask: The request to send.
+            http_request: The request to send.
             request: What it asks for.
             parse: Returns the value of a body, for the requested id.
             twice: Repeat the request once after a refusal that the first response of a visit may
@@ -60,13 +60,13 @@ class HostReader[C]:
             UpstreamError: The response is a refusal, or unknown in structure. If the repetition was
                 not sent, since the circuit opened meanwhile, it is that of the first response.
         """
-        surface, host = ask.surface, self.profile.host_of(ask.surface)
+        surface, host = http_request.surface, self.profile.host_of(http_request.surface)
         first: UpstreamError | None = None
         with open_call_trace() as call_trace:
             while True:
                 try:
-                    async with self.client.circuit(ask):
-                        response = await self.client.fetch(ask)
+                    async with self.client.circuit(http_request):
+                        response = await self.client.fetch(http_request)
                         value = self.interpret(response, request, parse)
                     break
                 except SametrackError as error:
@@ -110,7 +110,7 @@ class HostReader[C]:
 class SurfaceReader(HostReader[ParseContext]):
     """The surfaces of the platform in a client's profile."""
 
-    def ask(self, surface: str, **params: str) -> HttpRequest:
+    def build_request(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
         return HttpRequest(
             surface=surface,
@@ -120,7 +120,7 @@ class SurfaceReader(HostReader[ParseContext]):
             ends_at=self.ends_at,
         )
 
-    def ask_page(self, surface: str, **ids: str) -> HttpRequest:
+    def build_page_request(self, surface: str, **ids: str) -> HttpRequest:
         """Build a request to a share page."""
         return HttpRequest(
             surface=surface,

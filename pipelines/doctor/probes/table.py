@@ -119,9 +119,9 @@ class ProbeReader:
 
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
-        ask = self.surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]")
+        http_request = self.surfaces.build_request("slides_info", aweme_ids=f"[{aweme_id}]")
         request = SourceRequest(entity_id=aweme_id)
-        return await self.surfaces.read(ask, request, parse_slides_info, twice=True)
+        return await self.surfaces.read(http_request, request, parse_slides_info, twice=True)
 
     async def read_search(self, term: str) -> SearchPage:
         """Read the first screen of the guest search; no results without a reason is an error."""

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ValidationError
 
 from pipelines.platform.mobileapp.layouts import App, Layout
-from pipelines.platform.mobileapp.screens import Tree, TreeError, parse_tree, read_track, read_work
+from pipelines.platform.mobileapp.screens import Tree, TreeError, parse_tree, read_track, read_video
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, VideoPage
@@ -125,7 +125,7 @@ def _opened[T: _AnyBody](
         first = exc.errors(include_input=False, include_url=False, include_context=False)[0]
         raise refusal_error(
             "not_json" if first["type"] == "json_invalid" else "structure",
-            "the body is none of the app",
+            "the body does not come from the app",
             surface=context.surface,
             reason=f"{'.'.join(map(str, first['loc'])) or '$'}: {first['type']}",
         ) from exc
@@ -150,7 +150,7 @@ def _tree(dump: str, context: ParseContext) -> Tree:
 
 
 def _video(item: Item, layout: Layout, context: ParseContext) -> Video:
-    screen = read_work(_tree(item.work, context), layout)
+    screen = read_video(_tree(item.work, context), layout)
     return Video(
         aweme_id=item.aweme_id,
         surface=context.surface,

@@ -23,7 +23,7 @@ from pipelines.platform.mobileapp.screens import (
     list_ids,
     parse_tree,
     read,
-    read_work,
+    read_video,
 )
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
@@ -230,13 +230,13 @@ class AppReader:
     async def _advance(self, place: Place, layout: Layout) -> Place | None:
         """Swipe to the next video; None where swiping leads no further."""
         # The screen shows no id, so a video is told from the next one by its texts and counts.
-        before = read_work(place.screen.tree, layout)
+        before = read_video(place.screen.tree, layout)
         for _ in range(2):  # the app may take one swipe for another gesture
             await self._act(self._phone.swipe_up)
             screen = await self._settle("work", layout)
             if any(find(screen.tree, selector) is not None for selector in layout.prompts.end):
                 return None
-            if read_work(screen.tree, layout) != before:
+            if read_video(screen.tree, layout) != before:
                 return Place(music_id=place.music_id, index=place.index + 1, screen=screen)
         return None
 

@@ -86,7 +86,7 @@ _IDS_LISTED = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrackShown:
+class TrackScreen:
     """The page of a track."""
 
     title: str | None
@@ -94,7 +94,7 @@ class TrackShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkShown:
+class VideoScreen:
     """One video. `is_exact` is False when a count was rounded."""
 
     nickname: str | None
@@ -150,12 +150,12 @@ def kind_of(tree: Tree, layout: Layout) -> Kind:
     return "other"
 
 
-def read_track(tree: Tree, layout: Layout) -> TrackShown:
+def read_track(tree: Tree, layout: Layout) -> TrackScreen:
     """Read the page of a track."""
-    return TrackShown(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
+    return TrackScreen(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
 
 
-def read_work(tree: Tree, layout: Layout) -> WorkShown:
+def read_video(tree: Tree, layout: Layout) -> VideoScreen:
     """Read one video of a feed."""
     video = layout.work
     selectors = {
@@ -169,7 +169,7 @@ def read_work(tree: Tree, layout: Layout) -> WorkShown:
         count = parse_count(read(tree, selector) or "")
         if count is not None:
             counts[name] = count
-    return WorkShown(
+    return VideoScreen(
         nickname=read(tree, video.author),
         caption=read(tree, video.caption),
         statistics=Statistics(**{name: count.value for name, count in counts.items()}),

@@ -150,7 +150,7 @@ def has_chosen_world(settings: Settings) -> bool:
 def choose_stored_world[S: Settings](settings: S) -> S:
     """Return settings for reading stores: without a chosen world, with the only one that is stored.
 
-    For what contacts nobody: `open_warehouse()` reads the same.
+    For callers that contact no host. `open_warehouse()` chooses the same world.
 
     Raises:
         ProfileNotChosenError: Nothing is stored, several worlds are, or one of an own profile.

@@ -44,7 +44,7 @@ class ChartReader(HostReader[ChartParseContext]):
         self.rank = {"rankid": client.profile.chart.rank_id}
         self.dates: dict[str, date] = {}
 
-    def ask(self, surface: str, **params: str) -> HttpRequest:
+    def build_request(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
         return HttpRequest(
             surface=surface,
@@ -93,16 +93,19 @@ class ChartReader(HostReader[ChartParseContext]):
 
 async def read_issues(reader: ChartReader, request: SourceRequest) -> Reading[ChartIndex]:
     """Read all issues that the chart lists."""
-    ask = reader.ask("chart_issues", **reader.rank, **_PLATFORM)
+    http_request = reader.build_request("chart_issues", **reader.rank, **_PLATFORM)
     return await reader.read(
-        ask, request, lambda body, _, context: parse_issues(body, context=context), twice=True
+        http_request,
+        request,
+        lambda body, _, context: parse_issues(body, context=context),
+        twice=True,
     )
 
 
 async def read_songs(reader: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of an issue as JSON."""
     issue = {} if request.entity_id == LATEST else {"volid": request.entity_id}
-    ask = reader.ask(
+    http_request = reader.build_request(
         "chart_songs",
         **reader.rank,
         **_PLATFORM,
@@ -112,14 +115,18 @@ async def read_songs(reader: ChartReader, request: SourceRequest) -> Reading[Cha
         page=str(request.cursor),
         **issue,
     )
-    return await reader.read(ask, request, reader.checked(request, parse_songs), twice=True)
+    return await reader.read(
+        http_request, request, reader.checked(request, parse_songs), twice=True
+    )
 
 
 async def read_latest(reader: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of the latest issue as its mobile page does."""
-    ask = reader.ask("chart_latest", **reader.rank, page=str(request.cursor), json="true")
+    http_request = reader.build_request(
+        "chart_latest", **reader.rank, page=str(request.cursor), json="true"
+    )
     parse = reader.checked(request, parse_latest, names_issue=False)
-    return await reader.read(ask, request, parse)
+    return await reader.read(http_request, request, parse)
 
 
 async def read_latest_page(reader: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
@@ -147,9 +154,11 @@ async def _read_html(
         rank_id=profile.chart.rank_id,
         volid=request.entity_id,
     )
-    ask = HttpRequest(surface=surface, url=url, allowed=profile.links.chart)
+    http_request = HttpRequest(surface=surface, url=url, allowed=profile.links.chart)
     parse = partial(parse_song_page, page_size=page_size)
-    return await reader.read(ask, request, reader.checked(request, parse, names_issue=names_issue))
+    return await reader.read(
+        http_request, request, reader.checked(request, parse, names_issue=names_issue)
+    )
 
 
 _ISSUE = frozenset({"volid", "chart_date"})
@@ -198,7 +207,7 @@ class ChartPublic:
         self.name = name
         self._client = client
         self._reader = ChartReader(client)
-        # Issues may be missing one by one, and none is asked for unless somebody wants it.
+        # Single issues may be missing, and each is requested only when a user needs it.
         self._planner = Planner(self._reader, sick_policy=SickPolicy.ALWAYS)
         self._latest: str | None = None
 

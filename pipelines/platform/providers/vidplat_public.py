@@ -114,15 +114,15 @@ class VidplatPublic(Provider):
             target = self.find_target(address)
             return target is not None and target.kind != "short"
 
-        ask = HttpRequest(
+        request = HttpRequest(
             surface="short_link",
             url=url,
             allowed=self._client.profile.links.redirect,
             ends_at=lambda address: self._surfaces.ends_at(address) or names_target(address),
         )
         try:
-            async with self._client.circuit(ask):
-                response = await self._client.fetch(ask)
+            async with self._client.circuit(request):
+                response = await self._client.fetch(request)
                 if self._surfaces.is_gone(response):
                     raise InvalidMusicInputError(
                         "the target of the short link was deleted", hint=_LINK_HINT

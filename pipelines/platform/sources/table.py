@@ -180,9 +180,9 @@ class SurfaceRead[T]:
 
     async def __call__(self, reader: "SurfaceReader", request: SourceRequest) -> Reading[T]:
         """Read the surface."""
-        build = reader.ask_page if self.is_page else reader.ask
-        ask = build(self.surface, **self.ask(request))
-        return await reader.read(ask, request, self.parse, twice=True)
+        build = reader.build_page_request if self.is_page else reader.build_request
+        http_request = build(self.surface, **self.ask(request))
+        return await reader.read(http_request, request, self.parse, twice=True)
 
 
 def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> AskSurface:
@@ -202,8 +202,8 @@ async def read_slides_info(
 
     The plain form shows videos, the other one photo posts. The likelier one is asked first.
     """
-    plain = reader.ask("slides_info", aweme_ids=f"[{request.entity_id}]")
-    photos = reader.ask("slides_info", aweme_ids=f"[{request.entity_id}]", **_NOTE_SOURCE)
+    plain = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]")
+    photos = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]", **_NOTE_SOURCE)
     answers: dict[str, Reading[DetailOrUnavailable] | EmptyAnswerError] = {}
     for form in (photos, plain) if request.is_photo else (plain, photos):
         try:
