@@ -23,9 +23,10 @@ HOST_MAX_WAIT_S = 60.0
 
 
 def max_wait_at(rate: HostRate) -> float:
-    """Seconds that one request waits at a rate: two processes may send all that they have waiting.
+    """Return how many seconds one request may wait at a rate.
 
-    A slow rate then makes a scan slow; its requests do not give up on one another.
+    Two processes may have all their parallel requests waiting, so at 0.2 requests per second and 8
+    in parallel it is 80 s. A slow rate then makes a scan slow, but its requests do not fail.
     """
     return max(HOST_MAX_WAIT_S, 2 * rate.parallel / rate.per_second)
 

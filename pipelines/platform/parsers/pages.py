@@ -146,7 +146,7 @@ def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
     """Return the object of a page, or of its script, that shows the video or says why it does not.
 
     Raises:
-        PageWithoutDataError: No container of the page has one.
+        PageWithoutDataError: No container of the page has such an object.
         StructureChangedError: There is no container, or it cannot be read.
     """
     # What the script of a shell page loaded, if the page was read in a browser.
