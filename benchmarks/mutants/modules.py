@@ -57,8 +57,10 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "warehouse/queries/lists.py": (f"{TESTS}/test_unions.py",),
     "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/http/host_names.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/parsers/links.py": (f"{UPSTREAM}/test_links.py",),
+    "pipelines/platform/parsers/links.py": (
+        f"{UPSTREAM}/test_links.py",
+        f"{UPSTREAM}/test_gate.py",
+    ),
     "warehouse/tables/contract.py": ("tests/unit/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,
     "warehouse/lake/record_rows.py": ("tests/unit/warehouse/test_observation_rows.py",),

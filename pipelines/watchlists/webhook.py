@@ -15,13 +15,14 @@ import orjson
 
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.link_gate import (
+    DIAL,
     CheckedAddress,
+    PinnedTransport,
     Resolve,
     is_public,
     look_up,
     read_address,
 )
-from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument

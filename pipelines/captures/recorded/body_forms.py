@@ -17,7 +17,7 @@ import orjson
 from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.desktop import ROWS
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.parsers.streams import read_stream
+from pipelines.platform.parsers.search import read_stream
 from warehouse.records.errors import UpstreamError
 
 _CAPTIONED = frozenset({"desc", "nickname"})

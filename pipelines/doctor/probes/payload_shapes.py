@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.parsers.streams import read_stream
+from pipelines.platform.parsers.search import read_stream
 from warehouse.records.errors import UpstreamError
 
 MAX_LIST_ENTRIES = 30  # entries inspected per list; a page has about twenty

@@ -126,14 +126,9 @@ class ProbeReader:
 
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
-        surfaces = self.surfaces
-        return await surfaces.read_twice(
-            surfaces.ask("slides_info", aweme_ids=f"[{aweme_id}]"),
-            aweme_id,
-            lambda response: parse_slides_info(
-                response.body, aweme_id=aweme_id, seen=surfaces.seen(response)
-            ),
-        )
+        http_request = self.surfaces.build_request("slides_info", aweme_ids=f"[{aweme_id}]")
+        request = SourceRequest(entity_id=aweme_id)
+        return await self.surfaces.read(http_request, request, parse_slides_info, twice=True)
 
     async def read_search(self, term: str) -> SearchPage:
         """Read the first screen of the guest search; no results without a reason is an error."""
@@ -158,14 +153,12 @@ class ProbeReader:
             params=params,
         )
         async with self.client.circuit(request):
-            response = await self.client.fetch(request)
-            refuse_chart_answer(response)
+            answer = await self.client.fetch(request)
+            refuse_chart_answer(answer)
             context = ChartParseContext(
-                surface=response.surface,
-                observed_at=response.fetched_at,
-                words=self.profile.markers,
+                surface=answer.surface, observed_at=answer.fetched_at, markers=self.profile.markers
             )
-            return parse(response.body, seen=context)
+            return parse(answer.body, context=context)
 
     async def read_chart_songs(self, rank_id: str) -> object:
         """Read the first songs of the latest issue."""
