@@ -64,7 +64,12 @@ function learnSession(found) {
 }
 // Exchanges a token for a session. Returns false if the token is not valid. Throws as `request` does.
 export async function signIn(token, keep) {
-  const response = await fetch(SESSION, { ...OWN, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, keep }) });
+  const response = await fetch(SESSION, {
+    ...OWN,
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ token, keep }),
+  });
   if (response.status === 401) return false;
   session.value = await answerOf(response);
   needsToken.value = false;
@@ -151,7 +156,10 @@ export async function fetchBlob(path) {
   return (await fetchFile(path)).blob();
 }
 export async function fetchFile(path, body) {
-  const sent = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const sent =
+    body === undefined
+      ? {}
+      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const response = await fetch(path, { credentials: "same-origin", ...sent });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;

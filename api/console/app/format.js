@@ -29,7 +29,9 @@ export function decimal(value, digits = 2) {
 export function day(value, timeZone) {
   const date = toDate(value);
   if (!date) return DASH;
-  return formatter(`day ${timeZone}`, (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium", timeZone })).format(date);
+  return formatter(`day ${timeZone}`, (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium", timeZone })).format(
+    date,
+  );
 }
 // Publication of a video: the stated time, else the time in its id, marked as approximate.
 export function published(video) {
@@ -65,7 +67,10 @@ export function bytes(value) {
   if (value === null || value === undefined) return DASH;
   const units = ["B", "kB", "MB", "GB", "TB"];
   let step = 0;
-  while (value >= 1000 && step < units.length - 1) { value /= 1000; step += 1; }
+  while (value >= 1000 && step < units.length - 1) {
+    value /= 1000;
+    step += 1;
+  }
   return `${value.toFixed(step && value < 100 ? 1 : 0)}\u00a0${units[step]}`;
 }
 function toDate(value) {

@@ -31,7 +31,10 @@ export function labelOf(table, term) {
 // [term, label] of every term of a table, in the order of the service. Before the labels have come,
 // `chosen` is the only one.
 export function termsOf(table, chosen) {
-  return Object.entries(termLabels.value[table] ?? { [chosen]: { [lang.value]: chosen } }).map(([term, label]) => [term, label[lang.value]]);
+  return Object.entries(termLabels.value[table] ?? { [chosen]: { [lang.value]: chosen } }).map(([term, label]) => [
+    term,
+    label[lang.value],
+  ]);
 }
 
 // Picks the English or Chinese field of a response by the chosen language.
@@ -46,9 +49,13 @@ export const listed = (parts) => parts.join(lang.value === "zh" ? "；" : "; ");
 let pending = null;
 // Read once; if that fails, the next call tries again.
 export function loadTermLabels() {
-  pending ??= fetch("/console/words.json", { credentials: "omit" }).then(async (response) => {
-    if (!response.ok) throw new Error(String(response.status));
-    termLabels.value = await response.json();
-  }).catch(() => { pending = null; });
+  pending ??= fetch("/console/words.json", { credentials: "omit" })
+    .then(async (response) => {
+      if (!response.ok) throw new Error(String(response.status));
+      termLabels.value = await response.json();
+    })
+    .catch(() => {
+      pending = null;
+    });
   return pending;
 }

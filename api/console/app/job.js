@@ -7,7 +7,8 @@ const FINAL = new Set(["completed", "failed", "cancelled"]);
 export const isOver = (job) => FINAL.has(job?.status);
 const POLL_MS = 1500;
 // A refusal that asking again does not change; others are a busy or absent service.
-const isFinal = (error) => error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
+const isFinal = (error) =>
+  error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
 
 // Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
 export class JobWatch {
@@ -39,10 +40,14 @@ export class JobWatch {
     }
     try {
       this.update({ mode: "events" });
-      await follow(`${PATHS.jobList}/${this.jobId}/events`, (_, job, id) => {
-        this.lastId = id;
-        this.take(job);
-      }, { signal: this.stopping.signal, lastId: this.lastId });
+      await follow(
+        `${PATHS.jobList}/${this.jobId}/events`,
+        (_, job, id) => {
+          this.lastId = id;
+          this.take(job);
+        },
+        { signal: this.stopping.signal, lastId: this.lastId },
+      );
       if (!isOver(this.state.value.job)) await this.poll();
     } catch (error) {
       if (isFinal(error)) throw error;
@@ -65,12 +70,17 @@ export class JobWatch {
   }
 
   async poll() {
-    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { signal: this.stopping.signal, isShown: this.isShown });
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, {
+      signal: this.stopping.signal,
+      isShown: this.isShown,
+    });
     this.take(envelope.data);
   }
 
   rest() {
-    return new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+    return new Promise((resolve) => {
+      setTimeout(resolve, POLL_MS);
+    });
   }
 
   take(given) {

@@ -15,7 +15,11 @@ export const route = computed(() => {
 });
 
 function decode(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 export function link(parts, query = {}) {

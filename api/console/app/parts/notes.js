@@ -15,7 +15,12 @@ const keep = (notes, kind) => {
 };
 // All notes are read once per page; one that cannot be read is missing.
 function load() {
-  pending ??= request(PATHS.notes, { query: { limit: MOST_NOTES } }).then((envelope) => keep(envelope.data.notes), () => { pending = null; });
+  pending ??= request(PATHS.notes, { query: { limit: MOST_NOTES } }).then(
+    (envelope) => keep(envelope.data.notes),
+    () => {
+      pending = null;
+    },
+  );
 }
 async function write(kind, id, note, tags) {
   const envelope = await request(PATHS.notes, { method: "POST", body: { kind, id, note: note.trim() || null, tags } });
@@ -28,23 +33,62 @@ export function NotePad({ kind, id, isShort = false }) {
   const [isOpen, setOpen] = useState(false);
   const note = known.value.get(`${kind} ${id}`);
   const name = t(note ? "note.change" : "note.add");
-  return html`<span class="note-pad">${note?.tags.map((tag) => html`<${Badge} key=${tag} tone="accent" bare><bdi>${tag}</bdi><//>`)}${!isShort && note?.note && html`<bdi class="small">${note.note}</bdi>`}
-    <button type="button" class="button icon little plain no-print" aria-label=${name} title=${note?.note ?? name} onClick=${() => setOpen(true)}><${Icon} name=${note ? "noted" : "pencil"} /></button>
-    ${isOpen && html`<${Editor} kind=${kind} id=${id} note=${note} onClose=${() => setOpen(false)} />`}</span>`;
+  return html`
+    <span class="note-pad">
+      ${note?.tags.map((tag) => html`<${Badge} key=${tag} tone="accent" bare><bdi>${tag}</bdi><//>`)}
+      ${!isShort && note?.note && html`<bdi class="small">${note.note}</bdi>`}
+      <button
+        type="button"
+        class="button icon little plain no-print"
+        aria-label=${name}
+        title=${note?.note ?? name}
+        onClick=${() => setOpen(true)}
+      >
+        <${Icon} name=${note ? "noted" : "pencil"} />
+      </button>
+      ${isOpen && html`<${Editor} kind=${kind} id=${id} note=${note} onClose=${() => setOpen(false)} />`}
+    </span>
+  `;
 }
 
 function Editor({ kind, id, note, onClose }) {
   const box = useRef(null);
   const [text, setText] = useState(note?.note ?? "");
   const [tags, setTags] = useState((note?.tags ?? []).join(", "));
-  useEffect(() => { box.current.showModal(); }, []);
+  useEffect(() => {
+    box.current.showModal();
+  }, []);
   const close = () => box.current.close(); // gives the focus back
   const save = (event) => {
     event.preventDefault();
-    const wanted = [...new Set(tags.split(/[,，]/).map((tag) => tag.trim()).filter(Boolean))];
+    const wanted = [
+      ...new Set(
+        tags
+          .split(/[,，]/)
+          .map((tag) => tag.trim())
+          .filter(Boolean),
+      ),
+    ];
     write(kind, id, text, wanted).then(close, notifyError);
   };
-  return html`<dialog ref=${box} onClose=${onClose} aria-label=${t("note.title")}><form class="stack" onSubmit=${save}><h2>${t("note.title")}</h2>
-    <${TextField} label=${t("note.text")} value=${text} onInput=${setText} maxlength="500" /><${TextField} label=${t("note.tags")} hint=${t("note.tags_hint")} value=${tags} onInput=${setTags} maxlength="400" />
-    <p class="small soft">${t("note.shared")}</p><div class="row"><button type="submit" class="button main-act">${t("note.save")}</button><button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
+  return html`
+    <dialog ref=${box} onClose=${onClose} aria-label=${t("note.title")}>
+      <form class="stack" onSubmit=${save}>
+        <h2>${t("note.title")}</h2>
+        <${TextField} label=${t("note.text")} value=${text} onInput=${setText} maxlength="500" />
+        <${TextField}
+          label=${t("note.tags")}
+          hint=${t("note.tags_hint")}
+          value=${tags}
+          onInput=${setTags}
+          maxlength="400"
+        />
+        <p class="small soft">${t("note.shared")}</p>
+        <div class="row">
+          <button type="submit" class="button main-act">${t("note.save")}</button>
+          <button type="button" class="button plain" onClick=${close}>${t("act.close")}</button>
+        </div>
+      </form>
+    </dialog>
+  `;
 }

@@ -22,7 +22,9 @@ addEventListener("hashchange", () => missing.clear());
 export function holdPictures() {
   areHeld.value = true;
   clearTimeout(resting);
-  resting = setTimeout(() => { areHeld.value = false; }, REST_MS);
+  resting = setTimeout(() => {
+    areHeld.value = false;
+  }, REST_MS);
 }
 
 // `kind`: video, track or account; `name`: what it is called, for the alternative text.
@@ -31,8 +33,23 @@ export function Picture({ kind, id, name, size = "" }) {
   const [isMissing, setMissing] = useState(missing.has(key));
   const isAsked = useRef(false);
   if (!isAsked.current && !areHeld.value) isAsked.current = true;
-  if (!session.value.shows_pictures || !id || isMissing) return html`<span class=${`picture-tile ${kind} ${size}`} aria-hidden="true"><${Icon} name=${ICONS[kind]} /></span>`;
+  if (!session.value.shows_pictures || !id || isMissing)
+    return html`
+      <span class=${`picture-tile ${kind} ${size}`} aria-hidden="true"><${Icon} name=${ICONS[kind]} /></span>
+    `;
   if (!isAsked.current) return html`<span class=${`picture-tile ${kind} ${size}`} aria-hidden="true"></span>`;
   const text = t(`picture.${kind}`, { name: visible(name ?? id).slice(0, NAME_LETTERS) });
-  return html`<img class=${`picture-tile ${kind} ${size}`} src=${`${PATHS.pictures}/${kind}/${encodeURIComponent(id)}`} alt=${text} loading="lazy" decoding="async" onError=${() => { missing.add(key); setMissing(true); }} />`;
+  return html`
+    <img
+      class=${`picture-tile ${kind} ${size}`}
+      src=${`${PATHS.pictures}/${kind}/${encodeURIComponent(id)}`}
+      alt=${text}
+      loading="lazy"
+      decoding="async"
+      onError=${() => {
+        missing.add(key);
+        setMissing(true);
+      }}
+    />
+  `;
 }

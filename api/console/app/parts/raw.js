@@ -11,7 +11,8 @@ const isGuarded = () => session.value.required;
 function quoteShell(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-function literal(text) { // JSON and Python share these escapes
+function literal(text) {
+  // JSON and Python share these escapes
   return JSON.stringify(text);
 }
 
@@ -24,12 +25,28 @@ export function toCurl({ method, place, body, file }) {
   return parts.join(" \\\n  ");
 }
 export function toPython({ method, place, body, file }) {
-  const headers = { ...(isGuarded() ? { Authorization: "Bearer TOKEN" } : {}), ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
-  const lines = ["import json, os, urllib.request", "", "request = urllib.request.Request(", `    ${literal(location.origin + place)},`, `    method=${literal(method)},`];
-  const shown = Object.entries(headers).map(([name, value]) => `${literal(name)}: ${name === "Authorization" ? `"Bearer " + os.environ["OWN_API_TOKEN"]` : literal(value)}`);
+  const headers = {
+    ...(isGuarded() ? { Authorization: "Bearer TOKEN" } : {}),
+    ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+  };
+  const lines = [
+    "import json, os, urllib.request",
+    "",
+    "request = urllib.request.Request(",
+    `    ${literal(location.origin + place)},`,
+    `    method=${literal(method)},`,
+  ];
+  const shown = Object.entries(headers).map(
+    ([name, value]) =>
+      `${literal(name)}: ${name === "Authorization" ? `"Bearer " + os.environ["OWN_API_TOKEN"]` : literal(value)}`,
+  );
   if (shown.length) lines.push(`    headers={${shown.join(", ")}},`);
   if (body !== undefined) lines.push(`    data=json.dumps(json.loads(${literal(JSON.stringify(body))})).encode(),`);
-  lines.push(")", "with urllib.request.urlopen(request) as answer:", file ? `    open(${literal(file)}, "wb").write(answer.read())` : `    print(json.load(answer)["data"])`);
+  lines.push(
+    ")",
+    "with urllib.request.urlopen(request) as answer:",
+    file ? `    open(${literal(file)}, "wb").write(answer.read())` : `    print(json.load(answer)["data"])`,
+  );
   return lines.join("\n");
 }
 export function toJson({ method, place, body }) {
@@ -43,10 +60,34 @@ export function Raw({ planned }) {
   if (!exchange) return null;
   const text = { curl: toCurl, python: toPython, json: toJson }[form](exchange);
   const answer = exchange.envelope ? JSON.stringify(exchange.envelope, null, 2) : null;
-  return html`<details class="fold raw card"><summary>${t("raw.title")}</summary><div class="stack">
-    <div class="row apart"><${Segment} label=${t("raw.form")} options=${[["curl", "curl"], ["python", "Python"], ["json", "JSON"]]} value=${form} onChange=${setForm} /><${Copy} text=${text} label=${t("raw.copy_request")} /></div>
-    <pre tabindex="0" aria-label=${t("raw.request")}>${text}</pre>
-    ${answer && html`<div class="row apart"><h3>${t("raw.response")} <span class="soft small">HTTP ${exchange.status} · ${exchange.ms} ms</span></h3><${Copy} text=${answer} label=${t("raw.copy_response")} /></div>
-    <pre tabindex="0" aria-label=${t("raw.response")}>${answer.length > SHOWN_CHARS ? `${answer.slice(0, SHOWN_CHARS)}\n… ${t("raw.cut")}` : answer}</pre>`}
-  </div></details>`;
+  return html`
+    <details class="fold raw card">
+      <summary>${t("raw.title")}</summary>
+      <div class="stack">
+        <div class="row apart">
+          <${Segment}
+            label=${t("raw.form")}
+            options=${[
+              ["curl", "curl"],
+              ["python", "Python"],
+              ["json", "JSON"],
+            ]}
+            value=${form}
+            onChange=${setForm}
+          />
+          <${Copy} text=${text} label=${t("raw.copy_request")} />
+        </div>
+        <pre tabindex="0" aria-label=${t("raw.request")}>${text}</pre>
+        ${answer && html`
+          <div class="row apart">
+            <h3>${t("raw.response")} <span class="soft small">HTTP ${exchange.status} · ${exchange.ms} ms</span></h3>
+            <${Copy} text=${answer} label=${t("raw.copy_response")} />
+          </div>
+          <pre tabindex="0" aria-label=${t("raw.response")}>
+            ${answer.length > SHOWN_CHARS ? `${answer.slice(0, SHOWN_CHARS)}\n… ${t("raw.cut")}` : answer}
+          </pre>
+        `}
+      </div>
+    </details>
+  `;
 }

@@ -45,9 +45,13 @@ function useWindow(total, rowPx) {
     scrolled();
     watch.observe(element);
     element.addEventListener("scroll", scrolled, { passive: true });
-    return () => { element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+    return () => {
+      element.removeEventListener("scroll", scrolled);
+      watch.disconnect();
+    };
   }, [total === 0, rowPx]);
-  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0, isWhole: true }; // a page cannot be scrolled
+  // a printed page cannot be scrolled
+  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0, isWhole: true };
   const first = Math.max(0, Math.min(total, row) - SPARE);
   const last = Math.min(total, row + 1 + Math.ceil(height / rowPx) + SPARE);
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
@@ -61,18 +65,32 @@ function useWidths({ box, isWhole }, look, cells) {
   useEffect(() => {
     if (isKnown || isWhole || !box.current) return;
     const heads = box.current.querySelectorAll("thead th");
-    setKnown({ look, of: Array.from(heads, (head) => head.getBoundingClientRect().width), room: box.current.clientWidth });
+    setKnown({
+      look,
+      of: Array.from(heads, (head) => head.getBoundingClientRect().width),
+      room: box.current.clientWidth,
+    });
   }, [isKnown, isWhole, look]);
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
     let timer = 0;
-    const check = () => { if (Array.from(element.querySelectorAll(cells)).some((cell) => cell.scrollWidth > cell.clientWidth + 1)) setKnown({}); };
-    const scrolled = () => { clearTimeout(timer); timer = setTimeout(check, REST_MS); };
+    const check = () => {
+      if (Array.from(element.querySelectorAll(cells)).some((cell) => cell.scrollWidth > cell.clientWidth + 1))
+        setKnown({});
+    };
+    const scrolled = () => {
+      clearTimeout(timer);
+      timer = setTimeout(check, REST_MS);
+    };
     const watch = new ResizeObserver(() => setKnown((now) => (now.room === element.clientWidth ? now : {})));
     watch.observe(element);
     element.addEventListener("scroll", scrolled, { passive: true });
-    return () => { clearTimeout(timer); element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+    return () => {
+      clearTimeout(timer);
+      element.removeEventListener("scroll", scrolled);
+      watch.disconnect();
+    };
   }, [cells]);
   return isKnown ? known.of : null;
 }
@@ -95,36 +113,114 @@ export function Table({ rows, columns, keyOf, caption, card, order, onOrder, den
   const isNarrow = useMedia(narrow) && card;
   const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
   const drawn = useDrawn(rows, isNarrow ? card : columns);
-  const widths = useWidths(seen, isNarrow ? "" : columns.map((column) => column.label).join("|"), dense ? "tbody td.num" : "tbody tr.data td");
+  const widths = useWidths(
+    seen,
+    isNarrow ? "" : columns.map((column) => column.label).join("|"),
+    dense ? "tbody td.num" : "tbody tr.data td",
+  );
   if (isNarrow) {
-    return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
-      <li class="gap" aria-hidden="true" style=${{ height: px(seen.before) }}></li>
-      ${drawn(seen.first, seen.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
-      <li class="gap" aria-hidden="true" style=${{ height: px(seen.after) }}></li></ol>`;
+    return html`
+      <ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
+        <li class="gap" aria-hidden="true" style=${{ height: px(seen.before) }}></li>
+        ${drawn(seen.first, seen.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
+        <li class="gap" aria-hidden="true" style=${{ height: px(seen.after) }}></li>
+      </ol>
+    `;
   }
-  return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
-    <table class=${dense ? "fixed dense" : "fixed"} style=${widths && { tableLayout: "fixed", width: px(widths.reduce((sum, width) => sum + width, 0)) }} aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
-      <thead><tr>${columns.map((column, at) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />`)}</tr></thead>
-      <tbody>
-        ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.before) }}></td></tr>`}
-        ${drawn(seen.first, seen.last, (row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
-        ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.after) }}></td></tr>`}
-      </tbody></table></div>`;
+  return html`
+    <div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
+      <table
+        class=${dense ? "fixed dense" : "fixed"}
+        style=${widths && { tableLayout: "fixed", width: px(widths.reduce((sum, width) => sum + width, 0)) }}
+        aria-rowcount=${rows.length + 1}
+      >
+        <caption class="hidden">${caption}</caption>
+        <thead>
+          <tr>
+            ${columns.map((column, at) => html`
+              <${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />
+            `)}
+          </tr>
+        </thead>
+        <tbody>
+          ${seen.before > 0 && html`
+            <tr class="gap" aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: px(seen.before) }}></td>
+            </tr>
+          `}
+          ${drawn(seen.first, seen.last, (row, at) => html`
+            <tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>
+              ${columns.map((column) => html`
+                <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
+                  ${column.render(row)}
+                </td>
+              `)}
+            </tr>
+          `)}
+          ${seen.after > 0 && html`
+            <tr class="gap" aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: px(seen.after) }}></td>
+            </tr>
+          `}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 function Th({ column, order, onOrder, width }) {
   const sorted = order && column.sort === order ? (column.ascends ? "ascending" : "descending") : undefined;
-  return html`<th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? (column.ascends ? " ↑" : " ↓") : ""}</button>` : column.label}</th>`;
+  return html`
+    <th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>
+      ${column.sort && onOrder ? html`
+        <button type="button" onClick=${() => onOrder(column.sort)}>
+          ${column.label}
+          ${sorted ? (column.ascends ? " ↑" : " ↓") : ""}
+        </button>
+      ` : column.label}
+    </th>
+  `;
 }
 
 // A short table without virtualisation.
 export function PlainTable({ rows, columns, keyOf, caption }) {
-  return html`<div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}><table><caption class="hidden">${caption}</caption>
-    <thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, at) => html`<tr key=${keyOf(row, at)}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}</tbody></table></div>`;
+  return html`
+    <div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}>
+      <table>
+        <caption class="hidden">${caption}</caption>
+        <thead>
+          <tr>
+            ${columns.map((column) => html`
+              <th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>
+            `)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row, at) => html`
+            <tr key=${keyOf(row, at)}>
+              ${columns.map((column) => html`
+                <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
+                  ${column.render(row)}
+                </td>
+              `)}
+            </tr>
+          `)}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 export function ColumnChoice({ columns, hidden, onChange }) {
   const flip = (key) => onChange(hidden.includes(key) ? hidden.filter((one) => one !== key) : [...hidden, key]);
-  return html`<${Pop} label=${t("table.columns")}>${columns.filter((column) => !column.always).map((column) => html`<label class="check" key=${column.key}><input type="checkbox" checked=${!hidden.includes(column.key)} onChange=${() => flip(column.key)} /><span>${column.label}</span></label>`)}<//>`;
+  return html`
+    <${Pop} label=${t("table.columns")}>
+      ${columns.filter((column) => !column.always).map((column) => html`
+        <label class="check" key=${column.key}>
+          <input type="checkbox" checked=${!hidden.includes(column.key)} onChange=${() => flip(column.key)} />
+          <span>${column.label}</span>
+        </label>
+      `)}
+    <//>
+  `;
 }

@@ -15,7 +15,14 @@ export const isTrack = (text) => ID.test(text.trim()) || LINK.test(text);
 
 // Links and ids of a table or a text, one per line, each once.
 export function tracksIn(text) {
-  return [...new Set(text.split(/\r?\n/).map((line) => CELL.exec(line)?.[0]).filter(Boolean))];
+  return [
+    ...new Set(
+      text
+        .split(/\r?\n/)
+        .map((line) => CELL.exec(line)?.[0])
+        .filter(Boolean),
+    ),
+  ];
 }
 
 export function TrackFile({ onTracks }) {
@@ -24,10 +31,27 @@ export function TrackFile({ onTracks }) {
     const [file] = event.currentTarget.files;
     input.current.value = ""; // the same file can be chosen again
     if (!file) return;
-    if (file.size > MOST_BYTES) { notify(t("hot.file_large")); return; }
+    if (file.size > MOST_BYTES) {
+      notify(t("hot.file_large"));
+      return;
+    }
     const tracks = tracksIn(await file.text());
     notify(t(tracks.length ? "hot.file_read" : "hot.file_empty", { number: tracks.length }));
     if (tracks.length) onTracks(tracks);
   };
-  return html`<div class="row"><input class="hidden" type="file" accept=".csv,.tsv,.txt,text/csv,text/plain" ref=${input} tabindex="-1" aria-label=${t("hot.file")} onChange=${read} /><button type="button" class="button little" onClick=${() => input.current.click()}>${t("hot.file")}</button><span class="hint small soft">${t("hot.file_hint")}</span></div>`;
+  return html`
+    <div class="row">
+      <input
+        class="hidden"
+        type="file"
+        accept=".csv,.tsv,.txt,text/csv,text/plain"
+        ref=${input}
+        tabindex="-1"
+        aria-label=${t("hot.file")}
+        onChange=${read}
+      />
+      <button type="button" class="button little" onClick=${() => input.current.click()}>${t("hot.file")}</button>
+      <span class="hint small soft">${t("hot.file_hint")}</span>
+    </div>
+  `;
 }

@@ -23,12 +23,21 @@ const daysAgo = (days) => iso(new Date(Date.now() - days * 864e5));
 // One line per song: its rank in each issue, null where it is not in the top 20.
 export function linesOf(snapshots) {
   const songs = new Map();
-  snapshots.forEach((snapshot, at) => snapshot.songs.forEach((song) => {
-    const key = song.song_key ?? `${song.title}|${song.artist}`;
-    if (!songs.has(key)) songs.set(key, { key, name: visible(`${song.title} · ${song.artist ?? ""}`), ranks: Array(snapshots.length).fill(null) });
-    songs.get(key).ranks[at] = song.rank;
-  }));
-  return [...songs.values()].sort((a, b) => best(a) - best(b)).map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
+  snapshots.forEach((snapshot, at) =>
+    snapshot.songs.forEach((song) => {
+      const key = song.song_key ?? `${song.title}|${song.artist}`;
+      if (!songs.has(key))
+        songs.set(key, {
+          key,
+          name: visible(`${song.title} · ${song.artist ?? ""}`),
+          ranks: Array(snapshots.length).fill(null),
+        });
+      songs.get(key).ranks[at] = song.rank;
+    }),
+  );
+  return [...songs.values()]
+    .sort((a, b) => best(a) - best(b))
+    .map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
 }
 // Orders songs by presence: the sum of their distances from the last place over all issues.
 const best = (song) => -song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : DEPTH + 1 - rank), 0);
@@ -39,68 +48,192 @@ export function ChartView({ query }) {
   const [state, setState] = useState({});
   const shown = useRef(null); // the period that is shown or being read
   const read = async (from = start, to = end) => {
-    const asked = shown.current = `${from} ${to}`;
-    const answer = (found) => { if (shown.current === asked) setState(found); }; // unless another period is asked for by now
+    const asked = (shown.current = `${from} ${to}`);
+    const answer = (found) => {
+      if (shown.current === asked) setState(found);
+    }; // unless another period is asked for by now
     setState({ busy: true });
     const isSame = query.start === from && query.end === to;
     replaceAddress(["chart"], { ...(isSame && query), start: from, end: to });
     try {
-      answer({ asked: { start_date: from, end_date: to }, data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data });
-    } catch (error) { answer({ error }); }
+      answer({
+        asked: { start_date: from, end_date: to },
+        data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data,
+      });
+    } catch (error) {
+      answer({ error });
+    }
   };
-  useEffect(() => { // another address, or Back, shows another period
+  useEffect(() => {
+    // another address, or Back, shows another period
     if (!query.start || !query.end || `${query.start} ${query.end}` === shown.current) return;
     setStart(query.start);
     setEnd(query.end);
     read(query.start, query.end);
   }, [query.start, query.end]);
-  return html`<${Head} title=${t("chart.title")} lead=${t("chart.lead")} />
-    <form class="card" onSubmit=${(event) => { event.preventDefault(); read(); }}><div class="grid"><${TextField} type="date" label=${t("chart.start")} value=${start} onInput=${setStart} min="2021-01-01" required /><${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required /></div>
-      <p class="small soft">${t("chart.hint")}</p><div class="row"><button type="submit" class="button main-act" disabled=${state.busy}>${t(state.busy ? "act.reading" : "chart.read")}</button></div></form>
-    <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
-    ${state.data && html`<${Found} data=${state.data} query=${query} onRead=${() => read()} source=${address(PATHS.chart, state.asked)} />`}
-    ${!state.data && !state.busy && !state.error && html`<${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>`}<${Raw} />`;
+  return html`
+    <${Head} title=${t("chart.title")} lead=${t("chart.lead")} />
+    <form
+      class="card"
+      onSubmit=${(event) => {
+        event.preventDefault();
+        read();
+      }}
+    >
+      <div class="grid">
+        <${TextField}
+          type="date"
+          label=${t("chart.start")}
+          value=${start}
+          onInput=${setStart}
+          min="2021-01-01"
+          required
+        />
+        <${TextField} type="date" label=${t("chart.end")} value=${end} onInput=${setEnd} min="2021-01-01" required />
+      </div>
+      <p class="small soft">${t("chart.hint")}</p>
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${state.busy}>
+          ${t(state.busy ? "act.reading" : "chart.read")}
+        </button>
+      </div>
+    </form>
+    <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />
+    ${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
+    ${state.data && html`
+      <${Found} data=${state.data} query=${query} onRead=${() => read()} source=${address(PATHS.chart, state.asked)} />
+    `}
+    ${!state.data && !state.busy && !state.error && html`
+      <${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
 }
 
 function Found({ data, query, source, onRead }) {
   const [chosen, setChosen] = useState(null);
   const [shown, setShown] = useAddress(["chart"], query, "song");
   const [given, setAt] = useAddress(["chart"], query, "issue");
-  const newest = String(Math.max(0, data.snapshots.findLastIndex((one) => one.songs.length)));
+  const newest = String(
+    Math.max(
+      0,
+      data.snapshots.findLastIndex((one) => one.songs.length),
+    ),
+  );
   const at = data.snapshots[given] ? given : newest;
   const lines = useMemo(() => linesOf(data.snapshots), [data]);
   const issue = data.snapshots[Number(at)];
-  if (!lines.length) return html`<${Card}>${data.not_collected_count === 0 && html`<${Empty} title=${t("chart.none")} icon="chart" />`}<${Gaps} data=${data} onRead=${onRead} /><//>`;
+  if (!lines.length)
+    return html`
+      <${Card}>
+        ${data.not_collected_count === 0 && html`<${Empty} title=${t("chart.none")} icon="chart" />`}
+        <${Gaps} data=${data} onRead=${onRead} />
+      <//>
+    `;
   const columns = [
     { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
-    { key: "title", label: t("chart.song"), class: "cell-title", render: (row) => html`<b><${Foreign} text=${row.title} /></b><div class="small soft"><${Foreign} text=${row.artist} /></div>` },
+    {
+      key: "title",
+      label: t("chart.song"),
+      class: "cell-title",
+      render: (row) => html`
+        <b><${Foreign} text=${row.title} /></b>
+        <div class="small soft"><${Foreign} text=${row.artist} /></div>
+      `,
+    },
     { key: "change", label: t("chart.change"), render: (row) => html`<${Change} row=${row} />` },
     { key: "before", label: t("chart.before"), num: true, render: (row) => count(row.previous_rank) },
     { key: "long", label: t("chart.duration"), num: true, render: (row) => seconds(row.duration) },
   ];
-  return html`<${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
-      <${Bump} songs=${lines.filter((line) => !shown || line.key === shown)} labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")} depth=${DEPTH} label=${t("chart.ranks")} chosen=${chosen} onChoose=${setChosen} />
-      <${SelectField} label=${t("chart.follow")} value=${shown} onChange=${setShown} options=${[["", t("chart.all_songs", { number: count(lines.length) })], ...lines.map((line) => [line.key, line.name.slice(0, 60)])]} />
-      <${Gaps} data=${data} onRead=${onRead} /><//>
+  return html`
+    <${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
+      <${Bump}
+        songs=${lines.filter((line) => !shown || line.key === shown)}
+        labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")}
+        depth=${DEPTH}
+        label=${t("chart.ranks")}
+        chosen=${chosen}
+        onChoose=${setChosen}
+      />
+      <${SelectField}
+        label=${t("chart.follow")}
+        value=${shown}
+        onChange=${setShown}
+        options=${[
+          ["", t("chart.all_songs", { number: count(lines.length) })],
+          ...lines.map((line) => [line.key, line.name.slice(0, 60)]),
+        ]}
+      />
+      <${Gaps} data=${data} onRead=${onRead} />
+    <//>
     ${shown && html`<${ChartSongCard} key=${shown} songKey=${shown} />`}
-    <${Card} title=${t("chart.issue")} aside=${issue && html`<span class="small soft">${issue.issue_name ?? ""} · ${issue.volid ?? "—"}${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}</span>`}>
-      <${SelectField} label=${t("chart.node")} value=${at} onChange=${setAt} options=${data.snapshots.map((one, place) => [String(place), `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`])} />
-      <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} /><//>`;
+    <${Card}
+      title=${t("chart.issue")}
+      aside=${issue && html`
+        <span class="small soft">
+          ${issue.issue_name ?? ""} · ${issue.volid ?? "—"}
+          ${issue.day_offset ? ` · ${t("chart.offset", { days: issue.day_offset })}` : ""}
+        </span>
+      `}
+    >
+      <${SelectField}
+        label=${t("chart.node")}
+        value=${at}
+        onChange=${setAt}
+        options=${data.snapshots.map((one, place) => [
+          String(place),
+          `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`,
+        ])}
+      />
+      <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} />
+    <//>
+  `;
 }
 
 // What the chart does not show, and why.
 function Gaps({ data, onRead }) {
-  const nodes = Map.groupBy(data.snapshots.filter((one) => one.reason && one.reason !== NOT_READ), (one) => one.reason);
-  const said = (reason, number) => (REASONS.has(reason) ? t(`chart.reason.${reason}`, { number, limit: data.limit }) : t("chart.reason.other", { number, why: labelOf("stop", reason) }));
-  return html`${data.not_collected_count > 0 && html`<div class="note info row apart" role="status"><p>${t("chart.reading", { number: count(data.not_collected_count) })}</p><button type="button" class="button little" onClick=${onRead}>${t("act.retry")}</button></div>`}
-    ${[...nodes].map(([reason, missing]) => html`<p key=${reason} class="small soft">${said(reason, count(missing.length))} ${missing.slice(0, MOST_DATES).map((one) => one.target_date).join(", ")}${missing.length > MOST_DATES ? ", …" : ""}</p>`)}
+  const nodes = Map.groupBy(
+    data.snapshots.filter((one) => one.reason && one.reason !== NOT_READ),
+    (one) => one.reason,
+  );
+  const said = (reason, number) =>
+    REASONS.has(reason)
+      ? t(`chart.reason.${reason}`, { number, limit: data.limit })
+      : t("chart.reason.other", { number, why: labelOf("stop", reason) });
+  return html`
+    ${data.not_collected_count > 0 && html`
+      <div class="note info row apart" role="status">
+        <p>${t("chart.reading", { number: count(data.not_collected_count) })}</p>
+        <button type="button" class="button little" onClick=${onRead}>${t("act.retry")}</button>
+      </div>
+    `}
+    ${[...nodes].map(([reason, missing]) => html`
+      <p key=${reason} class="small soft">
+        ${said(reason, count(missing.length))}${" "}
+        ${missing
+          .slice(0, MOST_DATES)
+          .map((one) => one.target_date)
+          .join(", ")}
+        ${missing.length > MOST_DATES ? ", …" : ""}
+      </p>
+    `)}
     ${!data.issues_refreshed && html`<p class="small soft">${t("chart.not_refreshed")}</p>`}
-    ${(data.end_date_cut || data.next_issue_by) && html`<p class="small soft">${t("chart.latest", { date: data.latest_chart_date })} ${data.next_issue_by && t("chart.next", { time: moment(data.next_issue_by) })}</p>`}`;
+    ${(data.end_date_cut || data.next_issue_by) && html`
+      <p class="small soft">
+        ${t("chart.latest", { date: data.latest_chart_date })}${" "}
+        ${data.next_issue_by && t("chart.next", { time: moment(data.next_issue_by) })}
+      </p>
+    `}
+  `;
 }
 
 function Change({ row }) {
   if (row.is_new) return html`<${Badge} tone="info">${t("chart.new")}<//>`;
   if (row.rank_change === null || row.rank_change === undefined) return html`<span class="soft">—</span>`;
   if (row.rank_change === 0) return html`<span class="soft">${t("chart.same")}</span>`;
-  return html`<${Badge} bare tone=${row.rank_change > 0 ? "good" : "bad"}>${row.rank_change > 0 ? "▲" : "▼"} ${Math.abs(row.rank_change)}<//>`;
+  return html`
+    <${Badge} bare tone=${row.rank_change > 0 ? "good" : "bad"}>
+      ${row.rank_change > 0 ? "▲" : "▼"} ${Math.abs(row.rank_change)}
+    <//>
+  `;
 }

@@ -18,17 +18,32 @@ const SONG_LIST = /\/share\/(playlist|album|artist)\b/i;
 // A link that may stand for several tracks: that of a list, or a short one, which names no target.
 const mayBeList = (line) => SONG_LIST.test(line) || (isTrack(line) && !/\d{5}/.test(line));
 const USUAL = ["count", "candidate_limit"];
-const DEEP = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget", "match_threshold", "account_profile_limit"];
+const DEEP = [
+  "search_candidate_limit",
+  "search_batch_target",
+  "search_page_limit",
+  "search_request_budget",
+  "match_threshold",
+  "account_profile_limit",
+];
 export const draft = signal({ text: "", given: {} }); // survives switching to another view
 
-export const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
+export const linesOf = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
 
 // Converts form values to a request body: numbers as numbers, untouched fields left out.
 export function bodyOf(given) {
   const body = {};
   for (const [name, value] of Object.entries(given)) {
     if (value === "" || value === undefined) continue;
-    if (name === "search_keywords") body[name] = value.split(/[,，]/).map((word) => word.trim()).filter(Boolean);
+    if (name === "search_keywords")
+      body[name] = value
+        .split(/[,，]/)
+        .map((word) => word.trim())
+        .filter(Boolean);
     else if (typeof value === "boolean" || name === "sort_by") body[name] = value;
     else body[name] = Number(value);
   }
@@ -42,9 +57,13 @@ export function HotView() {
   const { text, given } = draft.value;
   const lines = linesOf(text);
   const tooMany = lines.length > MOST_TRACKS;
-  const set = (name, value) => { draft.value = { ...draft.value, given: { ...given, [name]: value } }; };
+  const set = (name, value) => {
+    draft.value = { ...draft.value, given: { ...given, [name]: value } };
+  };
   const isBatch = lines.length > 1 || mayBeList(text);
-  const planned = isBatch ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(given) } } : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
+  const planned = isBatch
+    ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(given) } }
+    : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
   const start = async (event) => {
     event.preventDefault();
     setError(null);
@@ -58,39 +77,104 @@ export function HotView() {
       setBusy(false);
     }
   };
-  return html`<${Head} title=${t("hot.title")} lead=${t("hot.lead")} />
+  return html`
+    <${Head} title=${t("hot.title")} lead=${t("hot.lead")} />
     <form class="card" onSubmit=${start}>
-      <div class="field"><label for=${id}>${t("hot.tracks")}</label>
-        <textarea id=${id} rows="4" value=${text} placeholder=${t("hot.placeholder")} aria-describedby=${`${id}h`} aria-invalid=${tooMany ? "true" : undefined} onInput=${(event) => { draft.value = { text: event.currentTarget.value, given }; }} onKeyDown=${(event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit(); }}></textarea>
-        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length, most: MOST_TRACKS })}</span></div>
-      <${TrackFile} onTracks=${(tracks) => { draft.value = { ...draft.value, text: [...new Set([...linesOf(draft.value.text), ...tracks])].join("\n") }; }} />
+      <div class="field">
+        <label for=${id}>${t("hot.tracks")}</label>
+        <textarea
+          id=${id}
+          rows="4"
+          value=${text}
+          placeholder=${t("hot.placeholder")}
+          aria-describedby=${`${id}h`}
+          aria-invalid=${tooMany ? "true" : undefined}
+          onInput=${(event) => {
+            draft.value = { text: event.currentTarget.value, given };
+          }}
+          onKeyDown=${(event) => {
+            if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit();
+          }}
+        ></textarea>
+        <span id=${`${id}h`} class=${tooMany ? "fault" : "hint"}>
+          ${t(tooMany ? "hot.too_many" : "hot.tracks_hint", { number: lines.length, most: MOST_TRACKS })}
+        </span>
+      </div>
+      <${TrackFile}
+        onTracks=${(tracks) => {
+          draft.value = { ...draft.value, text: [...new Set([...linesOf(draft.value.text), ...tracks])].join("\n") };
+        }}
+      />
       <div class="grid">
         ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
-        <${SelectField} label=${t("param.sort_by")} value=${given.sort_by ?? "hot_score"} options=${termsOf("sort", "hot_score")} onChange=${(value) => set("sort_by", value)} />
+        <${SelectField}
+          label=${t("param.sort_by")}
+          value=${given.sort_by ?? "hot_score"}
+          options=${termsOf("sort", "hot_score")}
+          onChange=${(value) => set("sort_by", value)}
+        />
         <${NumberField} name="viral_threshold" value=${given.viral_threshold} onInput=${set} />
       </div>
-      <details class="fold"><summary>${t("hot.more")}</summary><div class="stack">
-        <${TextField} label=${t("param.search_keywords")} value=${given.search_keywords ?? ""} onInput=${(value) => set("search_keywords", value)} hint=${t("hot.keywords_hint")} />
-        <div class="grid">${DEEP.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div>
-        <div class="stack tight">
-          <${CheckField} label=${t("param.verify_audio")} value=${given.verify_audio ?? true} onChange=${(value) => set("verify_audio", value)} />
-          <${CheckField} label=${t("param.search_enabled")} value=${given.search_enabled ?? true} onChange=${(value) => set("search_enabled", value)} />
-          <${CheckField} label=${t("param.viral_only")} value=${given.viral_only ?? false} onChange=${(value) => set("viral_only", value)} />
-          <${CheckField} label=${t("param.refresh")} value=${given.refresh ?? false} onChange=${(value) => set("refresh", value)} hint=${t("hot.refresh_hint")} />
-        </div></div></details>
-      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}</button></div>
+      <details class="fold">
+        <summary>${t("hot.more")}</summary>
+        <div class="stack">
+          <${TextField}
+            label=${t("param.search_keywords")}
+            value=${given.search_keywords ?? ""}
+            onInput=${(value) => set("search_keywords", value)}
+            hint=${t("hot.keywords_hint")}
+          />
+          <div class="grid">
+            ${DEEP.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+          </div>
+          <div class="stack tight">
+            <${CheckField}
+              label=${t("param.verify_audio")}
+              value=${given.verify_audio ?? true}
+              onChange=${(value) => set("verify_audio", value)}
+            />
+            <${CheckField}
+              label=${t("param.search_enabled")}
+              value=${given.search_enabled ?? true}
+              onChange=${(value) => set("search_enabled", value)}
+            />
+            <${CheckField}
+              label=${t("param.viral_only")}
+              value=${given.viral_only ?? false}
+              onChange=${(value) => set("viral_only", value)}
+            />
+            <${CheckField}
+              label=${t("param.refresh")}
+              value=${given.refresh ?? false}
+              onChange=${(value) => set("refresh", value)}
+              hint=${t("hot.refresh_hint")}
+            />
+          </div>
+        </div>
+      </details>
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>
+          ${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}
+        </button>
+      </div>
       <${ErrorNote} error=${error} />
     </form>
     <${Raw} planned=${lines.length ? planned : undefined} />
-    <${Recent} />`;
+    <${Recent} />
+  `;
 }
 
-// Starts all tracks, as many requests as it takes. If a later one is refused, `rest` are the lines it leaves, and `error` says why.
+// Starts all tracks, as many requests as it takes. If a later one is refused, `rest` are the lines it leaves, and
+// `error` says why.
 async function startBatches(lines, given) {
   const begun = { params: {}, items: [], notes: [], rest: [], error: null };
   for (let at = 0; at < lines.length; at += BATCH) {
     try {
-      const { params, data } = await request(PATHS.batch, { method: "POST", body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) }, isShown: true });
+      const { params, data } = await request(PATHS.batch, {
+        method: "POST",
+        body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) },
+        isShown: true,
+      });
       begun.params = params;
       begun.items.push(...data.items);
       begun.notes.push(...data.notes);
@@ -102,7 +186,8 @@ async function startBatches(lines, given) {
   return begun;
 }
 
-// What was not started, by the address of the batch: {failed, leftOut, rest, error}. `leftOut`: songs of a list that had no place.
+// What was not started, by the address of the batch: {failed, leftOut, rest, error}. `leftOut`: songs of a list that
+// had no place.
 export const refusals = signal(new Map());
 function openBatch({ params, items, notes, rest, error }) {
   const started = items.filter((item) => item.ok);
@@ -120,8 +205,22 @@ function openBatch({ params, items, notes, rest, error }) {
 export function NumberField({ name, value, onInput }) {
   const limits = limitsOf(name);
   const id = useId();
-  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "\u00a0"; // keeps its line, so that nothing moves
+  // without limits the hint keeps its line, so that nothing moves
+  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "\u00a0";
   const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
-  return html`<${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
-    <input id=${id} type="number" inputmode="decimal" step=${name === "match_threshold" ? "0.01" : "1"} min=${limits?.minimum} max=${limits?.maximum ?? undefined} value=${value ?? ""} placeholder=${limits ? (limits.default ?? t("hot.linked_default")) : ""} onInput=${(event) => onInput(name, event.currentTarget.value)} /><//>`;
+  return html`
+    <${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
+      <input
+        id=${id}
+        type="number"
+        inputmode="decimal"
+        step=${name === "match_threshold" ? "0.01" : "1"}
+        min=${limits?.minimum}
+        max=${limits?.maximum ?? undefined}
+        value=${value ?? ""}
+        placeholder=${limits ? (limits.default ?? t("hot.linked_default")) : ""}
+        onInput=${(event) => onInput(name, event.currentTarget.value)}
+      />
+    <//>
+  `;
 }

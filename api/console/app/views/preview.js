@@ -20,10 +20,19 @@ export function usePreview(job) {
   useEffect(() => {
     if (!isRunning) return undefined;
     const stopping = new AbortController();
-    const refresh = () => request(`${PATHS.jobList}/${job.job_id}/preview`, { signal: stopping.signal }).then((envelope) => { if (envelope.data.music) setPreview(envelope.data); }, () => {}); // the result at the end is complete
+    const refresh = () =>
+      request(`${PATHS.jobList}/${job.job_id}/preview`, { signal: stopping.signal }).then(
+        (envelope) => {
+          if (envelope.data.music) setPreview(envelope.data);
+        },
+        () => {},
+      ); // the result at the end is complete
     refresh();
     const timer = setInterval(refresh, REFRESH_MS);
-    return () => { clearInterval(timer); stopping.abort(); };
+    return () => {
+      clearInterval(timer);
+      stopping.abort();
+    };
   }, [job?.job_id, isRunning]);
   return preview;
 }
@@ -40,7 +49,22 @@ const columns = () => [
 export function Preview({ preview }) {
   if (!preview?.returned_count) return null;
   const { aweme_list: rows, confirmed_count: confirmed } = preview;
-  return html`<section class="stack tight" aria-labelledby="so-far"><div class="row"><h2 id="so-far">${t("preview.title", { number: count(confirmed) })}</h2><${Badge} tone="info">${t("preview.preliminary")}<//></div>
-    <p class="small soft">${t(rows.length < confirmed ? "preview.note_cut" : "preview.note", { shown: count(rows.length) })}</p>
-    <${Table} rows=${rows} columns=${columns()} keyOf=${(row) => row.aweme_id} caption=${t("preview.caption")} card=${(video) => html`<${VideoCard} video=${video} />`} /></section>`;
+  return html`
+    <section class="stack tight" aria-labelledby="so-far">
+      <div class="row">
+        <h2 id="so-far">${t("preview.title", { number: count(confirmed) })}</h2>
+        <${Badge} tone="info">${t("preview.preliminary")}<//>
+      </div>
+      <p class="small soft">
+        ${t(rows.length < confirmed ? "preview.note_cut" : "preview.note", { shown: count(rows.length) })}
+      </p>
+      <${Table}
+        rows=${rows}
+        columns=${columns()}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("preview.caption")}
+        card=${(video) => html`<${VideoCard} video=${video} />`}
+      />
+    </section>
+  `;
 }

@@ -17,10 +17,20 @@ export function useJobs(limit, status = "") {
   const isLive = Boolean(state.jobs?.some((job) => LIVE.has(job.status)));
   useEffect(() => {
     const stopping = new AbortController();
-    const read = () => request(PATHS.jobList, { query: { limit, status }, signal: stopping.signal }).then((envelope) => setState({ status, ...envelope.data }), (error) => { if (error.name !== "AbortError") setState((known) => ({ ...(known.status === status && known), status, error })); });
+    const read = () =>
+      request(PATHS.jobList, { query: { limit, status }, signal: stopping.signal }).then(
+        (envelope) => setState({ status, ...envelope.data }),
+        (error) => {
+          if (error.name !== "AbortError")
+            setState((known) => ({ ...(known.status === status && known), status, error }));
+        },
+      );
     read();
     const timer = isLive ? setInterval(read, POLL_MS) : null;
-    return () => { clearInterval(timer); stopping.abort(); };
+    return () => {
+      clearInterval(timer);
+      stopping.abort();
+    };
   }, [limit, status, isLive]);
   return state;
 }
@@ -28,21 +38,44 @@ export function useJobs(limit, status = "") {
 export function Recent({ limit = 8 }) {
   const state = useJobs(limit);
   if (state.jobs && !state.jobs.length) return html`<${Intro} />`;
-  return html`<${Card} title=${t("recent.title")} aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}>
-    ${state.error && html`<${ErrorNote} error=${state.error} />`}
-    ${!state.jobs && !state.error && html`<${Loading} />`}
-    ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} tracks=${state.tracks} />`}<//>`;
+  return html`
+    <${Card}
+      title=${t("recent.title")}
+      aside=${html`<a class="small" href=${link(["operator"])}>${t("recent.all")}</a>`}
+    >
+      ${state.error && html`<${ErrorNote} error=${state.error} />`}
+      ${!state.jobs && !state.error && html`<${Loading} />`}
+      ${state.jobs?.length > 0 && html`<${JobList} jobs=${state.jobs} tracks=${state.tracks} />`}
+    <//>
+  `;
 }
 
 // `tracks`: title and artist by music id, as the service knows them.
 export function JobList({ jobs, tracks }) {
-  return html`<ul class="list">${jobs.map((job) => html`<li key=${job.job_id} class="row apart">
-    <a href=${link(["job", job.job_id])} style=${{ maxWidth: "64ch", minWidth: 0 }} class="one-line" title=${visible(job.input)}><${JobName} job=${job} track=${tracks[job.music_id]} /></a>
-    <span class="row small soft"><span>${moment(job.created_at)}</span><${Status} status=${job.status} /></span></li>`)}</ul>`;
+  return html`
+    <ul class="list">
+      ${jobs.map((job) => html`
+        <li key=${job.job_id} class="row apart">
+          <a
+            href=${link(["job", job.job_id])}
+            style=${{ maxWidth: "64ch", minWidth: 0 }}
+            class="one-line"
+            title=${visible(job.input)}
+          >
+            <${JobName} job=${job} track=${tracks[job.music_id]} />
+          </a>
+          <span class="row small soft"><span>${moment(job.created_at)}</span><${Status} status=${job.status} /></span>
+        </li>
+      `)}
+    </ul>
+  `;
 }
 
 // What a job is about: title and artist of its track, or what was typed.
 export function JobName({ job, track }) {
   if (!track?.title) return html`<${Foreign} text=${job.input} />`;
-  return html`<${Foreign} text=${track.title} />${track.author && html` <span class="soft">· <${Foreign} text=${track.author} /></span>`}`;
+  return html`
+    <${Foreign} text=${track.title} />
+    ${track.author && html`${" "}<span class="soft">· <${Foreign} text=${track.author} /></span>`}
+  `;
 }

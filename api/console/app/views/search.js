@@ -18,17 +18,45 @@ export function SearchView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const { keyword, given } = draft.value;
-  const set = (name, value) => { draft.value = { keyword, given: { ...given, [name]: value } }; };
+  const set = (name, value) => {
+    draft.value = { keyword, given: { ...given, [name]: value } };
+  };
   const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(given) };
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
-    request(PATHS.jobs, { method: "POST", body, isShown: true }).then(openJob, setError).finally(() => setBusy(false));
+    request(PATHS.jobs, { method: "POST", body, isShown: true })
+      .then(openJob, setError)
+      .finally(() => setBusy(false));
   };
-  return html`<${Head} title=${t("search.title")} lead=${t("search.lead")} />
-    <form class="card" onSubmit=${start}><${TextField} label=${t("search.keyword")} value=${keyword} onInput=${(value) => { draft.value = { keyword: value, given }; }} placeholder=${t("search.placeholder")} maxlength="100" hint=${t("search.hint")} />
-      <details class="fold"><summary>${t("hot.more")}</summary><div class="grid">${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div></details>
-      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>${t(busy ? "act.starting" : "search.start")}</button></div><${ErrorNote} error=${error} /></form>
+  return html`
+    <${Head} title=${t("search.title")} lead=${t("search.lead")} />
+    <form class="card" onSubmit=${start}>
+      <${TextField}
+        label=${t("search.keyword")}
+        value=${keyword}
+        onInput=${(value) => {
+          draft.value = { keyword: value, given };
+        }}
+        placeholder=${t("search.placeholder")}
+        maxlength="100"
+        hint=${t("search.hint")}
+      />
+      <details class="fold">
+        <summary>${t("hot.more")}</summary>
+        <div class="grid">
+          ${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+        </div>
+      </details>
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>
+          ${t(busy ? "act.starting" : "search.start")}
+        </button>
+      </div>
+      <${ErrorNote} error=${error} />
+    </form>
     <div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>
-    <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} /><${Recent} />`;
+    <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} />
+    <${Recent} />
+  `;
 }

@@ -46,8 +46,14 @@ function useAccount(query, view, read, field = {}) {
       if (number === newest.current) setState({ error });
     }
   };
-  useEffect(() => () => { newest.current += 1; }, []); // a view that was left changes no address
-  useEffect(() => { // another address, or Back, shows something else
+  useEffect(
+    () => () => {
+      newest.current += 1;
+    },
+    [],
+  ); // a view that was left changes no address
+  useEffect(() => {
+    // another address, or Back, shows something else
     if (!query.id || keyOf(query.id, field.given) === shown.current) return;
     account.value = query.id;
     field.set?.(field.given);
@@ -57,26 +63,93 @@ function useAccount(query, view, read, field = {}) {
 }
 
 function AccountForm({ busy, onRun, action, children }) {
-  const submit = (event) => { event.preventDefault(); onRun(account.value); };
-  return html`<form class="card" onSubmit=${submit}><${TextField} label=${t("user.input")} value=${account.value} onInput=${(value) => { account.value = value; }} placeholder=${t("user.placeholder")} hint=${t("user.hint")} />
-    ${children}<div class="row"><button type="submit" class="button main-act" disabled=${busy || !account.value.trim()}>${t(busy ? "act.reading" : action)}</button></div></form>`;
+  const submit = (event) => {
+    event.preventDefault();
+    onRun(account.value);
+  };
+  return html`
+    <form class="card" onSubmit=${submit}>
+      <${TextField}
+        label=${t("user.input")}
+        value=${account.value}
+        onInput=${(value) => {
+          account.value = value;
+        }}
+        placeholder=${t("user.placeholder")}
+        hint=${t("user.hint")}
+      />
+      ${children}
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${busy || !account.value.trim()}>
+          ${t(busy ? "act.reading" : action)}
+        </button>
+      </div>
+    </form>
+  `;
 }
 
 function OtherViews({ id, not }) {
-  return html`<div class="row">${["profile", "posts", "metrics"].filter((name) => name !== not).map((name) => html`<a key=${name} class="button little" href=${link([name], { id })}>${t(`nav.${name}`)}</a>`)}<a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a></div>`;
+  return html`
+    <div class="row">
+      ${["profile", "posts", "metrics"].filter((name) => name !== not).map((name) => html`
+        <a key=${name} class="button little" href=${link([name], { id })}>${t(`nav.${name}`)}</a>
+      `)}
+      <a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a>
+    </div>
+  `;
 }
 
 export function ProfileView({ query }) {
-  const [state, run] = useAccount(query, "profile", async (id) => (await request(PATHS.profile, { query: { sec_user_id: id }, isShown: true })).data);
+  const [state, run] = useAccount(
+    query,
+    "profile",
+    async (id) => (await request(PATHS.profile, { query: { sec_user_id: id }, isShown: true })).data,
+  );
   const user = state.data?.user;
-  return html`<${Head} title=${t("nav.profile")} lead=${t("profile.lead")} /><${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
-    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${user && html`<${Card}><div class="person"><${Picture} kind="account" id=${user.sec_uid} name=${user.nickname} size="large" /><div style=${{ minWidth: 0 }}><h2><${Foreign} text=${user.nickname} /></h2><p class="small soft">@<${Foreign} text=${user.unique_id ?? user.short_id} />${user.ip_location ? html` · <${Foreign} text=${user.ip_location} />` : ""}</p></div></div>
-      ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
-      <${Figures} items=${[[t("stat.followers"), count(user.follower_count)], [t("stat.total_likes"), count(user.total_favorited)], [t("stat.works"), count(user.aweme_count)], [t("stat.following"), count(user.following_count)], [t("stat.favoriting"), count(user.favoriting_count)]]} />
-      <dl class="pairs"><dt>sec_uid</dt><dd class="mono tiny" style=${{ overflowWrap: "anywhere" }}>${user.sec_uid}</dd><dt>${t("col.observed")}</dt><dd>${moment(state.data.observed_at)}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${state.data.data_provider}</dd></dl>
-      <${OtherViews} id=${state.id} not="profile" /><//>`}
-    ${!user && !state.busy && !state.error && html`<${Empty} title=${t("profile.empty")} icon="person">${t("user.empty_hint")}<//>`}<${Raw} />`;
+  return html`
+    <${Head} title=${t("nav.profile")} lead=${t("profile.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${user && html`
+      <${Card}>
+        <div class="person">
+          <${Picture} kind="account" id=${user.sec_uid} name=${user.nickname} size="large" />
+          <div style=${{ minWidth: 0 }}>
+            <h2><${Foreign} text=${user.nickname} /></h2>
+            <p class="small soft">
+              @
+              <${Foreign} text=${user.unique_id ?? user.short_id} />
+              ${user.ip_location ? html`${" "}· <${Foreign} text=${user.ip_location} />` : ""}
+            </p>
+          </div>
+        </div>
+        ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
+        <${Figures}
+          items=${[
+            [t("stat.followers"), count(user.follower_count)],
+            [t("stat.total_likes"), count(user.total_favorited)],
+            [t("stat.works"), count(user.aweme_count)],
+            [t("stat.following"), count(user.following_count)],
+            [t("stat.favoriting"), count(user.favoriting_count)],
+          ]}
+        />
+        <dl class="pairs">
+          <dt>sec_uid</dt>
+          <dd class="mono tiny" style=${{ overflowWrap: "anywhere" }}>${user.sec_uid}</dd>
+          <dt>${t("col.observed")}</dt>
+          <dd>${moment(state.data.observed_at)}</dd>
+          <dt>${t("coverage.provider")}</dt>
+          <dd class="mono">${state.data.data_provider}</dd>
+        </dl>
+        <${OtherViews} id=${state.id} not="profile" />
+      <//>
+    `}
+    ${!user && !state.busy && !state.error && html`
+      <${Empty} title=${t("profile.empty")} icon="person">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
 }
 
 const postColumns = () => [
@@ -86,8 +159,21 @@ const postColumns = () => [
   { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.statistics?.comment_count) },
   { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.statistics?.collect_count) },
   { key: "shares", label: t("stat.shares"), num: true, render: (row) => count(row.statistics?.share_count) },
-  { key: "complete", label: t("col.complete"), render: (row) => html`<${Badge} tone=${row.statistics_complete ? "good" : "warn"}>${t(row.statistics_complete ? "col.exact" : "col.partial")}<//>` },
-  { key: "time", label: t("col.more"), class: "nowrap", render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>` },
+  {
+    key: "complete",
+    label: t("col.complete"),
+    render: (row) => html`
+      <${Badge} tone=${row.statistics_complete ? "good" : "warn"}>
+        ${t(row.statistics_complete ? "col.exact" : "col.partial")}
+      <//>
+    `,
+  },
+  {
+    key: "time",
+    label: t("col.more"),
+    class: "nowrap",
+    render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`,
+  },
 ];
 
 export function PostsView({ query }) {
@@ -98,21 +184,81 @@ export function PostsView({ query }) {
     const asked = { sec_user_id: id, max_cursor: 0, count: 20, sort_type: sort };
     return { asked, pages: [await read(asked)] };
   };
-  const [state, run, setState] = useAccount(query, "posts", readFirst, { name: "sort", given, usual: "0", value: order, set: setOrder });
+  const [state, run, setState] = useAccount(query, "posts", readFirst, {
+    name: "sort",
+    given,
+    usual: "0",
+    value: order,
+    set: setOrder,
+  });
   const { asked, pages = [] } = state.data ?? {};
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
   const more = () => {
-    const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now)); // unless something else is shown by now
-    read({ ...asked, max_cursor: last.max_cursor }).then((page) => change({ data: { asked, pages: [...pages, page] } }), (error) => change({ error }));
+    // unless something else is shown by now
+    const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now));
+    read({ ...asked, max_cursor: last.max_cursor }).then(
+      (page) => change({ data: { asked, pages: [...pages, page] } }),
+      (error) => change({ error }),
+    );
   };
-  return html`<${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
-    <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read"><div class="grid"><${SelectField} label=${t("posts.order")} value=${order} onChange=${setOrder} options=${[["0", t("posts.newest")], ["1", t("posts.hottest")]]} /></div><//>
-    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${last && !state.busy && html`<div class="row apart"><p class="small soft">${t("posts.note", { shown: count(rows.length), union: count(last.public_observed_union_count), snapshots: count(last.observation_history?.snapshot_count) })}</p><div class="row">${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}<${ExportMenu} source=${address(PATHS.posts, asked)} table="videos" label=${pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined} /></div></div>
-      ${rows.length ? html`<${Table} rows=${rows} columns=${postColumns()} keyOf=${(row) => row.aweme_id} caption=${t("nav.posts")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
-      <div class="row">${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}</div><${OtherViews} id=${state.id} not="posts" />`}
-    ${!last && !state.busy && !state.error && html`<${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>`}<${Raw} />`;
+  return html`
+    <${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read">
+      <div class="grid">
+        <${SelectField}
+          label=${t("posts.order")}
+          value=${order}
+          onChange=${setOrder}
+          options=${[
+            ["0", t("posts.newest")],
+            ["1", t("posts.hottest")],
+          ]}
+        />
+      </div>
+    <//>
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${last && !state.busy && html`
+      <div class="row apart">
+        <p class="small soft">
+          ${t("posts.note", {
+            shown: count(rows.length),
+            union: count(last.public_observed_union_count),
+            snapshots: count(last.observation_history?.snapshot_count),
+          })}
+        </p>
+        <div class="row">
+          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}
+          <${ExportMenu}
+            source=${address(PATHS.posts, asked)}
+            table="videos"
+            label=${
+              pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined
+            }
+          />
+        </div>
+      </div>
+      ${rows.length ? html`
+        <${Table}
+          rows=${rows}
+          columns=${postColumns()}
+          keyOf=${(row) => row.aweme_id}
+          caption=${t("nav.posts")}
+          card=${(row) => html`<${VideoCard} video=${row} />`}
+        />
+      ` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
+      <div class="row">
+        ${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}
+        ${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}
+      </div>
+      <${OtherViews} id=${state.id} not="posts" />
+    `}
+    ${!last && !state.busy && !state.error && html`
+      <${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
 }
 
 const rounded = (value) => (value === null ? null : Math.round(value));
@@ -120,16 +266,83 @@ const rounded = (value) => (value === null ? null : Math.round(value));
 export function MetricsView({ query }) {
   const given = query.days ?? "30";
   const [days, setDays] = useState(given);
-  const read = async (id, value) => (await request(PATHS.metrics, { query: { sec_user_id: id, days: value }, isShown: true })).data;
-  const [state, run] = useAccount(query, "metrics", read, { name: "days", given, usual: "30", value: days, set: setDays });
+  const read = async (id, value) =>
+    (await request(PATHS.metrics, { query: { sec_user_id: id, days: value }, isShown: true })).data;
+  const [state, run] = useAccount(query, "metrics", read, {
+    name: "days",
+    given,
+    usual: "30",
+    value: days,
+    set: setDays,
+  });
   const found = state.data;
-  return html`<${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
-    <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read"><div class="grid"><${TextField} type="number" label=${t("metrics.days")} value=${days} onInput=${setDays} min="1" max="365" hint="1 – 365" /></div><//>
-    <${ErrorNote} error=${state.error} />${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${found && html`<${Card} title=${html`<${Foreign} text=${found.nickname} none=${found.sec_user_id} />`} aside=${html`<span class="small soft">${day(found.window_start)} – ${day(found.window_end)}</span>`}>
-      <${Figures} items=${[[t("stat.followers"), count(found.follower_count)], [t("stat.total_likes"), count(found.total_favorited)], [t("metrics.average"), count(rounded(found.average_digg_count))], [t("metrics.median"), count(rounded(found.median_digg_count))], [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })]]} />
-      ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
-      ${found.top_video && html`<div class="stack tight"><h3>${t("metrics.top")}</h3><p><${VideoCell} video=${found.top_video} /></p><${Bars} label=${t("metrics.top")} items=${[["digg_count", "stat.likes"], ["comment_count", "stat.comments"], ["collect_count", "stat.collects"], ["share_count", "stat.shares"]].map(([key, name]) => ({ key, name: t(name), value: found.top_video.statistics?.[key], shown: compact(found.top_video.statistics?.[key]) }))} /></div>`}
-      ${found.analyzed_count > 0 && html`<p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>`}<div class="row apart"><${OtherViews} id=${state.id} not="metrics" /><${ExportMenu} source=${address(PATHS.metrics, { sec_user_id: state.id, days: found.days })} table="metrics" /></div><//>`}
-    ${!found && !state.busy && !state.error && html`<${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>`}<${Raw} />`;
+  return html`
+    <${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read">
+      <div class="grid">
+        <${TextField}
+          type="number"
+          label=${t("metrics.days")}
+          value=${days}
+          onInput=${setDays}
+          min="1"
+          max="365"
+          hint="1 – 365"
+        />
+      </div>
+    <//>
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${found && html`
+      <${Card}
+        title=${html`<${Foreign} text=${found.nickname} none=${found.sec_user_id} />`}
+        aside=${html`<span class="small soft">${day(found.window_start)} – ${day(found.window_end)}</span>`}
+      >
+        <${Figures}
+          items=${[
+            [t("stat.followers"), count(found.follower_count)],
+            [t("stat.total_likes"), count(found.total_favorited)],
+            [t("metrics.average"), count(rounded(found.average_digg_count))],
+            [t("metrics.median"), count(rounded(found.median_digg_count))],
+            [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })],
+          ]}
+        />
+        ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
+        ${found.top_video && html`
+          <div class="stack tight">
+            <h3>${t("metrics.top")}</h3>
+            <p><${VideoCell} video=${found.top_video} /></p>
+            <${Bars}
+              label=${t("metrics.top")}
+              items=${[
+                ["digg_count", "stat.likes"],
+                ["comment_count", "stat.comments"],
+                ["collect_count", "stat.collects"],
+                ["share_count", "stat.shares"],
+              ].map(([key, name]) => ({
+                key,
+                name: t(name),
+                value: found.top_video.statistics?.[key],
+                shown: compact(found.top_video.statistics?.[key]),
+              }))}
+            />
+          </div>
+        `}
+        ${found.analyzed_count > 0 && html`
+          <p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>
+        `}
+        <div class="row apart">
+          <${OtherViews} id=${state.id} not="metrics" />
+          <${ExportMenu}
+            source=${address(PATHS.metrics, { sec_user_id: state.id, days: found.days })}
+            table="metrics"
+          />
+        </div>
+      <//>
+    `}
+    ${!found && !state.busy && !state.error && html`
+      <${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
 }

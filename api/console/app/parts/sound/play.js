@@ -12,7 +12,10 @@ let asked = 0; // the number of the last wish: what an earlier one has loaded is
 
 function stop() {
   asked += 1;
-  if (sound) { sound.pause(); URL.revokeObjectURL(sound.src); }
+  if (sound) {
+    sound.pause();
+    URL.revokeObjectURL(sound.src);
+  }
   sound = null;
   playing.value = null;
 }
@@ -48,5 +51,16 @@ addEventListener("hashchange", stop);
 
 export function PlayButton({ id }) {
   const isPlaying = playing.value === id;
-  return html`<button type="button" class="button icon little plain" aria-pressed=${String(isPlaying)} aria-label=${t(isPlaying ? "play.stop" : "play.start")} title=${t(isPlaying ? "play.stop" : "play.start")} onClick=${() => (isPlaying ? stop() : play(id))}><${Icon} name=${isPlaying ? "pause" : "play"} /></button>`;
+  return html`
+    <button
+      type="button"
+      class="button icon little plain"
+      aria-pressed=${String(isPlaying)}
+      aria-label=${t(isPlaying ? "play.stop" : "play.start")}
+      title=${t(isPlaying ? "play.stop" : "play.start")}
+      onClick=${() => (isPlaying ? stop() : play(id))}
+    >
+      <${Icon} name=${isPlaying ? "pause" : "play"} />
+    </button>
+  `;
 }

@@ -75,7 +75,8 @@ class Deck {
   }
 
   select(live) {
-    for (const node of this.nodes) node.gain.gain.setTargetAtTime(node.role === live ? 1 : 0, this.context.currentTime, FADE_S);
+    for (const node of this.nodes)
+      node.gain.gain.setTargetAtTime(node.role === live ? 1 : 0, this.context.currentTime, FADE_S);
   }
 
   get position() {
@@ -84,7 +85,14 @@ class Deck {
 
   stop() {
     this.run += 1;
-    for (const node of this.nodes) { node.source.onended = null; try { node.source.stop(); } catch { /* it has already ended */ } }
+    for (const node of this.nodes) {
+      node.source.onended = null;
+      try {
+        node.source.stop();
+      } catch {
+        /* it has already ended */
+      }
+    }
     this.nodes = [];
   }
 
@@ -117,16 +125,33 @@ export function Player({ reference, candidate, speed, semitones = null, isSure =
   useEffect(() => {
     let deck = null;
     let isGone = false;
-    Promise.all([decode(reference), decode(candidate)]).then(([one, two]) => {
-      if (isGone) return;
-      deck = new Deck({ reference: one, candidate: two });
-      setState({ pair, deck });
-    }, (error) => { if (!isGone) setState({ pair, error }); });
-    return () => { isGone = true; deck?.close(); };
+    Promise.all([decode(reference), decode(candidate)]).then(
+      ([one, two]) => {
+        if (isGone) return;
+        deck = new Deck({ reference: one, candidate: two });
+        setState({ pair, deck });
+      },
+      (error) => {
+        if (!isGone) setState({ pair, error });
+      },
+    );
+    return () => {
+      isGone = true;
+      deck?.close();
+    };
   }, [pair]);
   if (state.pair !== pair) return html`<${Loading} rows=${2} text=${t("player.loading")} />`;
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  return html`<${Lanes} key=${pair} isSure=${isSure} deck=${state.deck} semitones=${semitones} starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }} speed=${speed} />`;
+  return html`
+    <${Lanes}
+      key=${pair}
+      isSure=${isSure}
+      deck=${state.deck}
+      semitones=${semitones}
+      starts=${{ reference: reference?.start_s ?? 0, candidate: candidate?.start_s ?? 0 }}
+      speed=${speed}
+    />
+  `;
 }
 
 function Lanes({ deck, starts, speed, semitones, isSure }) {
@@ -135,46 +160,137 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
   const [isPlaying, setPlaying] = useState(false);
   const [at, setAt] = useState(0);
   const [isUndone, setUndone] = useState(isSure && speed !== 1);
-  const undone = useMemo(() => deck.sounds.candidate && speed !== 1 && undo(deck.sounds.candidate, speed, semitones), [deck, speed, semitones]);
+  const undone = useMemo(
+    () => deck.sounds.candidate && speed !== 1 && undo(deck.sounds.candidate, speed, semitones),
+    [deck, speed, semitones],
+  );
   deck.undone = isUndone ? undone : null;
   useEffect(() => {
     if (!isPlaying) return undefined;
     let frame = requestAnimationFrame(function step() {
       setAt(deck.position);
-      if (deck.position >= deck.length) { deck.stop(); deck.from = 0; setPlaying(false); return; }
+      if (deck.position >= deck.length) {
+        deck.stop();
+        deck.from = 0;
+        setPlaying(false);
+        return;
+      }
       frame = requestAnimationFrame(step);
     });
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, deck]);
-  const begin = (from = at >= deck.length - 0.05 ? 0 : at) => { deck.play(live, from).then((isHeard) => { if (isHeard) setPlaying(true); }); setAt(from); };
-  const pause = () => { deck.from = deck.position; deck.stop(); setPlaying(false); };
-  const choose = (role) => { setLive(role); deck.select(role); };
-  const jump = (to) => { if (isPlaying) begin(to); else { deck.from = to; setAt(to); } };
-  useLayoutEffect(() => { // X switches wherever the reader is on the page, but in a text; heard from the first frame on
+  const begin = (from = at >= deck.length - 0.05 ? 0 : at) => {
+    deck.play(live, from).then((isHeard) => {
+      if (isHeard) setPlaying(true);
+    });
+    setAt(from);
+  };
+  const pause = () => {
+    deck.from = deck.position;
+    deck.stop();
+    setPlaying(false);
+  };
+  const choose = (role) => {
+    setLive(role);
+    deck.select(role);
+  };
+  const jump = (to) => {
+    if (isPlaying) begin(to);
+    else {
+      deck.from = to;
+      setAt(to);
+    }
+  };
+  useLayoutEffect(() => {
+    // X switches wherever the reader is on the page, but in a text; heard from the first frame on
     const keys = (event) => {
       const isTyping = event.target.matches?.("textarea, select, input:not([type=range], [type=checkbox])");
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      if (event.key.toLowerCase() === "x" && isPlain && !isTyping && present.length > 1) choose(live === "reference" ? "candidate" : "reference");
+      if (event.key.toLowerCase() === "x" && isPlain && !isTyping && present.length > 1)
+        choose(live === "reference" ? "candidate" : "reference");
     };
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
   }, [live]);
-  return html`<div class="player">
-    <div class="row"><button type="button" class="button main-act" onClick=${() => (isPlaying ? pause() : begin())}><${Icon} name=${isPlaying ? "pause" : "play"} />${t(isPlaying ? "player.pause" : "player.play")}</button>
-      ${present.length > 1 && html`<${Segment} label=${t("player.switch")} options=${[["reference", `A · ${t("evidence.reference")}`], ["candidate", `B · ${t("evidence.candidate")}`]]} value=${live} onChange=${choose} />`}
-      <span class="small soft num">${decimal(at, 1)} / ${decimal(deck.length, 1)} s</span></div>
-    ${present.map((role) => html`<${Lane} key=${role} role=${role} buffer=${deck.sound(role)} start=${starts[role]} share=${deck.length ? at / deck.length : 0} span=${deck.sound(role).duration / deck.rate(role) / deck.length} isLive=${role === live} onJump=${(share) => jump(share * deck.length)} />`)}
-    <label class="field"><span class="label">${t("player.position")}</span><input type="range" min="0" max=${deck.length.toFixed(2)} step="0.1" value=${at} onInput=${(event) => jump(Number(event.currentTarget.value))} style=${{ accentColor: "var(--accent)" }} /></label>
-    ${speed !== 1 && html`<${CheckField} label=${t("player.undo", { factor: speed.toFixed(2) })} value=${isUndone} onChange=${(value) => { pause(); setUndone(value); }} />`}
-    ${present.length > 1 && html`<p class="small soft">${t("player.note")}</p>`}</div>`;
+  return html`
+    <div class="player">
+      <div class="row">
+        <button type="button" class="button main-act" onClick=${() => (isPlaying ? pause() : begin())}>
+          <${Icon} name=${isPlaying ? "pause" : "play"} />
+          ${t(isPlaying ? "player.pause" : "player.play")}
+        </button>
+        ${present.length > 1 && html`
+          <${Segment}
+            label=${t("player.switch")}
+            options=${[
+              ["reference", `A · ${t("evidence.reference")}`],
+              ["candidate", `B · ${t("evidence.candidate")}`],
+            ]}
+            value=${live}
+            onChange=${choose}
+          />
+        `}
+        <span class="small soft num">${decimal(at, 1)} / ${decimal(deck.length, 1)} s</span>
+      </div>
+      ${present.map((role) => html`
+        <${Lane}
+          key=${role}
+          role=${role}
+          buffer=${deck.sound(role)}
+          start=${starts[role]}
+          share=${deck.length ? at / deck.length : 0}
+          span=${deck.sound(role).duration / deck.rate(role) / deck.length}
+          isLive=${role === live}
+          onJump=${(share) => jump(share * deck.length)}
+        />
+      `)}
+      <label class="field">
+        <span class="label">${t("player.position")}</span>
+        <input
+          type="range"
+          min="0"
+          max=${deck.length.toFixed(2)}
+          step="0.1"
+          value=${at}
+          onInput=${(event) => jump(Number(event.currentTarget.value))}
+          style=${{ accentColor: "var(--accent)" }}
+        />
+      </label>
+      ${speed !== 1 && html`
+        <${CheckField}
+          label=${t("player.undo", { factor: speed.toFixed(2) })}
+          value=${isUndone}
+          onChange=${(value) => {
+            pause();
+            setUndone(value);
+          }}
+        />
+      `}
+      ${present.length > 1 && html`<p class="small soft">${t("player.note")}</p>`}
+    </div>
+  `;
 }
 
 function Lane({ role, buffer, start, share, span, isLive, onJump }) {
   const canvas = useRef(null);
   const shown = theme.value;
-  useEffect(() => { draw(canvas.current, buffer, share, span, isLive); }, [buffer, share, span, isLive, shown]);
-  const press = (event) => { const box = event.currentTarget.getBoundingClientRect(); onJump(Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))); };
-  return html`<div class="lane" data-live=${String(isLive)}><span class="label small">${role === "reference" ? "A" : "B"} · ${t(`evidence.${role}`)} <span class="soft">${t("player.from", { second: decimal(start, 1) })}</span></span><canvas ref=${canvas} onPointerDown=${press} aria-hidden="true"></canvas></div>`;
+  useEffect(() => {
+    draw(canvas.current, buffer, share, span, isLive);
+  }, [buffer, share, span, isLive, shown]);
+  const press = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    onJump(Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)));
+  };
+  return html`
+    <div class="lane" data-live=${String(isLive)}>
+      <span class="label small">
+        ${role === "reference" ? "A" : "B"} ·${" "}
+        ${t(`evidence.${role}`)}${" "}
+        <span class="soft">${t("player.from", { second: decimal(start, 1) })}</span>
+      </span>
+      <canvas ref=${canvas} onPointerDown=${press} aria-hidden="true"></canvas>
+    </div>
+  `;
 }
 
 const known = new WeakMap(); // peaks per buffer
@@ -183,7 +299,10 @@ function draw(canvas, buffer, share, span, isLive) {
   const width = Math.round(canvas.clientWidth * ratio);
   const height = Math.round(canvas.clientHeight * ratio);
   if (!width || !height) return;
-  if (canvas.width !== width || canvas.height !== height) { canvas.width = width; canvas.height = height; }
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
   const columns = Math.max(1, Math.floor(canvas.clientWidth / 3));
   if (known.get(buffer)?.length !== columns) known.set(buffer, peaks(buffer.getChannelData(0), columns));
   const style = getComputedStyle(canvas);

@@ -36,7 +36,10 @@ function closest(samples, follows, wanted, reach, length) {
   for (let place = Math.max(0, wanted - reach); place <= wanted + reach; place += 1) {
     let sum = 0;
     for (let n = 0; n < length; n += STEP) sum += (samples[place + n] ?? 0) * (samples[follows + n] ?? 0);
-    if (sum > most) { most = sum; best = place; }
+    if (sum > most) {
+      most = sum;
+      best = place;
+    }
   }
   return best;
 }

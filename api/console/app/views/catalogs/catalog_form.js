@@ -26,7 +26,10 @@ export function CatalogForm({ name, onStored, onImported }) {
     const [chosen] = event.currentTarget.files;
     file.current.value = ""; // the same file can be chosen again
     if (!chosen) return;
-    if (chosen.size > MOST_BYTES) { notify(t("catalog.file_large")); return; }
+    if (chosen.size > MOST_BYTES) {
+      notify(t("catalog.file_large"));
+      return;
+    }
     const text = await textOf(chosen);
     if (text !== null) setField("text")(text);
   };
@@ -37,7 +40,8 @@ export function CatalogForm({ name, onStored, onImported }) {
       setState({ fault: quoted === null ? t("catalog.no_lines") : t("catalog.quote_open", { line: count(quoted) }) });
       return;
     }
-    const report = { added: 0, updated: 0, duplicates: 0, problems: [] }; // of what was stored, also if a later part is refused
+    // of what was stored, also if a later part is refused
+    const report = { added: 0, updated: 0, duplicates: 0, problems: [] };
     setState({ busy: true });
     try {
       await sendParts(given, lines, report);
@@ -52,17 +56,89 @@ export function CatalogForm({ name, onStored, onImported }) {
     else onImported(given.name);
   };
   const { report, fault } = state;
-  return html`<form class="stack" onSubmit=${send}><div class="grid">
-      <${TextField} label=${t("reference.name")} value=${given.name} onInput=${setField("name")} pattern="[a-z0-9][a-z0-9_\\-]*" maxlength="64" hint=${t("watchlist.name_hint")} required />
-      <${TextField} type="number" label=${t("catalog.tracks_per_day")} value=${given.tracks} onInput=${setField("tracks")} min="0" hint=${t("catalog.empty_keeps")} />
-      <${TextField} type="number" label=${t("catalog.fresh_days")} value=${given.days} onInput=${setField("days")} min="1" hint=${t("catalog.empty_keeps")} /></div>
-    <div class="field"><label for=${id}>${t("catalog.lines")}</label><textarea id=${id} rows="6" value=${given.text} onInput=${(event) => setField("text")(event.currentTarget.value)} required></textarea><span class="hint">${t("catalog.lines_hint")}</span></div>
-    <div class="row"><input class="hidden" type="file" accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain" ref=${file} tabindex="-1" aria-label=${t("catalog.file")} onChange=${open} /><button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
-      <button type="submit" class="button main-act" disabled=${state.busy}>${t("catalog.import")}</button></div>
-    ${fault && html`<p class="fault" role="alert">${fault}</p>`}<${ErrorNote} error=${state.error} />
-    ${report && html`<div role="status" class="small"><p>${t("catalog.outcome", { added: count(report.added), updated: count(report.updated), duplicates: count(report.duplicates), problems: count(report.problems.length) })}</p>
-      ${report.problems.length > 0 && html`<ul class="list">${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`<li key=${one.line}>${t("catalog.line", { line: count(one.line) })} <${Foreign} text=${one.input ?? ""} none="" /> <span class="soft">${t(`catalog.problem.${one.reason}`)}</span></li>`)}</ul>
-        <button type="button" class="button little" onClick=${() => onImported(given.name)}>${t("catalog.go_on")}</button>`}</div>`}</form>`;
+  return html`
+    <form class="stack" onSubmit=${send}>
+      <div class="grid">
+        <${TextField}
+          label=${t("reference.name")}
+          value=${given.name}
+          onInput=${setField("name")}
+          pattern="[a-z0-9][a-z0-9_\\-]*"
+          maxlength="64"
+          hint=${t("watchlist.name_hint")}
+          required
+        />
+        <${TextField}
+          type="number"
+          label=${t("catalog.tracks_per_day")}
+          value=${given.tracks}
+          onInput=${setField("tracks")}
+          min="0"
+          hint=${t("catalog.empty_keeps")}
+        />
+        <${TextField}
+          type="number"
+          label=${t("catalog.fresh_days")}
+          value=${given.days}
+          onInput=${setField("days")}
+          min="1"
+          hint=${t("catalog.empty_keeps")}
+        />
+      </div>
+      <div class="field">
+        <label for=${id}>${t("catalog.lines")}</label>
+        <textarea
+          id=${id}
+          rows="6"
+          value=${given.text}
+          onInput=${(event) => setField("text")(event.currentTarget.value)}
+          required
+        ></textarea>
+        <span class="hint">${t("catalog.lines_hint")}</span>
+      </div>
+      <div class="row">
+        <input
+          class="hidden"
+          type="file"
+          accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain"
+          ref=${file}
+          tabindex="-1"
+          aria-label=${t("catalog.file")}
+          onChange=${open}
+        />
+        <button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
+        <button type="submit" class="button main-act" disabled=${state.busy}>${t("catalog.import")}</button>
+      </div>
+      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+      <${ErrorNote} error=${state.error} />
+      ${report && html`
+        <div role="status" class="small">
+          <p>
+            ${t("catalog.outcome", {
+              added: count(report.added),
+              updated: count(report.updated),
+              duplicates: count(report.duplicates),
+              problems: count(report.problems.length),
+            })}
+          </p>
+          ${report.problems.length > 0 && html`
+            <ul class="list">
+              ${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`
+                <li key=${one.line}>
+                  ${t("catalog.line", { line: count(one.line) })}${" "}
+                  <${Foreign} text=${one.input ?? ""} none="" />${" "}
+                  <span class="soft">${t(`catalog.problem.${one.reason}`)}</span>
+                </li>
+              `)}
+            </ul>
+            <button type="button" class="button little" onClick=${() => onImported(given.name)}>
+              ${t("catalog.go_on")}
+            </button>
+          `}
+        </div>
+      `}
+    </form>
+  `;
 }
 
 // Text of a table; a spreadsheet as CSV. Null if it cannot be read: a notice says why.
@@ -86,10 +162,16 @@ function decoded(data) {
 
 // Sends the lines in parts and counts in `report` what became of them.
 async function sendParts({ name, tracks, days }, lines, report) {
-  const settings = { ...(tracks !== "" && { tracks_per_day: Number(tracks) }), ...(days !== "" && { fresh_days: Number(days) }) };
+  const settings = {
+    ...(tracks !== "" && { tracks_per_day: Number(tracks) }),
+    ...(days !== "" && { fresh_days: Number(days) }),
+  };
   for (let at = 0; at < lines.length; at += PART) {
     const rows = lines.slice(at, at + PART).map(({ values }) => values);
-    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, { method: "POST", body: { rows, first_line: at + 1, ...settings } });
+    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, {
+      method: "POST",
+      body: { rows, first_line: at + 1, ...settings },
+    });
     report.added += data.new_count;
     report.updated += data.updated_count;
     report.duplicates += data.duplicates.length;

@@ -5,7 +5,27 @@ import { isTrack } from "../../parts/track_file.js";
 
 const DELIMITERS = [",", ";", "\t"];
 const TRACK = "track";
-const HEADERS = new Set([TRACK, "input", "music_id", "link", "url", "video", "id", "音乐id", "链接", "label", "title", "name", "song", "歌名", "artist", "artists", "歌手", "priority", "优先级"]);
+const HEADERS = new Set([
+  TRACK,
+  "input",
+  "music_id",
+  "link",
+  "url",
+  "video",
+  "id",
+  "音乐id",
+  "链接",
+  "label",
+  "title",
+  "name",
+  "song",
+  "歌名",
+  "artist",
+  "artists",
+  "歌手",
+  "priority",
+  "优先级",
+]);
 const isFilled = (value) => value.trim() !== "";
 
 // Lines as {number, values by column}, and `open`: the line of a quotation mark that is not closed, else null.
@@ -14,10 +34,17 @@ export function tableLines(text) {
   const { rows, open } = rowsOf(plain);
   const filled = rows.filter(({ cells }) => cells.some(isFilled));
   const first = filled[0]?.cells ?? [];
-  if (first.some((name) => HEADERS.has(name.trim().toLowerCase().replaceAll(" ", "_")))) return { lines: named(filled.slice(1), columnsOf(first)), open };
+  if (first.some((name) => HEADERS.has(name.trim().toLowerCase().replaceAll(" ", "_"))))
+    return { lines: named(filled.slice(1), columnsOf(first)), open };
   const isRow = first.length > 1 && isTrack(first[0]) && !/\s/.test(first[0].trim());
   if (isRow) return { lines: named(filled, [TRACK]), open };
-  return { lines: plain.split("\n").map((line, at) => ({ number: at + 1, values: { [TRACK]: line } })).filter(({ values }) => isFilled(values[TRACK])), open: null };
+  return {
+    lines: plain
+      .split("\n")
+      .map((line, at) => ({ number: at + 1, values: { [TRACK]: line } }))
+      .filter(({ values }) => isFilled(values[TRACK])),
+    open: null,
+  };
 }
 
 // Rows as {number, cells}, with quotation marks as spreadsheets write them; a value in them may span lines.
@@ -26,13 +53,19 @@ function rowsOf(text) {
   const delimiter = DELIMITERS.reduce((most, one) => (first.split(one).length > first.split(most).length ? one : most));
   const rows = [];
   let [number, line, cells, cell, isQuoted, isBegun] = [1, 1, [], "", false, false];
-  const endCell = () => { cells.push(cell); [cell, isBegun] = ["", false]; };
+  const endCell = () => {
+    cells.push(cell);
+    [cell, isBegun] = ["", false];
+  };
   for (let at = 0; at < text.length; at += 1) {
     const sign = text[at];
     if (sign === "\n") line += 1;
     if (isQuoted) {
       if (sign !== '"') cell += sign;
-      else if (text[at + 1] === '"') { cell += sign; at += 1; } else isQuoted = false;
+      else if (text[at + 1] === '"') {
+        cell += sign;
+        at += 1;
+      } else isQuoted = false;
     } else if (sign === '"' && !isBegun) [isQuoted, isBegun] = [true, true];
     else if (sign === delimiter) endCell();
     else if (sign === "\n") {
@@ -62,5 +95,10 @@ function columnsOf(header) {
 }
 
 function named(rows, names) {
-  return rows.map(({ number, cells }) => ({ number, values: Object.fromEntries(cells.map((value, at) => [nameOf(names, at), value]).filter(([, value]) => isFilled(value))) }));
+  return rows.map(({ number, cells }) => ({
+    number,
+    values: Object.fromEntries(
+      cells.map((value, at) => [nameOf(names, at), value]).filter(([, value]) => isFilled(value)),
+    ),
+  }));
 }

@@ -24,15 +24,32 @@ export function ComparedVideo({ id, musicId, video }) {
   const address = safeLink(video?.share_url);
   const isSong = video && !video.sec_uid; // of the music service: the cover is that of the track
   const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
-  return html`<span class="with-picture"><${Picture} kind=${isSong ? "track" : "video"} id=${isSong ? musicId : video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
-    <div class="tiny soft">${video?.sec_uid ? html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> ` : video?.nickname && html`<${Foreign} text=${video.nickname} /> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
+  return html`
+    <span class="with-picture">
+      <${Picture} kind=${isSong ? "track" : "video"} id=${isSong ? musicId : video && id} name=${video?.desc} />
+      <span>
+        ${address ? html`
+          <a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>
+        ` : caption}
+        <div class="tiny soft">
+          ${video?.sec_uid ? html`
+            <a href=${link(["profile"], { id: video.sec_uid })}>
+              <${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} />
+            </a>${" "}
+          ` : video?.nickname && html`<${Foreign} text=${video.nickname} />${" "}`}
+          <span class="mono">♪ ${musicId}</span>
+        </div>
+      </span>
+    </span>
+  `;
 }
 
 const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
 // The pair of each candidate that decided: the stronger verdict, then the higher score.
 export function bestPairs(pairs) {
   const best = new Map();
-  const isBetter = (one, other) => STRENGTH[one.verdict] - STRENGTH[other.verdict] || (one.score ?? 0) - (other.score ?? 0);
+  const isBetter = (one, other) =>
+    STRENGTH[one.verdict] - STRENGTH[other.verdict] || (one.score ?? 0) - (other.score ?? 0);
   for (const pair of pairs) {
     const known = best.get(pair.candidate_aweme_id);
     if (!known || isBetter(pair, known) > 0) best.set(pair.candidate_aweme_id, pair);
@@ -48,24 +65,130 @@ export function Comparisons({ job, query }) {
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
   useEffect(() => {
     const stopping = new AbortController();
-    request(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons, videos: envelope.data.videos }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(source, { signal: stopping.signal }).then(
+      (envelope) => setState({ pairs: envelope.data.comparisons, videos: envelope.data.videos }),
+      (error) => {
+        if (error.name !== "AbortError") setState({ error });
+      },
+    );
     return () => stopping.abort();
   }, [source]);
   if (state.error) return html`<${ErrorNote} error=${state.error} />`;
   if (!state.pairs) return html`<${Loading} tall />`;
   if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
   const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
-  const rows = pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
-  const figure = (key, digits) => ({ key, label: t(`comparisons.${key}`), num: true, render: (row) => decimal(row[key], digits) });
+  const rows = pairs
+    .filter((pair) => !verdict || pair.verdict === verdict)
+    .sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+  const figure = (key, digits) => ({
+    key,
+    label: t(`comparisons.${key}`),
+    num: true,
+    render: (row) => decimal(row[key], digits),
+  });
   const columns = [
-    { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
-    { key: "candidate", label: t("col.candidate"), class: "cell-title", render: (row) => html`<${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} />` },
-    { key: "open", label: t("col.evidence"), class: "nowrap", render: (row) => html`<${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
-    figure("score", 3), figure("chroma_distance", 3), figure("mfcc_distance", 3), figure("overlap_s", 1),
-    { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
+    {
+      key: "verdict",
+      label: t("col.verdict"),
+      render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>`,
+    },
+    {
+      key: "candidate",
+      label: t("col.candidate"),
+      class: "cell-title",
+      render: (row) => html`
+        <${ComparedVideo}
+          id=${row.candidate_aweme_id}
+          musicId=${row.candidate_music_id}
+          video=${state.videos[row.candidate_aweme_id]}
+        />
+      `,
+    },
+    {
+      key: "open",
+      label: t("col.evidence"),
+      class: "nowrap",
+      render: (row) => html`
+        <${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
+      `,
+    },
+    figure("score", 3),
+    figure("chroma_distance", 3),
+    figure("mfcc_distance", 3),
+    figure("overlap_s", 1),
+    {
+      key: "reason",
+      label: t("col.reason"),
+      class: "cell-name",
+      render: (row) => html`
+        <span class="two-lines">
+          ${labelOf("reason", row.reason)}
+          ${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}
+        </span>
+      `,
+    },
   ];
-  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><${PlayButton} id=${row.comparison_id} /><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${labelOf("reason", row.reason)}</span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><div class="row">${rows.length < state.pairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}<${ExportMenu} source=${source} table="comparisons" label=${rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined} /></div></div>
-    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${Term} names=${Object.keys(VERDICTS)} /><${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
+  const card = (row) => html`
+    <span></span>
+    <div class="stack tight">
+      <div class="meta">
+        <span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span>
+        <span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span>
+        <${PlayButton} id=${row.comparison_id} />
+        <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
+      </div>
+      <div>
+        <${ComparedVideo}
+          id=${row.candidate_aweme_id}
+          musicId=${row.candidate_music_id}
+          video=${state.videos[row.candidate_aweme_id]}
+        />
+      </div>
+      <div class="meta"><span>${labelOf("reason", row.reason)}</span></div>
+    </div>
+  `;
+  return html`
+    <div class="row apart">
+      <p class="small soft">${t("comparisons.note")}</p>
+      <div class="row">
+        ${rows.length < state.pairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}
+        <${ExportMenu}
+          source=${source}
+          table="comparisons"
+          label=${
+            rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined
+          }
+        />
+      </div>
+    </div>
+    <div class="row" role="group" aria-label=${t("col.verdict")}>
+      ${["", ...Object.keys(VERDICTS)].map((name) => html`
+        <button
+          type="button"
+          key=${name}
+          class="button little"
+          aria-pressed=${String(verdict === name)}
+          onClick=${() => setVerdict(name)}
+        >
+          ${name ? t(`verdict.${name}`) : t("act.all")}${" "}
+          <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span>
+        </button>
+      `)}
+      <${Term} names=${Object.keys(VERDICTS)} />
+      <${CheckField}
+        label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })}
+        value=${isWhole}
+        onChange=${(isAll) => setPairsOf(isAll ? "all" : "")}
+      />
+    </div>
+    ${rows.length ? html`
+      <${Table}
+        rows=${rows}
+        columns=${columns}
+        keyOf=${(row) => row.comparison_id}
+        caption=${t("tab.comparisons")}
+        card=${card}
+      />
+    ` : html`<${Empty} title=${t("filter.none")} />`}
+  `;
 }

@@ -21,55 +21,211 @@ const stopKind = (reason) => termLabels.value.stop?.[reason]?.kind ?? "problem";
 
 function leftOut(row) {
   const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
-  return listed(reasons.map((reason) => t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) }))) || "—";
+  return (
+    listed(
+      reasons.map((reason) =>
+        t("coverage.left", { number: count(row[`left_${reason}`]), why: labelOf("left_out", reason) }),
+      ),
+    ) || "—"
+  );
 }
 
 // The limit of the random audit, and the drawn videos that carry the recording after all.
 function Audit({ audit }) {
   const found = audit.videos.filter((video) => video.verdict === "confirmed");
-  return html`<h2>${t("coverage.audit")}</h2>
-    <p>${audit.reason ? t("coverage.audit_none", { pool: count(audit.pool), why: labelOf("not_audited", audit.reason) }) : t("coverage.audit_sentence", { pool: count(audit.pool), share: decimal(100 * audit.upper_bound_share, 1), most: count(audit.upper_bound_count), confidence: decimal(100 * audit.confidence, 0), drawn: count(audit.drawn), compared: count(audit.compared), found: count(audit.found) })}</p>
-    ${found.length > 0 && html`<${PlainTable} rows=${found} keyOf=${(row) => row.aweme_id} caption=${t("coverage.audit")} columns=${[
-      { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
-      { key: "music_id", label: t("song.music_id"), class: "mono", render: (row) => row.music_id ?? "—" },
-      { key: "verdict", label: t("col.verdict"), class: "cell-words", render: (row) => labelOf("audit_verdict", row.verdict) }]} />
-    <p class="small">${t("coverage.audit_note")}</p>`}`;
+  return html`
+    <h2>${t("coverage.audit")}</h2>
+    <p>
+      ${
+        audit.reason
+          ? t("coverage.audit_none", { pool: count(audit.pool), why: labelOf("not_audited", audit.reason) })
+          : t("coverage.audit_sentence", {
+              pool: count(audit.pool),
+              share: decimal(100 * audit.upper_bound_share, 1),
+              most: count(audit.upper_bound_count),
+              confidence: decimal(100 * audit.confidence, 0),
+              drawn: count(audit.drawn),
+              compared: count(audit.compared),
+              found: count(audit.found),
+            })
+      }
+    </p>
+    ${found.length > 0 && html`
+      <${PlainTable}
+        rows=${found}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("coverage.audit")}
+        columns=${[
+          { key: "aweme_id", label: t("col.video"), class: "mono", render: (row) => row.aweme_id },
+          { key: "music_id", label: t("song.music_id"), class: "mono", render: (row) => row.music_id ?? "—" },
+          {
+            key: "verdict",
+            label: t("col.verdict"),
+            class: "cell-words",
+            render: (row) => labelOf("audit_verdict", row.verdict),
+          },
+        ]}
+      />
+      <p class="small">${t("coverage.audit_note")}</p>
+    `}
+  `;
 }
 
 function parameterText(name, value) {
   if (name === "sort_by") return labelOf("sort", value);
   if (typeof value === "boolean") return t(value ? "act.yes" : "act.no");
-  return Array.isArray(value) ? value.join(", ") || "—" : typeof value === "number" ? count(value) : value ?? "—";
+  return Array.isArray(value) ? value.join(", ") || "—" : typeof value === "number" ? count(value) : (value ?? "—");
 }
 
 export function Coverage({ job }) {
   const { coverage, discovery } = job.result;
   const history = discovery?.confirmed_graph_observation_history;
-  const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter((reason) => stopKind(reason) !== "end");
-  return html`<div class="note info"><h2>${t("coverage.sentence", { seen: count(job.result.confirmed_count) })} <${Term} names=${["coverage"]} /></h2>
-      <p>${stops.length ? t("coverage.stopped", { why: listed(stops.map((reason) => labelOf("stop", reason))) }) : t("coverage.ended")}</p>
-      <p class="small">${t("result.never_all")}</p></div>
+  const stops = [...new Set(coverage.sources.map((source) => source.stop_reason))].filter(
+    (reason) => stopKind(reason) !== "end",
+  );
+  return html`
+    <div class="note info">
+      <h2>${t("coverage.sentence", { seen: count(job.result.confirmed_count) })} <${Term} names=${["coverage"]} /></h2>
+      <p>
+        ${
+          stops.length
+            ? t("coverage.stopped", { why: listed(stops.map((reason) => labelOf("stop", reason))) })
+            : t("coverage.ended")
+        }
+      </p>
+      <p class="small">${t("result.never_all")}</p>
+    </div>
     ${coverage.estimates && html`<${Estimates} estimates=${coverage.estimates} />`}
     ${coverage.audit && html`<${Audit} audit=${coverage.audit} />`}
-    <div class="row apart"><h2>${t("coverage.sources")}</h2><${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" /></div>
-    <${PlainTable} rows=${coverage.sources} keyOf=${(row, at) => `${row.surface}${at}`} caption=${t("coverage.sources")} columns=${[
-      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
-      { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
-      { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
-      { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
-      { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-      ...(coverage.sources.some((row) => row.foreign_rows) ? [{ key: "foreign", label: t("col.foreign"), num: true, render: (row) => count(row.foreign_rows) }] : []),
-      { key: "stop", label: t("col.stop"), class: "cell-words", render: (row) => html`<span class="row"><${Badge} tone=${TONES[stopKind(row.stop_reason)] ?? "warn"}>${t(stopKind(row.stop_reason) === "end" ? "coverage.end" : "coverage.limit")}<//><span>${labelOf("stop", row.stop_reason)}</span></span>` }]} />
-    ${(coverage.list_genuine_share ?? []).map((list) => html`<p class="small" key=${list.music_id}>${t("coverage.genuine", { music: list.music_id, own: count(list.own_rows), rows: count(list.rows), heard: count(list.audio_rows) })} <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a></p>`)}
-    ${coverage.decisions?.length > 0 && html`<h2>${t("coverage.decisions")}</h2>
-    <${PlainTable} rows=${coverage.decisions} keyOf=${(row) => `${row.question} ${row.surface}`} caption=${t("coverage.decisions")} columns=${[
-      { key: "question", label: t("col.question"), class: "cell-name", render: (row) => labelOf("question", row.question) },
-      { key: "surface", label: t("col.source"), class: "cell-name", render: (row) => labelOf("surface", row.surface) },
-      { key: "answered", label: t("col.answered"), num: true, render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }) },
-      { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut }]} />`}
-    <p class="small">${coverage.not_reached.length ? t("coverage.not_reached", { number: count(coverage.not_reached.length) }) : t("coverage.all_reached")}</p>
-    ${history && html`<${Card} title=${t("coverage.history")}><p>${t("coverage.history_sentence", { runs: count(history.run_count), all: count(history.cumulative_confirmed_count), fresh: count(history.new_confirmed_count), first: moment(history.first_run_at) })}</p>
-      ${discovery.rounds?.length > 0 && html`<ul class="list small">${discovery.rounds.map((round) => html`<li key=${round.round}>${t("coverage.round", { at: round.round, number: count(round.new_confirmed_count), ids: count(round.music_ids.length) })}</li>`)}</ul>`}<//>`}
-    <${Card} title=${t("coverage.method")}>${dagsterPage() && html`<p class="small"><a href=${dagsterPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">${t("operator.run")}</a></p>`}<dl class="pairs"><dt>${t("coverage.algorithm")}</dt><dd class="mono">${job.result.algorithm}</dd><dt>${t("coverage.provider")}</dt><dd class="mono">${job.result.data_provider}</dd><dt>${t("coverage.made")}</dt><dd>${moment(job.result.created_at)}</dd>
-      ${Object.entries(job.parameters).map(([name, value]) => html`<dt key=${name} title=${name}>${t(`param.${name}`)}</dt><dd>${parameterText(name, value)}</dd>`)}</dl><//>`;
+    <div class="row apart">
+      <h2>${t("coverage.sources")}</h2>
+      <${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" />
+    </div>
+    <${PlainTable}
+      rows=${coverage.sources}
+      keyOf=${(row, at) => `${row.surface}${at}`}
+      caption=${t("coverage.sources")}
+      columns=${[
+        {
+          key: "surface",
+          label: t("col.source"),
+          class: "cell-name",
+          render: (row) => labelOf("surface", row.surface),
+        },
+        { key: "requests", label: t("fig.requests"), num: true, render: (row) => count(row.requests) },
+        { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
+        { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
+        { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
+        ...(coverage.sources.some((row) => row.foreign_rows)
+          ? [{ key: "foreign", label: t("col.foreign"), num: true, render: (row) => count(row.foreign_rows) }]
+          : []),
+        {
+          key: "stop",
+          label: t("col.stop"),
+          class: "cell-words",
+          render: (row) => html`
+            <span class="row">
+              <${Badge} tone=${TONES[stopKind(row.stop_reason)] ?? "warn"}>
+                ${t(stopKind(row.stop_reason) === "end" ? "coverage.end" : "coverage.limit")}
+              <//>
+              <span>${labelOf("stop", row.stop_reason)}</span>
+            </span>
+          `,
+        },
+      ]}
+    />
+    ${(coverage.list_genuine_share ?? []).map((list) => html`
+      <p class="small" key=${list.music_id}>
+        ${t("coverage.genuine", {
+          music: list.music_id,
+          own: count(list.own_rows),
+          rows: count(list.rows),
+          heard: count(list.audio_rows),
+        })}${" "}
+        <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a>
+      </p>
+    `)}
+    ${coverage.decisions?.length > 0 && html`
+      <h2>${t("coverage.decisions")}</h2>
+      <${PlainTable}
+        rows=${coverage.decisions}
+        keyOf=${(row) => `${row.question} ${row.surface}`}
+        caption=${t("coverage.decisions")}
+        columns=${[
+          {
+            key: "question",
+            label: t("col.question"),
+            class: "cell-name",
+            render: (row) => labelOf("question", row.question),
+          },
+          {
+            key: "surface",
+            label: t("col.source"),
+            class: "cell-name",
+            render: (row) => labelOf("surface", row.surface),
+          },
+          {
+            key: "answered",
+            label: t("col.answered"),
+            num: true,
+            render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }),
+          },
+          { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut },
+        ]}
+      />
+    `}
+    <p class="small">
+      ${
+        coverage.not_reached.length
+          ? t("coverage.not_reached", { number: count(coverage.not_reached.length) })
+          : t("coverage.all_reached")
+      }
+    </p>
+    ${history && html`
+      <${Card} title=${t("coverage.history")}>
+        <p>
+          ${t("coverage.history_sentence", {
+            runs: count(history.run_count),
+            all: count(history.cumulative_confirmed_count),
+            fresh: count(history.new_confirmed_count),
+            first: moment(history.first_run_at),
+          })}
+        </p>
+        ${discovery.rounds?.length > 0 && html`
+          <ul class="list small">
+            ${discovery.rounds.map((round) => html`
+              <li key=${round.round}>
+                ${t("coverage.round", {
+                  at: round.round,
+                  number: count(round.new_confirmed_count),
+                  ids: count(round.music_ids.length),
+                })}
+              </li>
+            `)}
+          </ul>
+        `}
+      <//>
+    `}
+    <${Card} title=${t("coverage.method")}>
+      ${dagsterPage() && html`
+        <p class="small">
+          <a href=${dagsterPage(`runs/${job.job_id}`)} target="_blank" rel="noopener noreferrer">
+            ${t("operator.run")}
+          </a>
+        </p>
+      `}
+      <dl class="pairs">
+        <dt>${t("coverage.algorithm")}</dt>
+        <dd class="mono">${job.result.algorithm}</dd>
+        <dt>${t("coverage.provider")}</dt>
+        <dd class="mono">${job.result.data_provider}</dd>
+        <dt>${t("coverage.made")}</dt>
+        <dd>${moment(job.result.created_at)}</dd>
+        ${Object.entries(job.parameters).map(([name, value]) => html`
+          <dt key=${name} title=${name}>${t(`param.${name}`)}</dt>
+          <dd>${parameterText(name, value)}</dd>
+        `)}
+      </dl>
+    <//>
+  `;
 }

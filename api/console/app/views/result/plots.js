@@ -18,11 +18,17 @@ export function spread(videos) {
     const bin = likes === null ? null : found.find((one) => likes >= one.low && likes < one.high);
     if (bin) bin.value += 1;
   }
-  return found.map((bin) => ({ ...bin, name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}` }));
+  return found.map((bin) => ({
+    ...bin,
+    name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}`,
+  }));
 }
 
 const MOST_MONTHS = 18;
-const before = (month) => { const [year, number] = month.split("-").map(Number); return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7); };
+const before = (month) => {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
+};
 
 // Months without a video are shown, too: a gap in time is a fact.
 function byMonth(videos) {
@@ -35,7 +41,8 @@ function byMonth(videos) {
   }
   const known = [...months.keys()].sort();
   const shown = [];
-  for (let month = known.at(-1); month >= known[0] && shown.length < MOST_MONTHS; month = before(month)) shown.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
+  for (let month = known.at(-1); month >= known[0] && shown.length < MOST_MONTHS; month = before(month))
+    shown.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
   return shown;
 }
 
@@ -51,13 +58,43 @@ export function Plots({ result }) {
   const likes = useMemo(() => spread(videos), [videos]);
   const months = useMemo(() => byMonth(videos), [videos]);
   if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
-  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: labelOf("link", kind), value: list.length, color: COLORS[at] }));
-  const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
-  const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
-  return html`${videos.length < result.confirmed_count && html`<p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>`}
-    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
-    <div class="grid two"><${Card} title=${t("plot.likes")}><${Bars} items=${likes} label=${t("plot.likes")} /><${NotDrawn} drawn=${likes} videos=${videos} /><//>
+  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({
+    key: kind,
+    name: labelOf("link", kind),
+    value: list.length,
+    color: COLORS[at],
+  }));
+  const accounts = [...result.account_summary.accounts]
+    .sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1))
+    .slice(0, 12)
+    .map((one) => ({
+      key: one.sec_uid,
+      name: html`<${Foreign} text=${one.nickname} />`,
+      value: one.linked_digg_count,
+      shown: compact(one.linked_digg_count),
+    }));
+  const linkOf = (video) =>
+    video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url);
+  return html`
+    ${videos.length < result.confirmed_count && html`
+      <p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>
+    `}
+    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}>
+      <${Graph} result=${result} linkOf=${linkOf} />
+    <//>
+    <div class="grid two">
+      <${Card} title=${t("plot.likes")}>
+        <${Bars} items=${likes} label=${t("plot.likes")} />
+        <${NotDrawn} drawn=${likes} videos=${videos} />
+      <//>
       <${Card} title=${t("plot.kinds")}><${Bars} items=${kinds} label=${t("plot.kinds")} /><//>
       <${Card} title=${t("plot.accounts")}><${Bars} items=${accounts} label=${t("plot.accounts")} /><//>
-      <${Card} title=${t("plot.months")}>${months.length ? html`<${Bars} items=${months} label=${t("plot.months")} />` : html`<p class="soft">${count(null)}</p>`}<${NotDrawn} drawn=${months} videos=${videos} /><//></div>`;
+      <${Card} title=${t("plot.months")}>
+        ${months.length
+          ? html`<${Bars} items=${months} label=${t("plot.months")} />`
+          : html`<p class="soft">${count(null)}</p>`}
+        <${NotDrawn} drawn=${months} videos=${videos} />
+      <//>
+    </div>
+  `;
 }

@@ -27,7 +27,9 @@ const LATER = {
 function Later({ name, ...props }) {
   const [Found, setFound] = useState(null);
   const [error, setError] = useState(null);
-  useEffect(() => { LATER[name]().then((found) => setFound(() => found), setError); }, [name]);
+  useEffect(() => {
+    LATER[name]().then((found) => setFound(() => found), setError);
+  }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
   return Found ? html`<${Found} ...${props} />` : html`<${Loading} tall />`;
 }
@@ -40,7 +42,8 @@ export function Result({ job, query }) {
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
   const tab = OLD_TABS[query.tab] ?? query.tab ?? first;
-  const choose = (name) => go(["job", job.job_id], { ...query, tab: name === first ? "" : name }); // Back returns to the tab before
+  // Back returns to the tab before
+  const choose = (name) => go(["job", job.job_id], { ...query, tab: name === first ? "" : name });
   const tabs = [
     !isByName && ["ranking", t("tab.ranking"), count(result.returned_count)],
     !isByName && ["accounts", t("tab.accounts"), count(result.unique_account_count)],
@@ -51,14 +54,21 @@ export function Result({ job, query }) {
     !isByName && ["comparisons", t("tab.comparisons")],
     ["coverage", t("tab.coverage")],
   ].filter(Boolean);
-  return html`<${Summary} result=${result} isByName=${isByName} job=${job} />
+  return html`
+    <${Summary} result=${result} isByName=${isByName} job=${job} />
     <${Tabs} tabs=${tabs} chosen=${tab} onChoose=${choose} label=${t("tab.label")} />
-    <${Panel} name=${tab}>${{
-      ranking: () => html`<${Ranking} job=${job} query=${query} viewed=${viewed} />`,
-      accounts: () => html`<${Accounts} job=${job} />`,
-      variants: () => html`<${Variants} viewed=${viewed} />`,
-      related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
-    }[tab]?.() ?? (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} result=${result} />`)}<//>`;
+    <${Panel} name=${tab}>
+      ${
+        {
+          ranking: () => html`<${Ranking} job=${job} query=${query} viewed=${viewed} />`,
+          accounts: () => html`<${Accounts} job=${job} />`,
+          variants: () => html`<${Variants} viewed=${viewed} />`,
+          related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
+        }[tab]?.() ??
+        (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} result=${result} />`)
+      }
+    <//>
+  `;
 }
 
 export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
@@ -67,7 +77,14 @@ export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 function estimateFigure({ estimates }) {
   if (!estimates) return null;
   const { point, interval_95: interval } = estimates.music_ids;
-  return point !== null && [t("fig.music_ids"), count(Math.round(point)), t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) }), html`<${Term} names=${["estimate"]} />`];
+  return (
+    point !== null && [
+      t("fig.music_ids"),
+      count(Math.round(point)),
+      t("fig.music_ids_note", { lower: count(interval[0]), upper: count(interval[1]) }),
+      html`<${Term} names=${["estimate"]} />`,
+    ]
+  );
 }
 
 function Summary({ result, isByName, job }) {
@@ -75,32 +92,100 @@ function Summary({ result, isByName, job }) {
   const related = result.search_related;
   const term = (name) => html`<${Term} names=${[name]} />`;
   const items = isByName
-    ? [[t("fig.related"), count(related.returned_count)], [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")], [t("fig.expanded"), count(related.expanded_candidate_count)], [t("fig.pages"), count(related.pagination.pages_fetched)]]
-    : [[t("fig.confirmed"), count(result.confirmed_count), history && t("fig.new", { number: count(history.new_confirmed_count) }), term("confirmed")], [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")], [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })], [t("fig.pool"), count(result.candidate_pool_size), "", term("candidate")], [t("fig.variants"), count(result.variants.count), t("fig.variants_note"), term("variant")], estimateFigure(result.coverage)];
-  return html`<div class="stack">
-    ${!isByName && result.music && html`<div class="row small"><${Picture} kind="track" id=${result.music_id} name=${result.music.title} /><span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span><span class="mono soft">${result.music_id}</span>${result.music.created_at && html`<span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>`}${result.music.born_with && html`<span class="soft">${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span></span>`}<a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a><a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a><${NotePad} kind="track" id=${result.music_id} /></div>`}
-    <${Figures} items=${items} />
-    ${isByName && html`<div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>`}
-    <${Notes} notes=${[...fewerNote(result, isByName), ...job.notes]} /></div>`;
+    ? [
+        [t("fig.related"), count(related.returned_count)],
+        [t("fig.high_relevance"), count(related.high_relevance_count), t("fig.high_relevance_note")],
+        [t("fig.expanded"), count(related.expanded_candidate_count)],
+        [t("fig.pages"), count(related.pagination.pages_fetched)],
+      ]
+    : [
+        [
+          t("fig.confirmed"),
+          count(result.confirmed_count),
+          history && t("fig.new", { number: count(history.new_confirmed_count) }),
+          term("confirmed"),
+        ],
+        [t("fig.accounts"), count(result.unique_account_count), t("fig.at_least")],
+        [t("fig.shown"), count(result.returned_count), t("fig.of_asked", { number: count(result.requested_count) })],
+        [t("fig.pool"), count(result.candidate_pool_size), "", term("candidate")],
+        [t("fig.variants"), count(result.variants.count), t("fig.variants_note"), term("variant")],
+        estimateFigure(result.coverage),
+      ];
+  return html`
+    <div class="stack">
+      ${!isByName && result.music && html`
+        <div class="row small">
+          <${Picture} kind="track" id=${result.music_id} name=${result.music.title} />
+          <span><${Foreign} text=${result.music.author} none=${t("track.no_author")} /></span>
+          <span class="mono soft">${result.music_id}</span>
+          ${result.music.created_at && html`
+            <span class="soft">${t("track.born", { day: day(result.music.created_at) })}</span>
+          `}
+          ${result.music.born_with && html`
+            <span class="soft">
+              ${t("track.born_with")} <span class="mono">${result.music.born_with.aweme_id}</span>
+            </span>
+          `}
+          <a href=${link(["time", "track", result.music_id])}>${t("track.over_time")}</a>
+          <a href=${link(["compare"], { ids: result.music_id })}>${t("track.compare")}</a>
+          <${NotePad} kind="track" id=${result.music_id} />
+        </div>
+      `}
+      <${Figures} items=${items} />
+      ${isByName && html`
+        <div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>
+      `}
+      <${Notes} notes=${[...fewerNote(result, isByName), ...job.notes]} />
+    </div>
+  `;
 }
 
 // Fewer rows than were asked for: the figures show it, the note says what to do.
 function fewerNote(result, isByName) {
   if (result.count_satisfied || isByName) return [];
   const got = { got: count(result.returned_count), asked: count(result.requested_count) };
-  return [{ type: "fewer", message: `${t("result.fewer", got)}. ${t("result.fewer_hint")}`, message_zh: `${t("result.fewer", got)}。${result.count_note_zh ?? t("result.fewer_hint")}` }];
+  return [
+    {
+      type: "fewer",
+      message: `${t("result.fewer", got)}. ${t("result.fewer_hint")}`,
+      message_zh: `${t("result.fewer", got)}。${result.count_note_zh ?? t("result.fewer_hint")}`,
+    },
+  ];
 }
 
 function Notes({ notes }) {
   if (!notes.length) return html`<p class="small soft">${t("result.never_all")}</p>`;
-  return html`<details class="fold small"><summary>${t("result.never_all")} ${t("result.notes", { number: count(notes.length) })}</summary>
-    <ul class="plain soft">${notes.map((note) => html`<li key=${note.type}><${Prose} text=${either(note.message, note.message_zh)} /></li>`)}</ul></details>`;
+  return html`
+    <details class="fold small">
+      <summary>${t("result.never_all")} ${t("result.notes", { number: count(notes.length) })}</summary>
+      <ul class="plain soft">
+        ${notes.map((note) => html`
+          <li key=${note.type}><${Prose} text=${either(note.message, note.message_zh)} /></li>
+        `)}
+      </ul>
+    </details>
+  `;
 }
 
 function Accounts({ job }) {
   const accounts = job.result.account_summary.accounts;
   const columns = [
-    { key: "name", label: t("col.account"), class: "cell-title", render: (row) => html`<span class="with-picture"><${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} /><span><a href=${link(["profile"], { id: row.sec_uid })}><${Foreign} text=${row.nickname} none=${row.sec_uid.slice(0, 18)} /></a><div class="tiny soft"><${Foreign} text=${row.unique_id} /></div></span></span>` },
+    {
+      key: "name",
+      label: t("col.account"),
+      class: "cell-title",
+      render: (row) => html`
+        <span class="with-picture">
+          <${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} />
+          <span>
+            <a href=${link(["profile"], { id: row.sec_uid })}>
+              <${Foreign} text=${row.nickname} none=${row.sec_uid.slice(0, 18)} />
+            </a>
+            <div class="tiny soft"><${Foreign} text=${row.unique_id} /></div>
+          </span>
+        </span>
+      `,
+    },
     { key: "linked", label: t("col.linked"), num: true, render: (row) => count(row.linked_video_count) },
     { key: "likes", label: t("col.linked_likes"), num: true, render: (row) => count(row.linked_digg_count) },
     { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.linked_comment_count) },
@@ -109,57 +194,208 @@ function Accounts({ job }) {
     { key: "followers", label: t("stat.followers"), num: true, render: (row) => count(row.follower_count) },
     { key: "total", label: t("stat.total_likes"), num: true, render: (row) => count(row.total_favorited) },
     { key: "works", label: t("stat.works"), num: true, render: (row) => count(row.aweme_count) },
-    { key: "top", label: t("col.top"), class: "cell-name", render: (row) => html`<span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>` },
+    {
+      key: "top",
+      label: t("col.top"),
+      class: "cell-name",
+      render: (row) => html`
+        <span class="two-lines"><${Foreign} text=${row.top_video?.desc} none=${row.top_video?.aweme_id} /></span>
+      `,
+    },
   ];
-  if (!accounts.length) return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
-  const card = (row) => html`<${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} /><div class="stack tight"><a href=${link(["profile"], { id: row.sec_uid })} class="one-line"><${Foreign} text=${row.nickname} none=${row.sec_uid} /></a><div class="meta"><span><${Foreign} text=${row.unique_id} /></span><span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span></div><div class="meta"><span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span><span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("accounts.note")}</p><${ExportMenu} source=${sourceOf(job)} table="accounts" /></div>
-    <${Table} rows=${accounts} columns=${columns} keyOf=${(row) => row.sec_uid} caption=${t("tab.accounts")} card=${card} />`;
+  if (!accounts.length)
+    return html`<${Empty} title=${t("accounts.empty")} icon="person">${t("accounts.empty_hint")}<//>`;
+  const card = (row) => html`
+    <${Picture} kind="account" id=${row.sec_uid} name=${row.nickname} />
+    <div class="stack tight">
+      <a href=${link(["profile"], { id: row.sec_uid })} class="one-line">
+        <${Foreign} text=${row.nickname} none=${row.sec_uid} />
+      </a>
+      <div class="meta">
+        <span><${Foreign} text=${row.unique_id} /></span>
+        <span>${t("col.linked")} <b>${count(row.linked_video_count)}</b></span>
+      </div>
+      <div class="meta">
+        <span>${t("stat.likes")} <b>${compact(row.linked_digg_count)}</b></span>
+        <span>${t("stat.followers")} <b>${compact(row.follower_count)}</b></span>
+      </div>
+    </div>
+  `;
+  return html`
+    <div class="row apart">
+      <p class="small soft">${t("accounts.note")}</p>
+      <${ExportMenu} source=${sourceOf(job)} table="accounts" />
+    </div>
+    <${Table}
+      rows=${accounts}
+      columns=${columns}
+      keyOf=${(row) => row.sec_uid}
+      caption=${t("tab.accounts")}
+      card=${card}
+    />
+  `;
 }
 
 function Variants({ viewed }) {
-  const { result: { variants }, view, source, error, change } = viewed;
+  const {
+    result: { variants },
+    view,
+    source,
+    error,
+    change,
+  } = viewed;
   if (!variants.count) return html`<${Empty} title=${t("variants.empty")}>${t("variants.empty_hint")}<//>`;
   const videos = view.isByBirth ? byBirth(variants.aweme_list) : variants.aweme_list;
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-    { key: "kind", label: t("col.kind"), render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.variant_kind)}<//>` },
+    {
+      key: "kind",
+      label: t("col.kind"),
+      render: (row) => html`<${Badge} tone="warn">${labelOf("variant", row.variant_kind)}<//>`,
+    },
     { key: "speed", label: t("col.speed"), num: true, render: (row) => `× ${row.speed?.toFixed(2) ?? "—"}` },
-    { key: "semitones", label: t("col.semitones"), num: true, render: (row) => (row.semitones === null ? "—" : (row.semitones > 0 ? "+" : "") + row.semitones.toFixed(1)) },
+    {
+      key: "semitones",
+      label: t("col.semitones"),
+      num: true,
+      render: (row) => (row.semitones === null ? "—" : (row.semitones > 0 ? "+" : "") + row.semitones.toFixed(1)),
+    },
     bornColumn(),
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
-    { key: "hear", label: t("col.evidence"), render: (row) => row.evidence && html`<${PlayButton} id=${row.evidence.comparison_id} /> <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>` },
+    {
+      key: "hear",
+      label: t("col.evidence"),
+      render: (row) =>
+        row.evidence && html`
+          <${PlayButton} id=${row.evidence.comparison_id} />${" "}
+          <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>
+        `,
+    },
   ];
-  return html`<div class="row apart"><p class="small soft">${t("variants.note")}</p><${ExportMenu} source=${source} table="variants" /></div>
-    <div class="row"><${ViralField} viewed=${viewed} /><span class="small soft" role="status">${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}</span><${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} /></div>
+  return html`
+    <div class="row apart">
+      <p class="small soft">${t("variants.note")}</p>
+      <${ExportMenu} source=${source} table="variants" />
+    </div>
+    <div class="row">
+      <${ViralField} viewed=${viewed} />
+      <span class="small soft" role="status">
+        ${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}
+      </span>
+      <${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} />
+    </div>
     <${ErrorNote} error=${error} />
-    ${videos.length ? html`<${Table} rows=${videos} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.variants")} order=${view.isByBirth ? BORN : view.sort_by} onOrder=${(order) => change({ isByBirth: order === BORN && !view.isByBirth })} card=${(row) => html`<${VideoCard} video=${row} />`} />` : html`<${Empty} title=${t("filter.none")} icon="search" />`}`;
+    ${videos.length ? html`
+      <${Table}
+        rows=${videos}
+        columns=${columns}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("tab.variants")}
+        order=${view.isByBirth ? BORN : view.sort_by}
+        onOrder=${(order) => change({ isByBirth: order === BORN && !view.isByBirth })}
+        card=${(row) => html`<${VideoCard} video=${row} />`}
+      />
+    ` : html`<${Empty} title=${t("filter.none")} icon="search" />`}
+  `;
 }
 
-const LEVELS = { exact_title: "good", music_id_corroborated: "good", conflicting_music_title: "warn", expanded_candidate: "" };
+const LEVELS = {
+  exact_title: "good",
+  music_id_corroborated: "good",
+  conflicting_music_title: "warn",
+  expanded_candidate: "",
+};
 function Related({ job, isByName, query }) {
   const related = job.result.search_related;
   const [level, setLevel] = useAddress(["job", job.job_id], query, "level");
   const rows = related.aweme_list.filter((video) => !level || video.search_relevance_level === level);
   const columns = [
     { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
-    { key: "level", label: t("col.relevance"), render: (row) => html`<${Badge} tone=${LEVELS[row.search_relevance_level] ?? ""}>${labelOf("relevance", row.search_relevance_level)}<//>` },
-    { key: "author", label: t("col.account"), class: "cell-name", render: (row) => html`<span class="one-line"><${Foreign} text=${row.author?.nickname} /></span>` },
+    {
+      key: "level",
+      label: t("col.relevance"),
+      render: (row) => html`
+        <${Badge} tone=${LEVELS[row.search_relevance_level] ?? ""}>
+          ${labelOf("relevance", row.search_relevance_level)}
+        <//>
+      `,
+    },
+    {
+      key: "author",
+      label: t("col.account"),
+      class: "cell-name",
+      render: (row) => html`<span class="one-line"><${Foreign} text=${row.author?.nickname} /></span>`,
+    },
     { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
     { key: "hot", label: t("stat.hot"), num: true, render: (row) => count(row.hot_score) },
     { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
-    !isByName && { key: "both", label: t("col.also"), render: (row) => (row.duplicate_with_returned_ranking ? t("act.yes") : "") },
+    !isByName && {
+      key: "both",
+      label: t("col.also"),
+      render: (row) => (row.duplicate_with_returned_ranking ? t("act.yes") : ""),
+    },
   ].filter(Boolean);
-  return html`<div class="row apart"><p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p><div class="row">${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}<${ExportMenu} source=${sourceOf(job)} table="search_related" label=${rows.length < related.aweme_list.length ? t("export.unfiltered", { number: count(related.aweme_list.length) }) : undefined} /></div></div>
-    <div class="row" role="group" aria-label=${t("col.relevance")}>${["", ...Object.keys(LEVELS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(level === name)} onClick=${() => setLevel(name)}>${name ? labelOf("relevance", name) : t("act.all")} <span class="soft">${count(name ? related.aweme_list.filter((video) => video.search_relevance_level === name).length : related.aweme_list.length)}</span></button>`)}</div>
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.aweme_id} caption=${t("tab.related")} card=${(row) => html`<${VideoCard} video=${row} />`} />` : related.aweme_list.length ? html`<${Empty} title=${t("filter.none")} icon="search" />` : html`<${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>`}
+  return html`
+    <div class="row apart">
+      <p class="small soft" style=${{ maxWidth: "70ch" }}>${t("related.note")}</p>
+      <div class="row">
+        ${rows.length < related.aweme_list.length && html`<${SaveRows} rows=${rows} name="related" />`}
+        <${ExportMenu}
+          source=${sourceOf(job)}
+          table="search_related"
+          label=${
+            rows.length < related.aweme_list.length
+              ? t("export.unfiltered", { number: count(related.aweme_list.length) })
+              : undefined
+          }
+        />
+      </div>
+    </div>
+    <div class="row" role="group" aria-label=${t("col.relevance")}>
+      ${["", ...Object.keys(LEVELS)].map((name) => html`
+        <button
+          type="button"
+          key=${name}
+          class="button little"
+          aria-pressed=${String(level === name)}
+          onClick=${() => setLevel(name)}
+        >
+          ${name ? labelOf("relevance", name) : t("act.all")}${" "}
+          <span class="soft">
+            ${count(
+              name
+                ? related.aweme_list.filter((video) => video.search_relevance_level === name).length
+                : related.aweme_list.length,
+            )}
+          </span>
+        </button>
+      `)}
+    </div>
+    ${rows.length ? html`
+      <${Table}
+        rows=${rows}
+        columns=${columns}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("tab.related")}
+        card=${(row) => html`<${VideoCard} video=${row} />`}
+      />
+    ` : related.aweme_list.length ? html`<${Empty} title=${t("filter.none")} icon="search" />` : html`
+      <${Empty} title=${t("related.empty")} icon="search">${t("related.empty_hint")}<//>
+    `}
     <h2>${t("related.terms")}</h2>
-    <${PlainTable} rows=${related.pagination.terms} keyOf=${(row) => row.term} caption=${t("related.terms")} columns=${[
-      { key: "term", label: t("col.term"), render: (row) => html`<${Foreign} text=${row.term} />` },
-      { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
-      { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
-      { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-      { key: "cursor", label: t("col.cursor"), num: true, render: (row) => count(row.last_cursor) },
-      { key: "stop", label: t("col.stop"), render: (row) => labelOf("stop", row.stop_reason) }]} />`;
+    <${PlainTable}
+      rows=${related.pagination.terms}
+      keyOf=${(row) => row.term}
+      caption=${t("related.terms")}
+      columns=${[
+        { key: "term", label: t("col.term"), render: (row) => html`<${Foreign} text=${row.term} />` },
+        { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
+        { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
+        { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
+        { key: "cursor", label: t("col.cursor"), num: true, render: (row) => count(row.last_cursor) },
+        { key: "stop", label: t("col.stop"), render: (row) => labelOf("stop", row.stop_reason) },
+      ]}
+    />
+  `;
 }

@@ -10,7 +10,9 @@ const written = (value) => (typeof value === "boolean" ? Number(value) : value);
 
 // The parts of an address for the view of a request, as far as it differs from `own`, that of the job.
 export function viewParts(asked, own = {}) {
-  return Object.fromEntries(Object.entries(PARTS).map(([part, name]) => [part, asked[name] === own[name] ? "" : written(asked[name])]));
+  return Object.fromEntries(
+    Object.entries(PARTS).map(([part, name]) => [part, asked[name] === own[name] ? "" : written(asked[name])]),
+  );
 }
 
 // Opens the job that answers a request: an earlier one, if its stored result does.
@@ -36,7 +38,11 @@ function viewOf(query, own) {
 export function useView(job, query) {
   const own = job.parameters;
   const view = viewOf(query, own);
-  const asked = Object.fromEntries(Object.values(PARTS).filter((name) => view[name] !== own[name]).map((name) => [name, view[name]]));
+  const asked = Object.fromEntries(
+    Object.values(PARTS)
+      .filter((name) => view[name] !== own[name])
+      .map((name) => [name, view[name]]),
+  );
   const isOwn = !Object.keys(asked).length;
   const source = address(`${PATHS.jobList}/${job.job_id}/ranking`, asked);
   const [other, setOther] = useState(null); // the result in another view than that of the job
@@ -48,7 +54,12 @@ export function useView(job, query) {
       return undefined;
     }
     const stopping = new AbortController();
-    request(source, { signal: stopping.signal }).then((envelope) => setOther(envelope.data.result), (failed) => { if (failed.name !== "AbortError") setError(failed); });
+    request(source, { signal: stopping.signal }).then(
+      (envelope) => setOther(envelope.data.result),
+      (failed) => {
+        if (failed.name !== "AbortError") setError(failed);
+      },
+    );
     return () => stopping.abort();
   }, [source]);
   const change = (part, more) => {

@@ -19,7 +19,12 @@ function useDocument(path) {
   const [state, setState] = useState({});
   useEffect(() => {
     const stopping = new AbortController();
-    request(path, { signal: stopping.signal }).then((envelope) => setState({ data: envelope.data }), (error) => { if (error.name !== "AbortError") setState({ error }); });
+    request(path, { signal: stopping.signal }).then(
+      (envelope) => setState({ data: envelope.data }),
+      (error) => {
+        if (error.name !== "AbortError") setState({ error });
+      },
+    );
     return () => stopping.abort();
   }, [path]);
   return state;
@@ -33,18 +38,36 @@ export function SqlView({ name, query }) {
   const placed = useRef({ address: null, number: 0 });
   const address = link(name ? ["sql", name] : ["sql"], query);
   if (placed.current.address !== address) placed.current = { address, number: placed.current.number + 1 };
-  const onPlace = (text) => { placed.current.address = text; };
-  return html`<${Head} title=${t("sql.title")} lead=${t("sql.lead")} />
-    <div class="sql"><aside class="shelf no-print"><${Library} queries=${library.data?.queries} chosen=${name} isFirst=${!name && !query.q} /><${TableList} tables=${tables.data?.tables} /></aside>
-      <div class="stack"><${ErrorNote} error=${library.error} />
+  const onPlace = (text) => {
+    placed.current.address = text;
+  };
+  return html`
+    <${Head} title=${t("sql.title")} lead=${t("sql.lead")} />
+    <div class="sql">
+      <aside class="shelf no-print">
+        <${Library} queries=${library.data?.queries} chosen=${name} isFirst=${!name && !query.q} />
+        <${TableList} tables=${tables.data?.tables} />
+      </aside>
+      <div class="stack">
+        <${ErrorNote} error=${library.error} />
         ${name && !library.data && !library.error && html`<${Card}><${Loading} /><//>`}
-        ${name && library.data && !found && html`<${Empty} title=${t("sql.unknown_query")} icon="table"><a href=${link(["sql"])}>${t("sql.new")}</a><//>`}
-        ${(!name || found) && html`<${Workbench} key=${placed.current.number} found=${found} query=${query} onPlace=${onPlace} />`}</div></div><${Raw} />`;
+        ${name && library.data && !found && html`
+          <${Empty} title=${t("sql.unknown_query")} icon="table"><a href=${link(["sql"])}>${t("sql.new")}</a><//>
+        `}
+        ${(!name || found) && html`
+          <${Workbench} key=${placed.current.number} found=${found} query=${query} onPlace=${onPlace} />
+        `}
+      </div>
+    </div>
+    <${Raw} />
+  `;
 }
 
 // Values of the form: those of the address, else the defaults.
 function firstValues(found, query) {
-  const given = Object.entries(query).filter(([key]) => key.startsWith(GIVEN)).map(([key, value]) => [key.slice(GIVEN.length), value]);
+  const given = Object.entries(query)
+    .filter(([key]) => key.startsWith(GIVEN))
+    .map(([key, value]) => [key.slice(GIVEN.length), value]);
   const defaults = (found?.parameters ?? []).map((one) => [one.name, one.default ?? ""]);
   return Object.fromEntries([...defaults, ...given]);
 }
@@ -63,47 +86,136 @@ function Workbench({ found, query, onPlace }) {
   const [state, setState] = useState({});
   const running = useRef(null);
   const isOwn = !found || sql.trim() !== found.sql;
-  const parameters = useMemo(() => (isOwn ? namedIn(sql).map((one) => ({ name: one, type: "text" })) : found.parameters), [sql, isOwn]);
-  const asked = { ...(isOwn ? { sql } : { query: found.name }), parameters: sent(parameters, values, isOwn), ...(asOf ? { as_of: asOf } : {}) };
+  const parameters = useMemo(
+    () => (isOwn ? namedIn(sql).map((one) => ({ name: one, type: "text" })) : found.parameters),
+    [sql, isOwn],
+  );
+  const asked = {
+    ...(isOwn ? { sql } : { query: found.name }),
+    parameters: sent(parameters, values, isOwn),
+    ...(asOf ? { as_of: asOf } : {}),
+  };
   const place = placeOf({ found, isOwn, sql, values, parameters, asOf, limit });
   const run = () => {
     running.current?.abort();
-    const stopping = running.current = new AbortController();
+    const stopping = (running.current = new AbortController());
     onPlace(link(...place));
     replaceAddress(...place);
     setState({ busy: true });
     const body = { ...asked, row_limit: Number(limit) };
     request(PATHS.sql, { method: "POST", body, signal: stopping.signal, isShown: true }).then(
       (envelope) => setState({ answer: envelope.data, asked, number: Date.now() }),
-      (error) => { if (error.name !== "AbortError") setState({ error }); },
+      (error) => {
+        if (error.name !== "AbortError") setState({ error });
+      },
     );
   };
-  const cancel = () => { running.current?.abort(); setState({ isCancelled: true }); };
+  const cancel = () => {
+    running.current?.abort();
+    setState({ isCancelled: true });
+  };
   useEffect(() => {
     if (found && !query.q) run();
     return () => running.current?.abort(); // leaving the page ends the statement
   }, []);
-  return html`<form class="card" onSubmit=${(event) => { event.preventDefault(); run(); }}>
-      ${found && html`<header><div><h2>${either(found.title, found.title_zh)}</h2><p class="small soft">${either(found.description, found.description_zh)}</p></div><a class="small" href=${link(["sql"])}>${t("sql.new")}</a></header>`}
+  return html`
+    <form
+      class="card"
+      onSubmit=${(event) => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      ${found && html`
+        <header>
+          <div>
+            <h2>${either(found.title, found.title_zh)}</h2>
+            <p class="small soft">${either(found.description, found.description_zh)}</p>
+          </div>
+          <a class="small" href=${link(["sql"])}>${t("sql.new")}</a>
+        </header>
+      `}
       <${Editor} value=${sql} onInput=${setSql} onRun=${run} />
-      ${parameters.length > 0 && html`<fieldset class="plain-set"><legend class="label">${t("sql.parameters")}</legend><div class="grid">${parameters.map((one) => html`<${TextField} key=${one.name} label=${one.name} hint=${either(one.meaning, one.meaning_zh)} type=${one.type === "date" ? "date" : "text"} inputmode=${one.type === "integer" ? "numeric" : undefined} value=${values[one.name] ?? ""} onInput=${(text) => setValues({ ...values, [one.name]: text })} />`)}</div></fieldset>`}
-      <div class="grid"><${SelectField} label=${t("sql.rows")} value=${limit} onChange=${setLimit} options=${LIMITS.map((one) => [one, one])} /><${TextField} type="date" label=${t("sql.as_of")} hint=${t("sql.as_of_hint")} value=${asOf} onInput=${setAsOf} /></div>
-      <div class="row"><button type="submit" class="button main-act" disabled=${state.busy || !sql.trim()}>${t("sql.run")}</button>
-        ${state.busy && html`<button type="button" class="button" onClick=${cancel}>${t("sql.cancel")}</button><${Elapsed} />`}
-        ${!state.busy && html`<${Copy} little=${false} label=${t("sql.copy_link")} text=${() => `${location.origin}${location.pathname}${link(...place)}`} />`}
-        ${state.isCancelled && html`<span class="soft" role="status">${t("sql.cancelled")}</span>`}</div></form>
+      ${parameters.length > 0 && html`
+        <fieldset class="plain-set">
+          <legend class="label">${t("sql.parameters")}</legend>
+          <div class="grid">
+            ${parameters.map((one) => html`
+              <${TextField}
+                key=${one.name}
+                label=${one.name}
+                hint=${either(one.meaning, one.meaning_zh)}
+                type=${one.type === "date" ? "date" : "text"}
+                inputmode=${one.type === "integer" ? "numeric" : undefined}
+                value=${values[one.name] ?? ""}
+                onInput=${(text) => setValues({ ...values, [one.name]: text })}
+              />
+            `)}
+          </div>
+        </fieldset>
+      `}
+      <div class="grid">
+        <${SelectField}
+          label=${t("sql.rows")}
+          value=${limit}
+          onChange=${setLimit}
+          options=${LIMITS.map((one) => [one, one])}
+        />
+        <${TextField}
+          type="date"
+          label=${t("sql.as_of")}
+          hint=${t("sql.as_of_hint")}
+          value=${asOf}
+          onInput=${setAsOf}
+        />
+      </div>
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${state.busy || !sql.trim()}>${t("sql.run")}</button>
+        ${state.busy && html`
+          <button type="button" class="button" onClick=${cancel}>${t("sql.cancel")}</button>
+          <${Elapsed} />
+        `}
+        ${!state.busy && html`
+          <${Copy}
+            little=${false}
+            label=${t("sql.copy_link")}
+            text=${() => `${location.origin}${location.pathname}${link(...place)}`}
+          />
+        `}
+        ${state.isCancelled && html`<span class="soft" role="status">${t("sql.cancelled")}</span>`}
+      </div>
+    </form>
     <${ErrorNote} error=${state.error} />
-    ${state.answer && html`<${Answer} key=${state.number} answer=${state.answer} asked=${state.asked} />`}`;
+    ${state.answer && html`<${Answer} key=${state.number} answer=${state.answer} asked=${state.asked} />`}
+  `;
 }
 
 function Editor({ value, onInput, onRun }) {
   const id = useId("sql");
   const onKeyDown = (event) => {
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); onRun(); }
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      onRun();
+    }
   };
-  return html`<div class="field"><label for=${id}>${t("sql.statement")}</label>
-    <textarea id=${id} rows="9" data-editor="sql" spellcheck=${false} autocapitalize="off" autocomplete="off" aria-describedby=${`${id}h`} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} onKeyDown=${onKeyDown}></textarea>
-    <span id=${`${id}h`} class="hint">${t("sql.run_hint")} ${t("sql.limits")}</span></div>`;
+  return html`
+    <div class="field">
+      <label for=${id}>${t("sql.statement")}</label>
+      <textarea
+        id=${id}
+        rows="9"
+        data-editor="sql"
+        spellcheck=${false}
+        autocapitalize="off"
+        autocomplete="off"
+        aria-describedby=${`${id}h`}
+        value=${value}
+        onInput=${(event) => onInput(event.currentTarget.value)}
+        onKeyDown=${onKeyDown}
+      ></textarea>
+      <span id=${`${id}h`} class="hint">${t("sql.run_hint")} ${t("sql.limits")}</span>
+    </div>
+  `;
 }
 
 function Elapsed() {
@@ -123,7 +235,10 @@ function sent(parameters, values, isOwn) {
 }
 
 function placeOf({ found, isOwn, sql, values, parameters, asOf, limit }) {
-  const given = parameters.map((one) => [`${GIVEN}${one.name}`, values[one.name] === (one.default ?? "") ? "" : values[one.name]]);
+  const given = parameters.map((one) => [
+    `${GIVEN}${one.name}`,
+    values[one.name] === (one.default ?? "") ? "" : values[one.name],
+  ]);
   const more = { ...Object.fromEntries(given), as_of: asOf, rows: limit === "1000" ? "" : limit };
   return isOwn ? [found ? ["sql", found.name] : ["sql"], { q: sql, ...more }] : [["sql", found.name], more];
 }
