@@ -239,7 +239,7 @@ def test_a_cancelled_scan_is_started_again(view: View, job_id: str) -> None:
     ],
 )  # fmt: skip
 def test_a_text_is_a_track_or_a_title(shared_view: View, text: str, is_track: bool) -> None:
-    found = ask_module(shared_view, "parts/track_file.js", f"m.isTrack({json.dumps(text)})")
+    found = ask_module(shared_view, "parts/scan_request.js", f"m.isTrack({json.dumps(text)})")
     assert found is is_track
 
 

@@ -1,6 +1,6 @@
 // Formats numbers, times and untrusted text for display. Unknown values are a dash, never 0.
-import { lang } from "./state.js";
 import { html } from "./html.js";
+import { lang } from "./state.js";
 
 const locale = () => (lang.value === "zh" ? "zh-CN" : "en-GB");
 const formats = new Map();
@@ -40,11 +40,6 @@ export function published(video) {
 }
 export function publishedAt(video) {
   return video.create_time ?? (video.created_at ? Date.parse(video.created_at) / 1000 : null);
-}
-// Videos by the birth of their sounds, originals before their copies; unknown births come last.
-export function byBirth(videos) {
-  const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
-  return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
 }
 export function moment(value, timeZone) {
   const date = toDate(value);

@@ -2,7 +2,6 @@
 import { beginRead, dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
-import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
 import { hadSecret, link, route } from "./router.js";
 import {
   chooseLang,
@@ -22,6 +21,7 @@ import {
   setUp,
   theme,
 } from "./state.js";
+import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
 import { HotView } from "./views/hot.js";
 import "./messages/page.js";
 
@@ -36,27 +36,27 @@ const VIEWS = {
   evidence: async () => (await import("./views/evidence.js")).EvidenceView,
   compare: async () => (await import("./views/compare.js")).CompareView,
   search: async () => (await import("./views/search.js")).SearchView,
-  profile: async () => (await import("./views/user.js")).ProfileView,
-  posts: async () => (await import("./views/user.js")).PostsView,
-  metrics: async () => (await import("./views/user.js")).MetricsView,
+  profile: async () => (await import("./views/accounts.js")).ProfileView,
+  posts: async () => (await import("./views/accounts.js")).PostsView,
+  metrics: async () => (await import("./views/accounts.js")).MetricsView,
   catalogs: async () => (await import("./views/catalogs/catalogs.js")).CatalogsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
   time: async () => (await import("./views/time.js")).TimeView,
-  sql: async () => (await import("./views/sql/sql.js")).SqlView,
+  sql: async () => (await import("./views/sql.js")).SqlView,
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
 };
 // What a view imports, and what that imports: asked for at once, instead of one level after the other.
 const DEEPER = {
   job: () => [
-    import("./job.js"),
+    import("./views/job.js"),
     import("./parts/export.js"),
     import("./parts/notes.js"),
     import("./parts/picture.js"),
-    import("./parts/sound/play.js"),
+    import("./parts/play_button.js"),
     import("./parts/table.js"),
-    import("./views/preview.js"),
-    import("./views/result/ranking.js"),
+    import("./views/job.js"),
+    import("./views/result/result.js"),
     import("./views/result/result.js"),
     import("./messages/accounts.js"),
     import("./messages/result.js"),
@@ -64,7 +64,7 @@ const DEEPER = {
   evidence: () => [
     import("./parts/notes.js"),
     import("./parts/picture.js"),
-    import("./parts/sound/player.js"),
+    import("./parts/player.js"),
     import("./parts/table.js"),
     import("./views/result/comparisons.js"),
     import("./messages/evidence.js"),

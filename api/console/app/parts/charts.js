@@ -1,7 +1,7 @@
 // SVG charts. A canvas library of 42 kB would draw the same, but screen readers could not read it.
+import { clock, compact, count, day, moment, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { named, t } from "../i18n.js";
-import { clock, compact, count, day, moment, visible } from "../format.js";
 import "../messages/chart.js";
 
 export const PAD = { left: 58, right: 16, top: 12, bottom: 26 };

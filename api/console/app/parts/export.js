@@ -1,10 +1,10 @@
 // Export menu of a table: the service builds the file, the page saves it.
-import { PATHS, address, fetchFile } from "../api.js";
+import { address, fetchFile, PATHS } from "../api.js";
 import { count } from "../format.js";
 import { html, useState } from "../html.js";
 import { t, termsOf } from "../i18n.js";
 import { isDemo, lang } from "../state.js";
-import { CheckField, Pop, notifyError } from "./ui.js";
+import { CheckField, notifyError, Pop } from "./ui.js";
 import "../messages/page.js";
 
 // Fields of a file: [name, value of a row]. `PAIR_FIELDS` are the columns of the service's file.

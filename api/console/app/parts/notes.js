@@ -2,7 +2,7 @@
 import { PATHS, request } from "../api.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Badge, Icon, TextField, notifyError } from "./ui.js";
+import { Badge, Icon, notifyError, TextField } from "./ui.js";
 import "../messages/page.js";
 
 const known = signal(new Map()); // `${kind} ${id}` to its note

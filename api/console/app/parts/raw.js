@@ -1,7 +1,7 @@
 // Preview of a request as curl, Python or JSON, and of its response.
-import { lastExchange, session } from "../state.js";
 import { html, useState } from "../html.js";
 import { t } from "../i18n.js";
+import { lastExchange, session } from "../state.js";
 import { Copy, Segment } from "./ui.js";
 import "../messages/page.js";
 

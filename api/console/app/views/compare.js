@@ -1,15 +1,15 @@
 // Two to six scanned tracks side by side: key figures, curves on one axis, shared accounts. The numbers
 // are those of the library of queries, so the SQL page and the report show the same.
 import { PATHS, request } from "../api.js";
-import { DASH, Foreign, count, day, moment } from "../format.js";
+import { count, DASH, day, Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { COLORS, TimeLines } from "../parts/charts.js";
-import { Card, Copy, Empty, ErrorNote, Head, Loading } from "../parts/ui.js";
-import { Picture } from "../parts/picture.js";
-import { PlainTable } from "../parts/table.js";
 import { go, link } from "../router.js";
-import { toRows } from "./result/genealogy.js";
+import { COLORS, TimeLines } from "../parts/charts.js";
+import { Picture } from "../parts/picture.js";
+import { toRows } from "../parts/reads.js";
+import { PlainTable } from "../parts/table.js";
+import { Card, Copy, Empty, ErrorNote, Head, Loading } from "../parts/ui.js";
 import "../messages/accounts.js";
 import "../messages/compare.js";
 import "../messages/result.js";

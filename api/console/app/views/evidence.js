@@ -1,16 +1,16 @@
 // Evidence of one comparison: player, measures against their limits, plot and user notes.
-import { PATHS, address, request, fetchBlob, fetchFile } from "../api.js";
+import { address, fetchBlob, fetchFile, PATHS, request } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
+import { link } from "../router.js";
 import { lang } from "../state.js";
 import { NotePad } from "../parts/notes.js";
-import { Term } from "../parts/term.js";
-import { Player } from "../parts/sound/player.js";
-import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
+import { Player } from "../parts/player.js";
 import { Raw } from "../parts/raw.js";
-import { link } from "../router.js";
-import { ComparedVideo, VERDICTS, referenceId } from "./result/comparisons.js";
+import { Term } from "../parts/term.js";
+import { Badge, Card, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
+import { ComparedVideo, referenceId, VERDICTS } from "../parts/video.js";
 import "../messages/evidence.js";
 import "../messages/result.js";
 

@@ -1,14 +1,13 @@
 // Start page: scan up to fifty tracks, one per line, with all parameters.
 import { PATHS, request } from "../api.js";
-import { html, signal, useState } from "../html.js";
-import { either, t, termsOf } from "../i18n.js";
-import { limitsOf } from "../limits.js";
-import { CheckField, Card, ErrorNote, Field, Head, SelectField, TextField, useId } from "../parts/ui.js";
-import { TrackFile, isTrack } from "../parts/track_file.js";
-import { Raw } from "../parts/raw.js";
+import { html, signal, useRef, useState } from "../html.js";
+import { t, termsOf } from "../i18n.js";
 import { go } from "../router.js";
-import { Recent } from "./recent.js";
-import { openJob, viewParts } from "./result/view.js";
+import { notify } from "../state.js";
+import { Raw } from "../parts/raw.js";
+import { Recent } from "../parts/recent.js";
+import { bodyOf, draft, isTrack, NumberField, openJob, viewParts } from "../parts/scan_request.js";
+import { CheckField, ErrorNote, Head, SelectField, TextField, useId } from "../parts/ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
 
@@ -26,29 +25,11 @@ const DEEP = [
   "match_threshold",
   "account_profile_limit",
 ];
-export const draft = signal({ text: "", given: {} }); // survives switching to another view
-
 export const linesOf = (text) =>
   text
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
-
-// Converts form values to a request body: numbers as numbers, untouched fields left out.
-export function bodyOf(given) {
-  const body = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value === "" || value === undefined) continue;
-    if (name === "search_keywords")
-      body[name] = value
-        .split(/[,，]/)
-        .map((word) => word.trim())
-        .filter(Boolean);
-    else if (typeof value === "boolean" || name === "sort_by") body[name] = value;
-    else body[name] = Number(value);
-  }
-  return body;
-}
 
 export function HotView() {
   const [error, setError] = useState(null);
@@ -202,25 +183,48 @@ function openBatch({ params, items, notes, rest, error }) {
   go([isOne ? "job" : "jobs", ids], isNew ? {} : viewParts(params));
 }
 
-export function NumberField({ name, value, onInput }) {
-  const limits = limitsOf(name);
-  const id = useId();
-  // without limits the hint keeps its line, so that nothing moves
-  const range = limits ? [limits.minimum, limits.maximum].map((one) => one ?? "…").join(" – ") : "\u00a0";
-  const meaning = limits ? either(limits.meaning, limits.meaning_zh) : undefined;
+const CELL = /https?:\/\/[^\s"'<>,;，；]+|(?<!\d)\d{15,30}(?!\d)/; // a link, or an id of the platform
+const MOST_BYTES = 2_000_000;
+
+// Links and ids of a table or a text, one per line, each once.
+export function tracksIn(text) {
+  return [
+    ...new Set(
+      text
+        .split(/\r?\n/)
+        .map((line) => CELL.exec(line)?.[0])
+        .filter(Boolean),
+    ),
+  ];
+}
+
+export function TrackFile({ onTracks }) {
+  const input = useRef(null);
+  const read = async (event) => {
+    const [file] = event.currentTarget.files;
+    input.current.value = ""; // the same file can be chosen again
+    if (!file) return;
+    if (file.size > MOST_BYTES) {
+      notify(t("hot.file_large"));
+      return;
+    }
+    const tracks = tracksIn(await file.text());
+    notify(t(tracks.length ? "hot.file_read" : "hot.file_empty", { number: tracks.length }));
+    if (tracks.length) onTracks(tracks);
+  };
   return html`
-    <${Field} label=${html`<label for=${id} title=${meaning}>${t(`param.${name}`)}</label>`} hint=${range}>
+    <div class="row">
       <input
-        id=${id}
-        type="number"
-        inputmode="decimal"
-        step=${name === "match_threshold" ? "0.01" : "1"}
-        min=${limits?.minimum}
-        max=${limits?.maximum ?? undefined}
-        value=${value ?? ""}
-        placeholder=${limits ? (limits.default ?? t("hot.linked_default")) : ""}
-        onInput=${(event) => onInput(name, event.currentTarget.value)}
+        class="hidden"
+        type="file"
+        accept=".csv,.tsv,.txt,text/csv,text/plain"
+        ref=${input}
+        tabindex="-1"
+        aria-label=${t("hot.file")}
+        onChange=${read}
       />
-    <//>
+      <button type="button" class="button little" onClick=${() => input.current.click()}>${t("hot.file")}</button>
+      <span class="hint small soft">${t("hot.file_hint")}</span>
+    </div>
   `;
 }

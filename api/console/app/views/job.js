@@ -1,22 +1,127 @@
-// Progress of a scan and its result. The address restores the view after a reload.
-import { PATHS, request } from "../api.js";
-import { Foreign, count, moment, seconds, visible } from "../format.js";
-import { html, useEffect, useMemo, useState } from "../html.js";
+// A scan: its progress, which this page follows to the end, and its result; and several scans at once.
+import { follow, PATHS, request, ServiceError } from "../api.js";
+import { count, Foreign, moment, published, seconds, visible } from "../format.js";
+import { html, signal, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
-import { JobWatch, isOver } from "../job.js";
-import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { link } from "../router.js";
+import { isDemo, notify } from "../state.js";
 import { ShareButton } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
-import { link } from "../router.js";
-import { notify } from "../state.js";
-import { isTrack } from "../parts/track_file.js";
+import { isTrack, openJob } from "../parts/scan_request.js";
+import { Table } from "../parts/table.js";
+import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { LinkBadge, VideoCard, VideoCell } from "../parts/video.js";
 import { refusals } from "./hot.js";
-import { Preview, usePreview } from "./preview.js";
-import { Result } from "./result/result.js";
-import { openJob, useView } from "./result/view.js";
+import { Result, useView } from "./result/result.js";
+import "../messages/accounts.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
+
+const FINAL = new Set(["completed", "failed", "cancelled"]);
+export const isOver = (job) => FINAL.has(job?.status);
+const POLL_MS = 1500;
+// A refusal that asking again does not change; others are a busy or absent service.
+const isFinal = (error) =>
+  error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
+
+// Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
+export class JobWatch {
+  constructor(jobId, { onEnd, isStreamed = true, isShown = true } = {}) {
+    this.jobId = jobId;
+    this.onEnd = onEnd;
+    this.isStreamed = isStreamed;
+    this.isShown = isShown; // whether its requests are those that the page shows
+    this.state = signal({ job: null, error: null, mode: "loading", log: [] });
+    this.stopping = new AbortController();
+    this.lastId = null;
+  }
+
+  async run() {
+    try {
+      await this.pollIfAnswered();
+      while (!this.stopping.signal.aborted && !isOver(this.state.value.job)) await this.listen();
+      if (!this.wasOver && isOver(this.state.value.job)) this.onEnd?.(this.state.value.job);
+    } catch (error) {
+      if (error.name !== "AbortError") this.update({ error });
+    }
+  }
+
+  // Reads one stream. If there is none, polls once after a pause.
+  async listen() {
+    if (!this.isStreamed) {
+      await this.pollLater();
+      return;
+    }
+    try {
+      this.update({ mode: "events" });
+      await follow(
+        `${PATHS.jobList}/${this.jobId}/events`,
+        (_, job, id) => {
+          this.lastId = id;
+          this.take(job);
+        },
+        { signal: this.stopping.signal, lastId: this.lastId },
+      );
+      if (!isOver(this.state.value.job)) await this.poll();
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      await this.pollLater();
+    }
+  }
+
+  // Polls once after a pause. A service that is away for a while is asked again.
+  async pollLater() {
+    this.update({ mode: "polling" });
+    await this.rest();
+    await this.pollIfAnswered();
+  }
+
+  async pollIfAnswered() {
+    await this.poll().catch((error) => {
+      if (isFinal(error)) throw error;
+      if (!this.state.value.job) this.update({ error }); // until there is something to show
+    });
+  }
+
+  async poll() {
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, {
+      signal: this.stopping.signal,
+      isShown: this.isShown,
+    });
+    this.take(envelope.data);
+  }
+
+  rest() {
+    return new Promise((resolve) => {
+      setTimeout(resolve, POLL_MS);
+    });
+  }
+
+  take(given) {
+    const job = given.data ?? given; // an event carries the polling document
+    if (job.is_demo_data) isDemo.value = true;
+    this.wasOver ??= isOver(job); // when it was first seen
+    const before = this.state.value;
+    const stage = job.progress?.stage;
+    const known = before.log.at(-1)?.stage;
+    const log = stage && stage !== known ? [...before.log, { stage, at: Date.now() }] : before.log;
+    this.update({ job, error: null, log });
+  }
+
+  async cancel() {
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { method: "DELETE", isShown: true });
+    this.take(envelope.data);
+  }
+
+  update(change) {
+    this.state.value = { ...this.state.value, ...change };
+  }
+
+  stop() {
+    this.stopping.abort();
+  }
+}
 
 export const STAGES = [
   "resolving",
@@ -32,7 +137,7 @@ export const STAGES = [
   "rankings",
   "job_results",
 ];
-const REFRESH_MS = 3000;
+const READS_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const MOST_LISTED = 100;
 const SHORT = 40; // longer inputs are pasted text, not a title
@@ -346,7 +451,7 @@ function SourcesRead({ jobId }) {
         () => {},
       ); // the coverage report at the end is complete
     refresh();
-    const timer = setInterval(refresh, REFRESH_MS);
+    const timer = setInterval(refresh, READS_MS);
     return () => {
       clearInterval(timer);
       stopping.abort();
@@ -391,5 +496,63 @@ function Notify({ jobId }) {
   };
   return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`
     <button type="button" class="button little" onClick=${enable}>${t("job.notify")}</button>
+  `;
+}
+
+const PREVIEW_MS = 2500;
+
+// The preview of a job, read again every few seconds while it runs; null before its first rows.
+export function usePreview(job) {
+  const [preview, setPreview] = useState(null);
+  const isRunning = job?.status === "running";
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const stopping = new AbortController();
+    const refresh = () =>
+      request(`${PATHS.jobList}/${job.job_id}/preview`, { signal: stopping.signal }).then(
+        (envelope) => {
+          if (envelope.data.music) setPreview(envelope.data);
+        },
+        () => {},
+      ); // the result at the end is complete
+    refresh();
+    const timer = setInterval(refresh, PREVIEW_MS);
+    return () => {
+      clearInterval(timer);
+      stopping.abort();
+    };
+  }, [job?.job_id, isRunning]);
+  return preview;
+}
+
+const previewColumns = () => [
+  { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
+  { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
+  { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
+  { key: "hot", label: t("stat.hot"), num: true, render: (row) => html`<b>${count(row.hot_score)}</b>` },
+  { key: "digg", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
+  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
+];
+
+export function Preview({ preview }) {
+  if (!preview?.returned_count) return null;
+  const { aweme_list: rows, confirmed_count: confirmed } = preview;
+  return html`
+    <section class="stack tight" aria-labelledby="so-far">
+      <div class="row">
+        <h2 id="so-far">${t("preview.title", { number: count(confirmed) })}</h2>
+        <${Badge} tone="info">${t("preview.preliminary")}<//>
+      </div>
+      <p class="small soft">
+        ${t(rows.length < confirmed ? "preview.note_cut" : "preview.note", { shown: count(rows.length) })}
+      </p>
+      <${Table}
+        rows=${rows}
+        columns=${previewColumns()}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("preview.caption")}
+        card=${(video) => html`<${VideoCard} video=${video} />`}
+      />
+    </section>
   `;
 }

@@ -1,13 +1,13 @@
 // Operations page: system health, storage, request budgets, watchlists and jobs.
-import { PATHS, dagsterPage, request } from "../api.js";
+import { dagsterPage, PATHS, request } from "../api.js";
 import { bytes, count, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
-import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
-import { PlainTable } from "../parts/table.js";
-import { JobList, useJobs } from "./recent.js";
-import { Watchlists } from "./watchlists/watchlists.js";
 import { useAddress } from "../router.js";
+import { JobList, useJobs } from "../parts/recent.js";
+import { PlainTable } from "../parts/table.js";
+import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
+import { Watchlists } from "./watchlists.js";
 import "../messages/operator.js";
 import "../messages/page.js";
 import "../messages/result.js";

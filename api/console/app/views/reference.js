@@ -1,10 +1,10 @@
 // Parameter reference: every operation with its limits, from the service's own description.
-import { ErrorNote, Badge, Card, Empty, Head, Loading, TextField } from "../parts/ui.js";
 import { html, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadReference, reference } from "../limits.js";
-import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
+import { PlainTable } from "../parts/table.js";
+import { Badge, Card, Empty, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import "../messages/operator.js";
 import "../messages/page.js";
 

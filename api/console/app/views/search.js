@@ -2,11 +2,10 @@
 import { PATHS, request } from "../api.js";
 import { html, signal, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
-import { NumberField, bodyOf } from "./hot.js";
-import { Recent } from "./recent.js";
-import { openJob } from "./result/view.js";
+import { Recent } from "../parts/recent.js";
+import { bodyOf, NumberField, openJob } from "../parts/scan_request.js";
+import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";

@@ -1,14 +1,14 @@
 // Engagement over time, from every stored observation. Gaps stay gaps; rounded values are ranges.
 import { PATHS, request } from "../api.js";
-import { Foreign, count, moment } from "../format.js";
-import { html, useState, useEffect } from "../html.js";
+import { count, Foreign, moment } from "../format.js";
+import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
-import { COLORS, TimeLines, hintOf } from "../parts/charts.js";
-import { Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
-import { PlainTable } from "../parts/table.js";
-import { Raw } from "../parts/raw.js";
-import { ExportMenu } from "../parts/export.js";
 import { go, link } from "../router.js";
+import { COLORS, hintOf, TimeLines } from "../parts/charts.js";
+import { ExportMenu } from "../parts/export.js";
+import { Raw } from "../parts/raw.js";
+import { PlainTable } from "../parts/table.js";
+import { Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import "../messages/accounts.js";
 import "../messages/page.js";
 import "../messages/result.js";

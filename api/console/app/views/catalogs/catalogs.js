@@ -1,18 +1,32 @@
-// Catalogues: lists of up to 10,000 tracks, what is due in each, their runs. The form is in
-// `catalog_form.js`, the tracks of one are in `catalog_tracks.js`.
-import { PATHS, request } from "../../api.js";
-import { Foreign, count, moment } from "../../format.js";
-import { html, useEffect, useState } from "../../html.js";
+// Catalogues: lists of up to 10,000 tracks, what is due in each, their runs, their import and their tracks.
+import { address, PATHS, request } from "../../api.js";
+import { compact, count, DASH, Foreign, moment } from "../../format.js";
+import { html, useEffect, useRef, useState } from "../../html.js";
 import { named, t } from "../../i18n.js";
-import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, notifyError } from "../../parts/ui.js";
-import { PlainTable } from "../../parts/table.js";
 import { go, link, route } from "../../router.js";
 import { notify } from "../../state.js";
-import { CatalogForm } from "./catalog_form.js";
-import { CatalogTracks } from "./catalog_tracks.js";
+import { toRows } from "../../parts/reads.js";
+import { PlainTable } from "../../parts/table.js";
+import {
+  Badge,
+  Card,
+  Empty,
+  ErrorNote,
+  Figures,
+  Head,
+  Loading,
+  notifyError,
+  SelectField,
+  TextField,
+  useId,
+} from "../../parts/ui.js";
+import { tableLines } from "./table_lines.js";
 import "../../messages/catalogs.js";
+import "../../messages/compare.js";
 import "../../messages/operator.js";
 import "../../messages/result.js";
+import "../../messages/scan.js";
+import "../../messages/watchlists.js";
 
 const POLL_MS = 3000; // while a run is under way
 export const placeOf = (name) => `${PATHS.catalogs}/${encodeURIComponent(name)}`;
@@ -173,4 +187,321 @@ function CatalogDetails({ catalog, query, readAt, onRemove }) {
       </div>
     <//>
   `;
+}
+
+const PART = 200; // lines of one request
+const MOST_BYTES = 8 * 1024 * 1024;
+const MOST_PROBLEMS = 20;
+
+// `onStored`: some of the tracks are in the catalogue; `onImported(name)`: the import is over.
+export function CatalogForm({ name, onStored, onImported }) {
+  const [given, setGiven] = useState({ name, text: "", tracks: "", days: "" });
+  const [state, setState] = useState({});
+  const file = useRef(null);
+  const id = useId("c");
+  const setField = (field) => (value) => setGiven((now) => ({ ...now, [field]: value }));
+  const open = async (event) => {
+    const [chosen] = event.currentTarget.files;
+    file.current.value = ""; // the same file can be chosen again
+    if (!chosen) return;
+    if (chosen.size > MOST_BYTES) {
+      notify(t("catalog.file_large"));
+      return;
+    }
+    const text = await textOf(chosen);
+    if (text !== null) setField("text")(text);
+  };
+  const send = async (event) => {
+    event.preventDefault();
+    const { lines, open: quoted } = tableLines(given.text);
+    if (quoted !== null || !lines.length) {
+      setState({ fault: quoted === null ? t("catalog.no_lines") : t("catalog.quote_open", { line: count(quoted) }) });
+      return;
+    }
+    // of what was stored, also if a later part is refused
+    const report = { added: 0, updated: 0, duplicates: 0, problems: [] };
+    setState({ busy: true });
+    try {
+      await sendParts(given, lines, report);
+    } catch (error) {
+      setState({ error, report });
+      onStored();
+      return;
+    }
+    setState({ report });
+    notify(t("catalog.imported", { number: count(report.added) }));
+    if (report.problems.length) onStored();
+    else onImported(given.name);
+  };
+  const { report, fault } = state;
+  return html`
+    <form class="stack" onSubmit=${send}>
+      <div class="grid">
+        <${TextField}
+          label=${t("reference.name")}
+          value=${given.name}
+          onInput=${setField("name")}
+          pattern="[a-z0-9][a-z0-9_\\-]*"
+          maxlength="64"
+          hint=${t("watchlist.name_hint")}
+          required
+        />
+        <${TextField}
+          type="number"
+          label=${t("catalog.tracks_per_day")}
+          value=${given.tracks}
+          onInput=${setField("tracks")}
+          min="0"
+          hint=${t("catalog.empty_keeps")}
+        />
+        <${TextField}
+          type="number"
+          label=${t("catalog.fresh_days")}
+          value=${given.days}
+          onInput=${setField("days")}
+          min="1"
+          hint=${t("catalog.empty_keeps")}
+        />
+      </div>
+      <div class="field">
+        <label for=${id}>${t("catalog.lines")}</label>
+        <textarea
+          id=${id}
+          rows="6"
+          value=${given.text}
+          onInput=${(event) => setField("text")(event.currentTarget.value)}
+          required
+        ></textarea>
+        <span class="hint">${t("catalog.lines_hint")}</span>
+      </div>
+      <div class="row">
+        <input
+          class="hidden"
+          type="file"
+          accept=".csv,.tsv,.txt,.xlsx,text/csv,text/plain"
+          ref=${file}
+          tabindex="-1"
+          aria-label=${t("catalog.file")}
+          onChange=${open}
+        />
+        <button type="button" class="button" onClick=${() => file.current.click()}>${t("catalog.file")}</button>
+        <button type="submit" class="button main-act" disabled=${state.busy}>${t("catalog.import")}</button>
+      </div>
+      ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+      <${ErrorNote} error=${state.error} />
+      ${report && html`
+        <div role="status" class="small">
+          <p>
+            ${t("catalog.outcome", {
+              added: count(report.added),
+              updated: count(report.updated),
+              duplicates: count(report.duplicates),
+              problems: count(report.problems.length),
+            })}
+          </p>
+          ${report.problems.length > 0 && html`
+            <ul class="list">
+              ${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`
+                <li key=${one.line}>
+                  ${t("catalog.line", { line: count(one.line) })}${" "}
+                  <${Foreign} text=${one.input ?? ""} none="" />${" "}
+                  <span class="soft">${t(`catalog.problem.${one.reason}`)}</span>
+                </li>
+              `)}
+            </ul>
+            <button type="button" class="button little" onClick=${() => onImported(given.name)}>
+              ${t("catalog.go_on")}
+            </button>
+          `}
+        </div>
+      `}
+    </form>
+  `;
+}
+
+// Text of a table; a spreadsheet as CSV. Null if it cannot be read: a notice says why.
+async function textOf(file) {
+  const isSpreadsheet = file.name.toLowerCase().endsWith(".xlsx");
+  try {
+    if (!isSpreadsheet) return decoded(new Uint8Array(await file.arrayBuffer()));
+    const { sheetAsCsv } = await import("./spreadsheet.js");
+    return await sheetAsCsv(file);
+  } catch {
+    notify(t(isSpreadsheet ? "catalog.file_unread" : "catalog.file_encoding"));
+    return null;
+  }
+}
+
+// UTF-8, or UTF-16 with a byte order mark; throws for other encodings.
+function decoded(data) {
+  const encoding = { "255,254": "utf-16le", "254,255": "utf-16be" }[data.slice(0, 2).join()] ?? "utf-8";
+  return new TextDecoder(encoding, { fatal: true }).decode(data);
+}
+
+// Sends the lines in parts and counts in `report` what became of them.
+async function sendParts({ name, tracks, days }, lines, report) {
+  const settings = {
+    ...(tracks !== "" && { tracks_per_day: Number(tracks) }),
+    ...(days !== "" && { fresh_days: Number(days) }),
+  };
+  for (let at = 0; at < lines.length; at += PART) {
+    const rows = lines.slice(at, at + PART).map(({ values }) => values);
+    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, {
+      method: "POST",
+      body: { rows, first_line: at + 1, ...settings },
+    });
+    report.added += data.new_count;
+    report.updated += data.updated_count;
+    report.duplicates += data.duplicates.length;
+    report.problems.push(...data.problems.map((one) => ({ ...one, line: lines[one.line - 1].number })));
+  }
+}
+
+const PAGE = 50;
+const STATES = ["fresh", "stale", "running", "failed", "never_read"];
+const TONES = { fresh: "good", stale: "warn", running: "accent", failed: "bad" };
+const figures = (signal) =>
+  request(PATHS.sql, { method: "POST", body: { query: "compare-tracks", row_limit: 10_000 }, signal }).then(
+    (envelope) => new Map(toRows(envelope.data).map((row) => [row.music_id, row])),
+    () => new Map(),
+  );
+
+export function CatalogTracks({ catalog, query, readAt }) {
+  const [page, setPage] = useState({});
+  const [found, setFound] = useState(new Map());
+  const state = STATES.includes(query.state) ? query.state : "";
+  const cursor = Number(query.from) || 0;
+  const place = address(`${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`, { state, cursor, limit: PAGE });
+  useEffect(() => {
+    // again whenever the list of catalogues is
+    const stopping = new AbortController();
+    request(place, { signal: stopping.signal }).then(
+      (envelope) => setPage({ place, from: cursor, ...envelope.data }),
+      (error) => {
+        if (error.name !== "AbortError") setPage((known) => ({ ...(known.place === place && known), place, error }));
+      },
+    );
+    return () => stopping.abort();
+  }, [place, readAt]);
+  useEffect(() => {
+    const stopping = new AbortController();
+    figures(stopping.signal).then(setFound);
+    return () => stopping.abort();
+  }, [catalog.name, catalog.states.fresh, catalog.track_count]);
+  const choose = (value) => go(["catalogs"], { name: catalog.name, state: value });
+  const setCursor = (at) => go(["catalogs"], { ...query, from: at || "" });
+  const { tracks, error } = page;
+  return html`
+    <div class="row">
+      <${SelectField}
+        label=${t("catalog.state")}
+        value=${state}
+        onChange=${choose}
+        options=${[["", t("catalog.all_states")], ...STATES.map((one) => [one, t(`catalog.state.${one}`)])]}
+      />
+      ${tracks && html`
+        <span class="small soft" role="status">
+          ${t("catalog.shown", {
+            first: count(tracks.length ? page.from + 1 : 0),
+            last: count(page.from + tracks.length),
+            total: count(page.total_count),
+          })}
+        </span>
+      `}
+    </div>
+    <${ErrorNote} error=${error} />
+    ${!tracks && !error && html`<${Loading} />`}
+    ${tracks?.length > 0 && html`
+      <${PlainTable}
+        rows=${tracks}
+        keyOf=${(row) => row.key}
+        caption=${t("catalog.tracks")}
+        columns=${columns(found)}
+      />
+    `}
+    ${tracks && page.total_count > PAGE && html`
+      <div class="row no-print">
+        <button
+          type="button"
+          class="button little"
+          disabled=${cursor === 0}
+          onClick=${() => setCursor(Math.max(0, cursor - PAGE))}
+        >
+          ${t("catalog.earlier")}
+        </button>
+        <button
+          type="button"
+          class="button little"
+          disabled=${page.next_cursor === null}
+          onClick=${() => setCursor(page.next_cursor)}
+        >
+          ${t("catalog.later")}
+        </button>
+      </div>
+    `}
+  `;
+}
+
+// A track that the catalogue has not run yet may have been scanned by somebody else: its key names the music id.
+function columns(found) {
+  const known = (row) => found.get(row.music_id ?? row.key.replace(/^music:/, ""));
+  const figure = (key, label, show) => ({
+    key,
+    label: t(label),
+    num: true,
+    render: (row) => {
+      const one = known(row);
+      return one ? show(one) : DASH;
+    },
+  });
+  return [
+    {
+      key: "track",
+      label: t("catalog.track"),
+      render: (row) => {
+        const text = row.label ?? known(row)?.title ?? row.input;
+        const job = row.result_job_id ?? known(row)?.newest_job_id;
+        return html`
+          <div class="cell-title">
+            ${job
+              ? html`<a href=${link(["job", job])}><${Foreign} text=${text} /></a>`
+              : html`<${Foreign} text=${text} />`}
+          </div>
+        `;
+      },
+    },
+    {
+      key: "state",
+      label: t("catalog.state"),
+      render: (row) => html`
+        <${Badge} tone=${TONES[row.state] ?? ""} title=${row.error?.detail}>${t(`catalog.state.${row.state}`)}<//>
+        ${row.job_id ? html`
+          ${" "}<a class="small" href=${link(["job", row.job_id])}>
+            ${t(row.stage ? `stage.${row.stage}` : "catalog.queued")}
+          </a>
+        ` : row.error && html`${" "}<span class="small soft">${row.error.detail}</span>`}
+      `,
+    },
+    figure("videos", "compare.confirmed", (one) => count(one.videos)),
+    figure("music_ids", "compare.music_ids", (one) => count(one.music_ids)),
+    figure("estimate", "compare.estimate", (one) =>
+      one.estimated_music_ids === null
+        ? DASH
+        : t("compare.interval", {
+            point: count(one.estimated_music_ids),
+            low: count(one.lower_music_ids),
+            high: count(one.upper_music_ids),
+          }),
+    ),
+    figure("variants", "compare.variants", (one) => count(one.variants)),
+    figure("likes", "compare.likes", (one) => compact(one.likes)),
+    {
+      key: "at",
+      label: t("catalog.result_at"),
+      render: (row) => {
+        const at = row.result_at ?? known(row)?.last_result_at;
+        return at ? moment(at) : DASH;
+      },
+    },
+  ];
 }

@@ -1,6 +1,7 @@
 // The first sheet of an XLSX file as CSV text, read in the browser. An XLSX file is a ZIP archive of XML
 // parts. Formulas are not evaluated: their stored values are read. The parts are read by patterns, because
 // the page forbids every way of making a document from text (trusted types).
+
 const END_OF_ARCHIVE = 0x06054b50,
   ENTRY = 0x02014b50;
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };

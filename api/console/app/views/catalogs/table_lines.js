@@ -1,7 +1,7 @@
 // The lines of an import from the text of a table, by the rules of the service's reader of files: a first line that
 // names a known column is the header; without one the first column is the track. Where the first line is no row
 // either, such as the text of a shared link, each line is one track, whatever it holds.
-import { isTrack } from "../../parts/track_file.js";
+import { isTrack } from "../../parts/scan_request.js";
 
 const DELIMITERS = [",", ";", "\t"];
 const TRACK = "track";

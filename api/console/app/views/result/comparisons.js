@@ -1,48 +1,18 @@
 // All audio comparisons of a scan, including rejected ones.
 import { PATHS, request } from "../../api.js";
-import { Foreign, count, decimal, safeLink } from "../../format.js";
+import { count, decimal } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
-import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
-import { Table } from "../../parts/table.js";
-import { ExportMenu, SaveRows } from "../../parts/export.js";
-import { Picture } from "../../parts/picture.js";
-import { Term } from "../../parts/term.js";
-import { PlayButton } from "../../parts/sound/play.js";
 import { link, useAddress } from "../../router.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
+import { PlayButton } from "../../parts/play_button.js";
+import { Table } from "../../parts/table.js";
+import { Term } from "../../parts/term.js";
+import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { ComparedVideo, VERDICTS } from "../../parts/video.js";
 import "../../messages/evidence.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
-
-export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
-
-// Id of the reference: a video, or a song of the music service.
-export const referenceId = (pair) => pair.reference_aweme_id ?? pair.reference_service_track_id;
-
-// Caption with its public link, account and music id of a compared video; its id if it was never observed.
-export function ComparedVideo({ id, musicId, video }) {
-  const address = safeLink(video?.share_url);
-  const isSong = video && !video.sec_uid; // of the music service: the cover is that of the track
-  const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
-  return html`
-    <span class="with-picture">
-      <${Picture} kind=${isSong ? "track" : "video"} id=${isSong ? musicId : video && id} name=${video?.desc} />
-      <span>
-        ${address ? html`
-          <a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>
-        ` : caption}
-        <div class="tiny soft">
-          ${video?.sec_uid ? html`
-            <a href=${link(["profile"], { id: video.sec_uid })}>
-              <${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} />
-            </a>${" "}
-          ` : video?.nickname && html`<${Foreign} text=${video.nickname} />${" "}`}
-          <span class="mono">♪ ${musicId}</span>
-        </div>
-      </span>
-    </span>
-  `;
-}
 
 const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
 // The pair of each candidate that decided: the stronger verdict, then the higher score.

@@ -1,21 +1,84 @@
-// The result of a scan: summary and tabs.
-import { Foreign, byBirth, compact, count, day, published } from "../../format.js";
-import { html, useEffect, useState } from "../../html.js";
-import { either, labelOf, t } from "../../i18n.js";
-import { PATHS } from "../../api.js";
-import { Badge, Empty, ErrorNote, Figures, Loading, Panel, Prose, Tabs } from "../../parts/ui.js";
+// The result of a scan: summary, tabs, the ranking with its filters, accounts, variants and the search by name.
+import { address, PATHS, request } from "../../api.js";
+import { compact, count, day, Foreign, published } from "../../format.js";
+import { html, useEffect, useMemo, useState } from "../../html.js";
+import { either, labelOf, t, termsOf } from "../../i18n.js";
+import { go, link, replaceAddress, useAddress } from "../../router.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { NotePad } from "../../parts/notes.js";
 import { Picture } from "../../parts/picture.js";
-import { PlayButton } from "../../parts/sound/play.js";
+import { PlayButton } from "../../parts/play_button.js";
+import { PARTS, viewParts } from "../../parts/scan_request.js";
+import { ColumnChoice, narrow, PlainTable, Table, useMedia } from "../../parts/table.js";
 import { Term } from "../../parts/term.js";
-import { PlainTable, Table } from "../../parts/table.js";
-import { ExportMenu, SaveRows } from "../../parts/export.js";
-import { go, link, useAddress } from "../../router.js";
-import { MoreRows, Ranking, VideoCell, VideoCard, ViralField, bornColumn } from "./ranking.js";
-import { BORN, useView } from "./view.js";
+import {
+  Badge,
+  CheckField,
+  Empty,
+  ErrorNote,
+  Figures,
+  Loading,
+  Panel,
+  Prose,
+  SelectField,
+  Tabs,
+  TextField,
+} from "../../parts/ui.js";
+import { LINK_TONES, LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
 import "../../messages/accounts.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
+import "../../messages/scan.js";
+
+export const BORN = "born"; // an order of the page alone: by the birth of the sound
+// The view that an address asks for; `own`: the parameters of the job.
+function viewOf(query, own) {
+  const isByBirth = query.sort === BORN;
+  return {
+    isByBirth,
+    sort_by: query.sort && !isByBirth ? query.sort : own.sort_by,
+    count: query.rows ? Number(query.rows) : own.count,
+    viral_only: query.viral ? query.viral === "1" : own.viral_only,
+    viral_threshold: query.threshold ? Number(query.threshold) : own.viral_threshold,
+  };
+}
+
+// The result of a job as an address views it: {result, view, own, source, error, change}. The service ranks it;
+// `source` is where from. `own`: the parameters of the job. `change(part, more)` goes to another view, with further
+// parts of the address.
+export function useView(job, query) {
+  const own = job.parameters;
+  const view = viewOf(query, own);
+  const asked = Object.fromEntries(
+    Object.values(PARTS)
+      .filter((name) => view[name] !== own[name])
+      .map((name) => [name, view[name]]),
+  );
+  const isOwn = !Object.keys(asked).length;
+  const source = address(`${PATHS.jobList}/${job.job_id}/ranking`, asked);
+  const [other, setOther] = useState(null); // the result in another view than that of the job
+  const [error, setError] = useState(null);
+  useEffect(() => {
+    setError(null); // of a view that is left
+    if (isOwn) {
+      setOther(null);
+      return undefined;
+    }
+    const stopping = new AbortController();
+    request(source, { signal: stopping.signal }).then(
+      (envelope) => setOther(envelope.data.result),
+      (failed) => {
+        if (failed.name !== "AbortError") setError(failed);
+      },
+    );
+    return () => stopping.abort();
+  }, [source]);
+  const change = (part, more) => {
+    const next = { ...view, ...part };
+    go(["job", job.job_id], { ...query, ...more, ...viewParts(next, own), ...(next.isByBirth && { sort: BORN }) });
+  };
+  return { result: other ?? job.result, view, own, source, error, change };
+}
 
 // These tabs are loaded when they are opened.
 const LATER = {
@@ -398,4 +461,274 @@ function Related({ job, isByName, query }) {
       ]}
     />
   `;
+}
+
+const MOST_ROWS = 500;
+// Columns that are hidden until they are chosen: on a narrower screen those, too, that would push others out of sight.
+const KEPT = {
+  hidden: ["collect", "share", "born", "music", "observed", ...(innerWidth < 1320 ? ["comment", "note"] : [])],
+};
+
+// What the address says about the rows of a view.
+function filterOf(query) {
+  return { link: query.link ?? "", music: query.music ?? "", account: query.account ?? "" };
+}
+
+export function Ranking({ job, query, viewed }) {
+  const [hidden, setHidden] = useState(KEPT.hidden);
+  const { result, view, source, error, change } = viewed;
+  const filter = filterOf(query);
+  const choose = (part, move = go) => move(["job", job.job_id], { ...query, ...part });
+  const rows = useMemo(
+    () => (view.isByBirth ? byBirth(filtered(result.aweme_list, filter)) : filtered(result.aweme_list, filter)),
+    [result, query],
+  );
+  const isPart = rows.length < result.aweme_list.length;
+  const columns = allColumns().filter((column) => column.always || !hidden.includes(column.key));
+  const musics = useMemo(
+    () => [...new Map(result.aweme_list.map((video) => [video.source_music_id, video.source_music_title]))],
+    [result],
+  );
+  if (!job.result.confirmed_count) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
+  return html`
+    <div class="stack">
+      <${Tools}
+        fields=${html`
+          <${SelectField}
+            label=${t("param.sort_by")}
+            value=${view.sort_by}
+            options=${termsOf("sort", view.sort_by)}
+            onChange=${(value) => change({ sort_by: value, isByBirth: false })}
+          />
+          <${SelectField}
+            label=${t("filter.link")}
+            value=${filter.link}
+            options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]}
+            onChange=${(value) => choose({ link: value })}
+          />
+          <${SelectField}
+            label=${t("filter.music")}
+            value=${filter.music}
+            options=${[
+              ["", t("act.all")],
+              ...musics.map(([id, title]) => [id, `${(title ?? "").slice(0, 40)} · ${id}`]),
+            ]}
+            onChange=${(value) => choose({ music: value })}
+          />
+          <${TextField}
+            label=${t("filter.account")}
+            value=${filter.account}
+            onInput=${(value) => choose({ account: value }, replaceAddress)}
+          />
+        `}
+      >
+        <div class="row apart">
+          <div class="row">
+            <${ViralField} viewed=${viewed} />
+            <span class="small soft" role="status">
+              ${t("ranking.rows", { shown: count(rows.length), all: count(result.aweme_list.length) })}
+            </span>
+          </div>
+          <div class="row">
+            <${MoreRows} viewed=${viewed} shown=${result.returned_count} most=${result.confirmed_count} />
+            <${ColumnChoice}
+              columns=${allColumns()}
+              hidden=${hidden}
+              onChange=${(next) => {
+                KEPT.hidden = next;
+                setHidden(next);
+              }}
+            />
+            ${(isPart || view.isByBirth) && html`<${SaveRows} rows=${rows} name="videos" />`}
+            <${ExportMenu}
+              source=${source}
+              table="videos"
+              label=${isPart ? t("export.unfiltered", { number: count(result.aweme_list.length) }) : undefined}
+            />
+          </div>
+        </div>
+      <//>
+      <${ErrorNote} error=${error} />
+      ${rows.length ? html`
+        <${Table}
+          rows=${rows}
+          columns=${columns}
+          keyOf=${(row) => row.aweme_id}
+          caption=${t("tab.ranking")}
+          order=${view.isByBirth ? BORN : view.sort_by}
+          onOrder=${(order) => change(order === BORN ? { isByBirth: true } : { sort_by: order, isByBirth: false })}
+          card=${(video) => html`<${VideoCard} video=${video} />`}
+        />
+      ` : html`
+        <${Empty} title=${t("filter.none")} icon="search">
+          <button
+            type="button"
+            class="button little"
+            onClick=${() => change({ viral_only: false }, { link: "", music: "", account: "" })}
+          >
+            ${t("filter.clear")}
+          </button>
+        <//>
+      `}
+    </div>
+  `;
+}
+
+// Whether only viral videos are shown; from how many likes a video is one, if that is not as the scan was asked for.
+export function ViralField({ viewed: { view, own, change } }) {
+  return html`
+    <${CheckField}
+      label=${t("filter.viral")}
+      hint=${
+        view.viral_threshold !== own.viral_threshold && t("filter.viral_from", { number: count(view.viral_threshold) })
+      }
+      value=${view.viral_only}
+      onChange=${(isOnly) => change({ viral_only: isOnly })}
+    />
+  `;
+}
+
+// Asks for more rows if the view may have left some out: `shown` rows of a list that has up to `most`.
+export function MoreRows({ viewed: { result, view, change }, shown, most }) {
+  const wanted = Math.min(most, MOST_ROWS);
+  if (shown < result.requested_count || shown >= wanted) return null;
+  return html`
+    <button type="button" class="button little" onClick=${() => change({ count: wanted })}>
+      ${t(view.viral_only || wanted < most ? "ranking.more_up_to" : "ranking.more", { number: count(wanted) })}
+    </button>
+  `;
+}
+
+// Filters and what can be done with the rows. On a phone they are folded, so that the first rows are on the first
+// screen.
+function Tools({ fields, children }) {
+  const isNarrow = useMedia(narrow);
+  const whole = html`<div class="beside"><div class="grid pair">${fields}</div>${children}</div>`;
+  return isNarrow ? html`
+    <details class="fold no-print"><summary>${t("filter.choose")}</summary>${whole}</details>
+  ` : whole;
+}
+
+function filtered(videos, filter) {
+  const wanted = filter.account.trim().toLocaleLowerCase();
+  return videos.filter(
+    (video) =>
+      (!filter.link || video.link_type === filter.link) &&
+      (!filter.music || video.source_music_id === filter.music) &&
+      (!wanted ||
+        [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((name) =>
+          name?.toLocaleLowerCase().includes(wanted),
+        )),
+  );
+}
+
+function allColumns() {
+  return [
+    { key: "rank", label: "#", num: true, always: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
+    {
+      key: "video",
+      label: t("col.video"),
+      always: true,
+      class: "cell-title",
+      render: (row) => html`<${VideoCell} video=${row} />`,
+    },
+    {
+      key: "author",
+      label: t("col.account"),
+      class: "cell-name",
+      render: (row) => html`
+        <a class="one-line" href=${link(["profile"], { id: row.author?.sec_uid })}>
+          <${Foreign} text=${row.author?.nickname} none=${row.author?.unique_id ?? "—"} />
+        </a>
+      `,
+    },
+    {
+      key: "hot",
+      label: t("stat.hot"),
+      num: true,
+      sort: "hot_score",
+      render: (row) => html`<b>${count(row.hot_score)}</b>`,
+    },
+    { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
+    {
+      key: "evidence",
+      label: t("col.evidence"),
+      always: true,
+      class: "nowrap",
+      render: (row) =>
+        row.evidence ? html`
+          <${PlayButton} id=${row.evidence.comparison_id} />${" "}
+          <a href=${link(["evidence", row.evidence.comparison_id])}>${t("act.open")}</a>
+        ` : html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`,
+    },
+    {
+      key: "digg",
+      label: t("stat.likes"),
+      num: true,
+      sort: "digg",
+      render: (row) => html`
+        ${row.is_viral && html`<${Badge} tone="warn" bare>${t("filter.viral_short")}<//>${" "}`}
+        ${count(row.statistics.digg_count)}
+      `,
+    },
+    {
+      key: "comment",
+      label: t("stat.comments"),
+      num: true,
+      sort: "comment",
+      render: (row) => count(row.statistics.comment_count),
+    },
+    {
+      key: "collect",
+      label: t("stat.collects"),
+      num: true,
+      sort: "collect",
+      render: (row) => count(row.statistics.collect_count),
+    },
+    {
+      key: "share",
+      label: t("stat.shares"),
+      num: true,
+      sort: "share",
+      render: (row) => count(row.statistics.share_count),
+    },
+    { key: "date", label: t("col.published"), num: true, sort: "latest", render: (row) => published(row) },
+    bornColumn(),
+    {
+      key: "music",
+      label: t("filter.music"),
+      class: "cell-name",
+      render: (row) => html`
+        <span class="two-lines"><${Foreign} text=${row.source_music_title} /></span>
+        ${row.music?.created_at && html`
+          <div class="tiny soft">
+            ${row.music.born_with ? t("track.born_here") : t("track.born", { day: day(row.music.created_at) })}
+          </div>
+        `}
+      `,
+    },
+    { key: "observed", label: t("col.observed"), num: true, render: (row) => day(row.observed_at) },
+    {
+      key: "note",
+      label: t("note.text"),
+      render: (row) => html`<${NotePad} kind="video" id=${row.aweme_id} isShort />`,
+    },
+  ];
+}
+
+export function bornColumn() {
+  return {
+    key: BORN,
+    label: t("col.born"),
+    num: true,
+    sort: BORN,
+    ascends: true,
+    render: (row) => day(row.music?.created_at),
+  };
+}
+
+// Videos by the birth of their sounds, originals before their copies; unknown births come last.
+export function byBirth(videos) {
+  const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
+  return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
 }

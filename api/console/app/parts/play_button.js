@@ -1,10 +1,10 @@
 // Plays the kept excerpt of a compared video in its row; one at a time.
-import { PATHS, address, fetchBlob } from "../../api.js";
-import { html, signal } from "../../html.js";
-import { t } from "../../i18n.js";
-import { notify } from "../../state.js";
-import { Icon, notifyError } from "../ui.js";
-import "../../messages/page.js";
+import { address, fetchBlob, PATHS } from "../api.js";
+import { html, signal } from "../html.js";
+import { t } from "../i18n.js";
+import { notify } from "../state.js";
+import { Icon, notifyError } from "./ui.js";
+import "../messages/page.js";
 
 const playing = signal(null); // the comparison that is heard
 let sound = null;

@@ -1,16 +1,16 @@
 // Account views: profile, posts, and metrics over a number of days.
-import { PATHS, address, request } from "../api.js";
-import { Foreign, compact, count, day, moment, published } from "../format.js";
+import { address, PATHS, request } from "../api.js";
+import { compact, count, day, Foreign, moment, published } from "../format.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { link, replaceAddress } from "../router.js";
 import { Bars } from "../parts/charts.js";
+import { ExportMenu, SaveRows } from "../parts/export.js";
 import { Picture } from "../parts/picture.js";
 import { Raw } from "../parts/raw.js";
 import { Table } from "../parts/table.js";
-import { ExportMenu, SaveRows } from "../parts/export.js";
-import { link, replaceAddress } from "../router.js";
-import { VideoCard, VideoCell } from "./result/ranking.js";
+import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { VideoCard, VideoCell } from "../parts/video.js";
 import "../messages/accounts.js";
 import "../messages/page.js";
 import "../messages/result.js";
