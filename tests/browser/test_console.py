@@ -196,7 +196,7 @@ def test_rows_appear_while_a_scan_runs(view: View, track: dict[str, Any], job_id
     }  # fmt: skip
 
     def tell_running(route: Route) -> None:
-        data = {**whole["data"], "status": "running", "result": None}
+        data = {**whole["data"], "status": "running", "result": None, "finished_at": None}
         route.fulfill(json={**whole, "data": data})
 
     view.page.route(f"**/music_collection_jobs/{job_id}", tell_running)
@@ -255,7 +255,10 @@ def test_the_end_of_a_scan_is_told_whatever_is_looked_at(visitors: Visitors, job
         }"""
     )
     whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
-    running = {**whole, "data": {**whole["data"], "status": "running", "result": None}}
+    running = {
+        **whole,
+        "data": {**whole["data"], "status": "running", "result": None, "finished_at": None},
+    }
     answers = {"now": running}
     view.page.route(
         f"**/music_collection_jobs/{job_id}", lambda route: route.fulfill(json=answers["now"])

@@ -83,8 +83,8 @@ export function visible(text) {
 
 // Text from the platform. <bdi> isolates its direction, so that it cannot reorder its neighbours.
 export function Foreign({ text, none = DASH }) {
-  const shown = visible(text).trim();
-  return shown ? html`<bdi dir="auto">${shown}</bdi>` : html`<span class="soft">${none}</span>`;
+  const printable = visible(text).trim();
+  return printable ? html`<bdi dir="auto">${printable}</bdi>` : html`<span class="soft">${none}</span>`;
 }
 // Returns http(s) links only; anything else, such as javascript:, is shown as text.
 export function safeLink(address) {

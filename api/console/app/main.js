@@ -46,17 +46,16 @@ const VIEWS = {
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
 };
-// What a view imports, and what that imports: asked for at once, instead of one level after the other.
-const DEEPER = {
+// Imports of views and their imports, loaded together instead of one level after the other.
+const NESTED_IMPORTS = {
   job: () => [
-    import("./views/job.js"),
     import("./parts/export.js"),
     import("./parts/notes.js"),
     import("./parts/picture.js"),
     import("./parts/play_button.js"),
+    import("./parts/reads.js"),
     import("./parts/table.js"),
-    import("./views/job.js"),
-    import("./views/result/result.js"),
+    import("./parts/video.js"),
     import("./views/result/result.js"),
     import("./messages/accounts.js"),
     import("./messages/result.js"),
@@ -65,16 +64,16 @@ const DEEPER = {
     import("./parts/notes.js"),
     import("./parts/picture.js"),
     import("./parts/player.js"),
-    import("./parts/table.js"),
-    import("./views/result/comparisons.js"),
+    import("./parts/video.js"),
     import("./messages/evidence.js"),
     import("./messages/result.js"),
   ],
 };
 async function loadView(name) {
-  DEEPER[name]?.().forEach((one) => one.catch(() => {})); // the view's own import says what failed
+  NESTED_IMPORTS[name]?.().forEach((module) => module.catch(() => {})); // the view's own import says what failed
   loaded.set(name, await VIEWS[name]());
 }
+// Props of views whose address has more than a query.
 const PROPS = {
   job: (path, query) => ({ jobId: path[1] ?? "", query }),
   jobs: (path, query) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none"), query }),
@@ -101,11 +100,11 @@ function View() {
   }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
   if (name === "missing") return html`<${Missing} />`;
-  const Found = loaded.get(name);
+  const Component = loaded.get(name);
   const props = PROPS[name]?.(path, query) ?? { query };
   const key = name === "job" || name === "evidence" ? `${name}/${path[1]}` : name;
-  return Found
-    ? html`<${Found} key=${key} ...${props} />`
+  return Component
+    ? html`<${Component} key=${key} ...${props} />`
     : html`<p class="soft" role="status">${t("state.loading")}</p>`;
 }
 
@@ -282,7 +281,7 @@ function SaveView() {
   `;
 }
 
-// The palette is loaded when it is first wanted.
+// The palette is loaded when it is first opened.
 const loadedPalette = signal(null);
 async function openPalette() {
   loadedPalette.value ??= await import("./parts/palette.js");
@@ -301,10 +300,10 @@ function PaletteHost() {
 
 function TokenDialog() {
   const box = useRef(null);
-  const [given, setGiven] = useState("");
+  const [token, setToken] = useState("");
   const [isKept, setKept] = useState(false);
   const [isWrong, setWrong] = useState(false);
-  const [error, setError] = useState(null); // nothing that the token could help
+  const [error, setError] = useState(null); // other than a wrong token
   const isOpen = isTokenOpen.value || needsToken.value;
   useEffect(() => {
     if (isOpen && !box.current.open) box.current.showModal();
@@ -319,9 +318,9 @@ function TokenDialog() {
   const save = async (event) => {
     event.preventDefault();
     setError(null);
-    const isSignedIn = await signIn(given.trim(), isKept).catch(setError);
+    const isSignedIn = await signIn(token.trim(), isKept).catch(setError);
     if (isSignedIn === undefined) return;
-    setGiven("");
+    setToken("");
     setWrong(!isSignedIn);
     if (isSignedIn) {
       close();
@@ -348,10 +347,10 @@ function TokenDialog() {
                 : t("token.lead")}
         </p>
         <${ErrorNote} error=${error} />
-        <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} />
+        <${TextField} type="password" label=${t("token.label")} value=${token} onInput=${setToken} />
         <${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
         <div class="row">
-          <button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>
+          <button type="submit" class="button main-act" disabled=${!token.trim()}>${t("token.use")}</button>
           ${required && role && html`
             <button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>
           `}
@@ -362,26 +361,26 @@ function TokenDialog() {
   `;
 }
 
-// Sends one small request: it shows whether the service responds, wants a token or has demo data.
-const rounds = signal(0);
-async function checkService({ isAsked = false } = {}) {
+// Sends one small request, whose response shows whether the service responds, requires a token or has demo data.
+const reloads = signal(0);
+async function checkService({ viewReads = false } = {}) {
   await Promise.all([loadSession(), loadTermLabels()]);
-  if (isAsked) return true; // the read of the view shows the same
+  if (viewReads) return true; // the first read of the view shows the same
   try {
     await request(PATHS.jobList, { query: { limit: 1 } });
+    return true;
   } catch {
-    return false;
-  } // the strips show the error
-  return true;
+    return false; // the strips show the error
+  }
 }
 // Remounts the view once the service responds.
 async function reload() {
-  if (await checkService()) rounds.value += 1;
+  if (await checkService()) reloads.value += 1;
 }
 
 function App() {
   const main = useRef(null);
-  const shown = route.value.path.join("/");
+  const page = route.value.path.join("/");
   const first = useRef(true);
   useEffect(() => {
     lastExchange.value = null;
@@ -391,7 +390,7 @@ function App() {
     }
     main.current.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [shown]);
+  }, [page]);
   return html`
     <a
       class="skip"
@@ -419,14 +418,14 @@ function App() {
         <${Bar} />
         <${Strips} />
         <main class="content" ref=${main} tabindex="-1" id="main">
-          <${Fragment} key=${rounds.value}><${View} /><//>
+          <${Fragment} key=${reloads.value}><${View} /><//>
         </main>
       </div>
     </div>
     <${TokenDialog} />
     <${PaletteHost} />
     <div class="toasts" role="status" aria-live="polite">
-      ${notices.value.map((one) => html`<div key=${one.id}>${one.text}</div>`)}
+      ${notices.value.map((notice) => html`<div key=${notice.id}>${notice.text}</div>`)}
     </div>
   `;
 }
@@ -437,8 +436,8 @@ addEventListener("keydown", (event) => {
 loadTermLabels();
 const [openedView, openedId] = route.value.path;
 if (openedView === "job" && openedId) beginRead(`${PATHS.jobs}/${openedId}`);
-if (openedView in DEEPER) loadView(openedView).catch(() => {}); // the view shows what failed
+if (openedView in NESTED_IMPORTS) loadView(openedView).catch(() => {}); // the view shows what failed
 const root = document.getElementById("app");
 root.replaceChildren(); // the static frame from index.html
 render(html`<${App} />`, root);
-checkService({ isAsked: openedView === "job" && Boolean(openedId) });
+checkService({ viewReads: openedView === "job" && Boolean(openedId) });

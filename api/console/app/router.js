@@ -23,8 +23,8 @@ function decode(part) {
 }
 
 export function link(parts, query = {}) {
-  const given = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  const search = new URLSearchParams(given).toString();
+  const entries = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  const search = new URLSearchParams(entries).toString();
   return `#/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
 }
 export function go(parts, query) {

@@ -30,7 +30,7 @@ const systemTheme = signal(prefersDark.matches ? "dark" : "light");
 prefersDark.addEventListener("change", (event) => {
   systemTheme.value = event.matches ? "dark" : "light";
 });
-export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
+const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
 export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
 const printed = matchMedia("print");
@@ -99,6 +99,6 @@ export function notify(text) {
   const id = ++counter;
   notices.value = [...notices.value, { id, text }];
   setTimeout(() => {
-    notices.value = notices.value.filter((one) => one.id !== id);
+    notices.value = notices.value.filter((notice) => notice.id !== id);
   }, 4000);
 }

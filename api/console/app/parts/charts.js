@@ -11,9 +11,9 @@ export function useWidth() {
   const place = useRef(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
-    const seen = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width)));
-    seen.observe(place.current);
-    return () => seen.disconnect();
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry.contentRect.width)));
+    observer.observe(place.current);
+    return () => observer.disconnect();
   }, []);
   return [place, Math.max(280, width)];
 }
@@ -30,20 +30,20 @@ export function Bars({ items, label }) {
         <span key=${`${item.key}b`} class="bar-line" aria-hidden="true">
           <span style=${{ width: `${((item.value ?? 0) / most) * 100}%`, background: item.color }}></span>
         </span>
-        <span key=${`${item.key}v`} class="num" aria-hidden="true">${item.shown ?? count(item.value)}</span>
+        <span key=${`${item.key}v`} class="num" aria-hidden="true">${item.text ?? count(item.value)}</span>
       `)}
     </div>
   `;
 }
 
-export function ticks(low, high, wanted = 4) {
+export function ticks(low, high, most = 4) {
   if (!(high > low)) return [low];
-  const rough = (high - low) / wanted;
+  const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
-  const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(at);
-  return found;
+  const values = [];
+  for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) values.push(at);
+  return values;
 }
 
 export function axisText(value, range) {
@@ -53,19 +53,19 @@ export function axisText(value, range) {
 
 // Splits a line where observations are further apart than `gapMs`.
 function pieces(points, gapMs) {
-  const found = [];
+  const runs = [];
   let last = null;
   for (const point of points) {
     if (point.value === null || point.value === undefined) continue; // this observation has other counts
-    if (last === null || point.at - last.at > gapMs) found.push([]);
-    found.at(-1).push(point);
+    if (last === null || point.at - last.at > gapMs) runs.push([]);
+    runs.at(-1).push(point);
     last = point;
   }
-  return found;
+  return runs;
 }
 
 // Four times the median distance of observations counts as a gap.
-export function gapOf(points) {
+function gapOf(points) {
   const steps = points
     .slice(1)
     .map((point, at) => point.at - points[at].at)
@@ -78,7 +78,7 @@ export function gapOf(points) {
 // marks: [{at (ms), name}], vertical reference lines. steps: [{at (ms), name}], marks on the time axis.
 // `unit`: what the values count, written over their axis.
 // `isContinuous`: the values hold between their times, so no gap interrupts a line.
-// `isUtc`: times are told in UTC, and days of UTC without a time; else in the zone of the reader.
+// `isUtc`: times are written in UTC, and days of UTC without a time; else in the zone of the reader.
 export function TimeLines({
   series,
   label,
@@ -90,7 +90,7 @@ export function TimeLines({
   hasHint = true,
   isUtc = false,
 }) {
-  const all = series.flatMap((one) => one.points.filter((point) => point.value !== null));
+  const all = series.flatMap((line) => line.points.filter((point) => point.value !== null));
   if (!all.length) return html`<p class="soft small">${t("chart.no_points")}</p>`;
   return html`
     ${series.length > 1 && html`<${LineLegend} series=${series} />`}
@@ -101,11 +101,11 @@ export function TimeLines({
 // How to read a chart, for a page that says it once for several.
 export const hintOf = (isContinuous) => t(isContinuous ? "chart.hover" : "chart.hover_gaps");
 
-// What a key does to the place among `length` times that is read out.
+// Index of the time to read out after a key, among `length` times.
 const KEYS = { ArrowLeft: (at) => at - 1, ArrowRight: (at) => at + 1, Home: () => 0, End: (_, length) => length - 1 };
 
 const DAY_MS = 864e5;
-// A time of a chart as it is read out.
+// A time of a chart as text.
 function timeText(at, isUtc, times) {
   if (!isUtc) return moment(at / 1000);
   return times.every((time) => time % DAY_MS === 0) ? day(at / 1000, "UTC") : `${moment(at / 1000, "UTC")} UTC`;
@@ -118,8 +118,8 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
     () => [...new Set([...all, ...steps].map((point) => point.at))].sort((a, b) => a - b),
     [series, steps],
   );
-  const shown = [...times, ...marks.map((mark) => mark.at)];
-  const [from, to] = spread(Math.min(...shown), Math.max(...shown));
+  const allTimes = [...times, ...marks.map((mark) => mark.at)];
+  const [from, to] = spread(Math.min(...allTimes), Math.max(...allTimes));
   const tops = all.map((point) => point.high ?? point.value);
   const lows = all.map((point) => point.low ?? point.value);
   const [low, high] = padded(Math.min(...lows), Math.max(...tops));
@@ -134,7 +134,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
     const at =
       from +
       ((((event.clientX - box.left) / box.width) * width - PAD.left) / (width - PAD.left - PAD.right)) * (to - from);
-    setNear(times.reduce((best, one) => (Math.abs(one - at) < Math.abs(best - at) ? one : best), times[0]));
+    setNear(times.reduce((best, time) => (Math.abs(time - at) < Math.abs(best - at) ? time : best), times[0]));
   };
   const press = (event) => {
     const next = KEYS[event.key]?.(near === null ? times.length : times.indexOf(near), times.length);
@@ -148,7 +148,7 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
       : named(
           timeText(near, isUtc, times),
           [
-            ...series.map((one) => reading(one, near, isContinuous)),
+            ...series.map((line) => reading(line, near, isContinuous)),
             ...steps.filter((step) => step.at === near).map((step) => step.name),
           ]
             .filter(Boolean)
@@ -180,7 +180,9 @@ function Lines({ all, series, label, unit, marks, steps, height, isContinuous, h
           </g>
         `)}
         <${TimeAxis} from=${from} to=${to} x=${x} y=${bottom} width=${width} isUtc=${isUtc} />
-        ${series.map((one) => html`<${Line} key=${one.key} one=${one} x=${x} y=${y} isContinuous=${isContinuous} />`)}
+        ${series.map((line) => html`
+          <${Line} key=${line.key} line=${line} x=${x} y=${y} isContinuous=${isContinuous} />
+        `)}
         ${steps.map((step) => html`
           <path key=${`s${step.at}`} class="step" d=${`M${x(step.at)} ${bottom - 9}l5 9h-10z`}>
             <title>${step.name}</title>
@@ -216,14 +218,14 @@ const TICK_PX = 112; // a date with some room
 const HALF_PX = 44; // half of a date
 
 // Times of the axis, at whole hours or days of this place, or of UTC; the ends alone where a scale would be empty.
-export function timeTicks(from, to, most, isUtc = false) {
-  const step = TIME_STEPS.find((one) => (to - from) / one <= most) ?? (to - from) / most;
+function timeTicks(from, to, most, isUtc = false) {
+  const step = TIME_STEPS.find((length) => (to - from) / length <= most) ?? (to - from) / most;
   const start = new Date(from);
   if (isUtc) start.setUTCHours(0, 0, 0, 0);
   else start.setHours(0, 0, 0, 0);
   const first = start.getTime() + Math.ceil((from - start.getTime()) / step) * step;
-  const found = Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
-  return found.length > 1 ? found : [from, to];
+  const times = Array.from({ length: Math.floor((to - first) / step) + 1 }, (_, at) => first + at * step);
+  return times.length > 1 ? times : [from, to];
 }
 
 export function TimeAxis({ from, to, x, y, width, left = PAD.left, isUtc = false }) {
@@ -245,33 +247,33 @@ export function TimeAxis({ from, to, x, y, width, left = PAD.left, isUtc = false
 function LineLegend({ series }) {
   return html`
     <div class="legend">
-      ${series.map((one) => html`
-        <span key=${one.key}>
+      ${series.map((line) => html`
+        <span key=${line.key}>
           <svg width="26" height="12" viewBox="-13 -6 26 12" aria-hidden="true">
-            <line x1="-13" x2="13" stroke=${one.color} stroke-width="2.5" stroke-dasharray=${one.dash} />
+            <line x1="-13" x2="13" stroke=${line.color} stroke-width="2.5" stroke-dasharray=${line.dash} />
           </svg>${" "}
-          <bdi>${visible(one.name)}</bdi>
+          <bdi>${visible(line.name)}</bdi>
         </span>
       `)}
     </div>
   `;
 }
 
-function Line({ one, x, y, isContinuous }) {
+function Line({ line, x, y, isContinuous }) {
   return html`
     <g>
-      ${pieces(one.points, isContinuous ? Infinity : gapOf(one.points)).map((piece, at) => html`
+      ${pieces(line.points, isContinuous ? Infinity : gapOf(line.points)).map((piece, at) => html`
         <polyline
           key=${at}
           points=${piece.map((point) => `${x(point.at).toFixed(1)},${y(point.value).toFixed(1)}`).join(" ")}
           fill="none"
-          stroke=${one.color}
+          stroke=${line.color}
           stroke-width="2"
-          stroke-dasharray=${one.dash}
+          stroke-dasharray=${line.dash}
           stroke-linejoin="round"
         />
       `)}
-      ${one.points.filter((point) => point.low !== undefined && point.low !== null && point.high > point.low)
+      ${line.points.filter((point) => point.low !== undefined && point.low !== null && point.high > point.low)
         .map((point) => html`
         <line
           key=${`r${point.at}`}
@@ -279,28 +281,28 @@ function Line({ one, x, y, isContinuous }) {
           x2=${x(point.at)}
           y1=${y(point.low)}
           y2=${y(point.high)}
-          stroke=${one.color}
+          stroke=${line.color}
           stroke-width="5"
           stroke-opacity="0.35"
         />
       `)}
       ${
-        one.points.length <= 300 &&
-        one.points.filter((point) => point.value !== null).map((point) => html`
-          <circle key=${point.at} class="mark" cx=${x(point.at)} cy=${y(point.value)} r="3" fill=${one.color} />
+        line.points.length <= 300 &&
+        line.points.filter((point) => point.value !== null).map((point) => html`
+          <circle key=${point.at} class="mark" cx=${x(point.at)} cy=${y(point.value)} r="3" fill=${line.color} />
         `)
       }
     </g>
   `;
 }
 
-function reading(one, at, isContinuous) {
-  const point = one.points.findLast(
+function reading(line, at, isContinuous) {
+  const point = line.points.findLast(
     (candidate) => (isContinuous ? candidate.at <= at : candidate.at === at) && candidate.value !== null,
   );
   if (!point) return null;
   const range = point.high > point.low ? ` (${count(point.low)} – ${count(point.high)})` : "";
-  return `${one.name} ${count(point.value)}${range}`;
+  return `${line.name} ${count(point.value)}${range}`;
 }
 function spread(from, to) {
   return to > from ? [from, to] : [from - 43e6, to + 43e6];
@@ -418,7 +420,7 @@ export function Bump({ songs, labels, depth: most, label, chosen, onChoose }) {
   `;
 }
 
-// A song with its ranks, as it is read out.
+// A song with its ranks, for screen readers.
 function spoken({ name, ranks }, labels) {
   return `${name}: ${ranks
     .map((rank, at) => rank !== null && `${labels[at]} ${rank}`)
@@ -428,17 +430,17 @@ function spoken({ name, ranks }, labels) {
 
 // As much of a name as fits into the width of so many letters.
 export function shortened(name, room) {
-  let left = room;
+  let space = room;
   const letters = [...name];
   const end = letters.findIndex((letter) => {
-    left -= letter > "\u2e7f" ? 2 : 1;
-    return left < 0;
+    space -= letter > "\u2e7f" ? 2 : 1;
+    return space < 0;
   });
   return end < 0 ? name : `${letters.slice(0, Math.max(1, end)).join("").trimEnd()}…`;
 }
 
 function runs(ranks) {
-  const found = [];
+  const runs = [];
   let open = null;
   ranks.forEach((rank, at) => {
     if (rank === null) {
@@ -447,9 +449,9 @@ function runs(ranks) {
     }
     if (!open) {
       open = [];
-      found.push(open);
+      runs.push(open);
     }
     open.push([at, rank]);
   });
-  return found;
+  return runs;
 }

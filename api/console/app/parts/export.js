@@ -61,14 +61,14 @@ function cell(value) {
 }
 const FIELDS = { comparisons: PAIR_FIELDS }; // of a table; others have videos
 export function rowsCsv(rows, name) {
-  const known = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
-  const fields = [...known, DEMO_FIELD];
+  const filled = (FIELDS[name] ?? VIDEO_FIELDS).filter(([, read]) => rows.some((row) => (read(row) ?? null) !== null));
+  const fields = [...filled, DEMO_FIELD];
   return [fields.map(([name]) => name), ...rows.map((row) => fields.map(([, read]) => read(row)))]
     .map((line) => line.map(cell).join(","))
     .join("\r\n");
 }
 
-// Saves exactly the rows that are shown, in their order; `name`: of the table and of its file.
+// Saves exactly the displayed rows in their order; `name` is that of the table and of its file.
 export function SaveRows({ rows, name }) {
   const save = () =>
     download(
@@ -102,9 +102,9 @@ export function FileMenu({ fetchForm, name, note, label }) {
   const save = async (form) => {
     setBusy(form);
     try {
-      const answer = await fetchForm(form, bom);
-      const named = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1];
-      download(await answer.blob(), named ?? `sametrack-${name}.${form}`);
+      const response = await fetchForm(form, bom);
+      const named = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1];
+      download(await response.blob(), named ?? `sametrack-${name}.${form}`);
     } catch (error) {
       notifyError(error);
     } finally {
@@ -124,14 +124,14 @@ export function FileMenu({ fetchForm, name, note, label }) {
   `;
 }
 
-// The result as one page that needs no service, to hand on.
+// Saves the result as one HTML page that needs no service.
 export function ShareButton({ jobId }) {
   const [busy, setBusy] = useState(false);
   const save = async () => {
     setBusy(true);
     try {
-      const answer = await fetchFile(address(`${PATHS.jobList}/${jobId}/report`, { language: lang.value }));
-      download(await answer.blob(), `sametrack-${jobId.slice(0, 8)}.html`);
+      const response = await fetchFile(address(`${PATHS.jobList}/${jobId}/report`, { language: lang.value }));
+      download(await response.blob(), `sametrack-${jobId.slice(0, 8)}.html`);
     } catch (error) {
       notifyError(error);
     } finally {
@@ -145,7 +145,7 @@ export function ShareButton({ jobId }) {
   `;
 }
 
-export function download(blob, name) {
+function download(blob, name) {
   const place = URL.createObjectURL(blob);
   const anchor = document.createElement("a");
   anchor.href = place;

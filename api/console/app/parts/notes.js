@@ -5,15 +5,15 @@ import { t } from "../i18n.js";
 import { Badge, Icon, notifyError, TextField } from "./ui.js";
 import "../messages/page.js";
 
-const known = signal(new Map()); // `${kind} ${id}` to its note
+const noteByKey = signal(new Map()); // `${kind} ${id}` to its note
 let pending = null;
 const MOST_NOTES = 5000;
 
 const keep = (notes, kind) => {
-  const others = [...known.value].filter(([, note]) => kind && note.kind !== kind);
-  known.value = new Map([...others, ...notes.map((note) => [`${note.kind} ${note.id}`, note])]);
+  const others = [...noteByKey.value].filter(([, note]) => kind && note.kind !== kind);
+  noteByKey.value = new Map([...others, ...notes.map((note) => [`${note.kind} ${note.id}`, note])]);
 };
-// All notes are read once per page; one that cannot be read is missing.
+// Reads all notes once per page; without them no note is displayed.
 function load() {
   pending ??= request(PATHS.notes, { query: { limit: MOST_NOTES } }).then(
     (envelope) => keep(envelope.data.notes),
@@ -31,7 +31,7 @@ async function write(kind, id, note, tags) {
 export function NotePad({ kind, id, isShort = false }) {
   useEffect(load, []);
   const [isOpen, setOpen] = useState(false);
-  const note = known.value.get(`${kind} ${id}`);
+  const note = noteByKey.value.get(`${kind} ${id}`);
   const name = t(note ? "note.change" : "note.add");
   return html`
     <span class="note-pad">
@@ -61,7 +61,7 @@ function Editor({ kind, id, note, onClose }) {
   const close = () => box.current.close(); // gives the focus back
   const save = (event) => {
     event.preventDefault();
-    const wanted = [
+    const uniqueTags = [
       ...new Set(
         tags
           .split(/[,，]/)
@@ -69,7 +69,7 @@ function Editor({ kind, id, note, onClose }) {
           .filter(Boolean),
       ),
     ];
-    write(kind, id, text, wanted).then(close, notifyError);
+    write(kind, id, text, uniqueTags).then(close, notifyError);
   };
   return html`
     <dialog ref=${box} onClose=${onClose} aria-label=${t("note.title")}>

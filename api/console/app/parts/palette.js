@@ -1,13 +1,13 @@
 // The command palette (Ctrl+K): pages, saved views, scanned tracks, recent jobs and accounts by name.
-// It reads what it offers when it is opened; a pasted link or id offers a scan.
+// Its items are read when it opens; a pasted link or id offers a scan.
 import { PATHS, request } from "../api.js";
 import { clock, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { go, link } from "../router.js";
 import { savedViews } from "../state.js";
-import { toRows } from "./reads.js";
-import { draft, isTrack } from "./scan_request.js";
+import { readRows } from "./reads.js";
+import { draft, isTrack, MUSIC_ID } from "./scan_request.js";
 import { Icon } from "./ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
@@ -23,22 +23,17 @@ addEventListener("keydown", (event) => {
   isPaletteOpen.value = !isPaletteOpen.value;
 });
 
-const query = (name, parameters, signal) =>
-  request(PATHS.sql, { method: "POST", body: { query: name, parameters }, signal }).then((envelope) =>
-    toRows(envelope.data),
-  );
-
-// Everything that the service can name, as {kind, text, more, hash}. What cannot be read is left out.
+// Tracks, jobs and accounts as {kind, text, more, hash}. Kinds that cannot be read are left out.
 async function readItems(signal) {
   const [tracks, jobs, accounts] = await Promise.allSettled([
-    query("scanned-tracks", {}, signal),
+    readRows("scanned-tracks", { signal }),
     request(PATHS.jobList, { query: { limit: MOST_JOBS }, signal }).then((envelope) => envelope.data),
-    query("top-accounts", { top: MOST_ACCOUNTS }, signal),
+    readRows("top-accounts", { parameters: { top: MOST_ACCOUNTS }, signal }),
   ]);
   const people = new Map((accounts.value ?? []).map((row) => [row.sec_uid, row]));
   return [
     ...(tracks.value ?? [])
-      .filter((row) => /^\d+$/.test(row.music_id))
+      .filter((row) => MUSIC_ID.test(row.music_id))
       .map((row) => ({
         kind: "track",
         text: row.title ?? row.music_id,
@@ -61,7 +56,7 @@ async function readItems(signal) {
 }
 
 // Items with all typed words, in the given order.
-export function matching(items, typed) {
+function matching(items, typed) {
   const words = typed.toLocaleLowerCase().split(/\s+/).filter(Boolean);
   return items.filter((item) => {
     const text = `${item.text} ${item.more ?? ""}`.toLocaleLowerCase();
@@ -106,7 +101,7 @@ function Content({ pages }) {
     readItems(stopping.signal).then(setItems, () => setItems([]));
     return () => stopping.abort();
   }, []);
-  const found = useMemo(() => {
+  const matches = useMemo(() => {
     const views = savedViews.value.map((view) => ({
       kind: "view",
       text: view.name,
@@ -118,7 +113,7 @@ function Content({ pages }) {
       : [];
     return [...scan, ...matching([...views, ...pages, ...(items ?? [])], typed)].slice(0, MOST_SHOWN);
   }, [typed, items, pages]);
-  const chosen = Math.min(at, found.length - 1);
+  const chosen = Math.min(at, matches.length - 1);
   const open = (item) => {
     isPaletteOpen.value = false;
     if (item.kind === "scan") {
@@ -130,11 +125,11 @@ function Content({ pages }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
       event.preventDefault();
-      setAt((chosen + step + found.length) % Math.max(1, found.length));
+      setAt((chosen + step + matches.length) % Math.max(1, matches.length));
     }
-    if (event.key === "Enter" && found[chosen]) {
+    if (event.key === "Enter" && matches[chosen]) {
       event.preventDefault();
-      open(found[chosen]);
+      open(matches[chosen]);
     }
   };
   useEffect(() => {
@@ -146,7 +141,7 @@ function Content({ pages }) {
       role="combobox"
       aria-expanded="true"
       aria-controls="palette-list"
-      aria-activedescendant=${found.length ? `palette-${chosen}` : undefined}
+      aria-activedescendant=${matches.length ? `palette-${chosen}` : undefined}
       aria-label=${t("palette.title")}
       placeholder=${t("palette.placeholder")}
       value=${typed}
@@ -160,7 +155,7 @@ function Content({ pages }) {
       onKeyDown=${press}
     />
     <div role="listbox" id="palette-list" ref=${list} aria-label=${t("palette.found")}>
-      ${found.map((item, place) => html`
+      ${matches.map((item, place) => html`
         <div
           key=${`${item.kind} ${item.hash} ${item.text}`}
           role="option"
@@ -175,6 +170,6 @@ function Content({ pages }) {
         </div>
       `)}
     </div>
-    ${!found.length && html`<p class="soft small" role="status">${t(items ? "filter.none" : "act.reading")}</p>`}
+    ${!matches.length && html`<p class="soft small" role="status">${t(items ? "filter.none" : "act.reading")}</p>`}
   `;
 }

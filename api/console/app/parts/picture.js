@@ -1,4 +1,4 @@
-// A cover or an avatar: a small copy that the service keeps, or a plain tile where there is none.
+// A cover or an avatar: a small copy that the service keeps, or a plain tile.
 import { PATHS } from "../api.js";
 import { visible } from "../format.js";
 import { html, signal, useRef, useState } from "../html.js";
@@ -7,7 +7,7 @@ import { session } from "../state.js";
 import { Icon } from "./ui.js";
 import "../messages/page.js";
 
-const missing = new Set(); // pictures that the service did not have: not asked for twice by one view
+const missing = new Set(); // pictures that the service did not have: requested once per view
 const ICONS = { video: "image", track: "note", account: "person" };
 const NAME_LETTERS = 60;
 const REST_MS = 150;
@@ -17,8 +17,8 @@ let resting = 0;
 // Some were only late, or the platform was resting: the next view asks again.
 addEventListener("hashchange", () => missing.clear());
 
-// Rows fly past: what comes into sight is asked for when that has ended, so that a long list scrolls smoothly and
-// the service does not read pictures that nobody sees.
+// While rows scroll fast, pictures wait until the scrolling rests, so that a long list scrolls smoothly and the service
+// does not read pictures that nobody sees.
 export function holdPictures() {
   areHeld.value = true;
   clearTimeout(resting);

@@ -6,12 +6,12 @@ import { notify } from "../state.js";
 import { Icon, notifyError } from "./ui.js";
 import "../messages/page.js";
 
-const playing = signal(null); // the comparison that is heard
+const playing = signal(null); // id of the comparison whose excerpt plays
 let sound = null;
-let asked = 0; // the number of the last wish: what an earlier one has loaded is not played
+let requestNumber = 0; // of the last press: an excerpt that an earlier press loaded is not played
 
 function stop() {
-  asked += 1;
+  requestNumber += 1;
   if (sound) {
     sound.pause();
     URL.revokeObjectURL(sound.src);
@@ -20,7 +20,7 @@ function stop() {
   playing.value = null;
 }
 
-// The stored excerpt; if none was kept, the service reads the sound again.
+// The stored excerpt; if it was not kept, the service reads the sound again.
 async function excerptOf(id) {
   const place = `${PATHS.comparisons}/${id}/excerpt/candidate`;
   return fetchBlob(place).catch((error) => {
@@ -32,16 +32,16 @@ async function excerptOf(id) {
 
 async function play(id) {
   stop();
-  const own = asked;
+  const own = requestNumber;
   playing.value = id;
   try {
     const blob = await excerptOf(id);
-    if (asked !== own) return; // stopped, or another row, while this one was loaded
+    if (requestNumber !== own) return; // another press came while the excerpt was loaded
     sound = new Audio(URL.createObjectURL(blob));
     sound.addEventListener("ended", stop);
     await sound.play();
   } catch (error) {
-    if (asked !== own) return;
+    if (requestNumber !== own) return;
     stop();
     if (error.status === 404) notifyError(error);
     else notify(t("play.failed"));

@@ -10,22 +10,23 @@ import { CheckField, ErrorNote, Icon, Loading, Segment } from "./ui.js";
 import "../messages/evidence.js";
 
 const FADE_S = 0.012;
-const LEAST_STRETCH = 0.005; // less is not heard over ten seconds
+const LEAST_STRETCH = 0.005; // less is inaudible over ten seconds
 const ROLES = ["reference", "candidate"];
 
 // Peak amplitude per column, 0 to 1.
-export function peaks(samples, columns) {
+function peaks(samples, columns) {
   const wide = Math.max(1, Math.floor(samples.length / columns));
-  const found = new Float32Array(columns);
+  const heights = new Float32Array(columns);
   for (let column = 0; column < columns; column += 1) {
     let most = 0;
     for (let at = column * wide; at < (column + 1) * wide; at += 1) most = Math.max(most, Math.abs(samples[at] ?? 0));
-    found[column] = most;
+    heights[column] = most;
   }
-  const top = Math.max(...found) || 1;
-  return found.map((value) => value / top);
+  const top = Math.max(...heights) || 1;
+  return heights.map((value) => value / top);
 }
 
+// Both sounds at once; `select` fades to the one that is audible.
 class Deck {
   constructor(sounds) {
     this.sounds = sounds;
@@ -33,10 +34,9 @@ class Deck {
     this.nodes = [];
     this.from = 0;
     this.startedAt = 0;
-    this.run = 0; // a beginning that was overtaken adds no sound
+    this.undone = null; // how the change of the candidate is undone: {rate, sound}
+    this.run = 0; // number of the last start or stop, so that an overtaken start adds no sound
   }
-
-  undone = null; // how the change of the candidate is undone: {rate, sound}
 
   get length() {
     return Math.max(...ROLES.map((role) => (this.sounds[role] ? this.sound(role).duration / this.rate(role) : 0)));
@@ -50,7 +50,7 @@ class Deck {
     return role === "candidate" && this.undone ? this.undone.sound : this.sounds[role];
   }
 
-  // Returns whether the sounds play: not if they were stopped, or begun again, before they could.
+  // Returns whether the sounds play; false if another start or stop came before they could.
   async play(live, from) {
     this.stop();
     const { run } = this;
@@ -89,7 +89,7 @@ class Deck {
       try {
         node.source.stop();
       } catch {
-        /* it has already ended */
+        // it has already ended
       }
     }
     this.nodes = [];
@@ -112,22 +112,22 @@ function undo(sound, speed, semitones) {
   const { rate, factor } = undoing(speed, semitones);
   if (Math.abs(factor - 1) < LEAST_STRETCH) return { rate, sound };
   const samples = stretched(sound.getChannelData(0), factor, sound.sampleRate);
-  const made = new AudioBuffer({ length: samples.length, sampleRate: sound.sampleRate });
-  made.copyToChannel(samples, 0);
-  return { rate, sound: made };
+  const buffer = new AudioBuffer({ length: samples.length, sampleRate: sound.sampleRate });
+  buffer.copyToChannel(samples, 0);
+  return { rate, sound: buffer };
 }
 
-// `isSure`: the change is a finding, not the best guess about a rejected pair; only a finding is undone unasked.
+// `isSure`: speed and pitch are findings, not the best guess about a rejected pair; only findings are undone at first.
 export function Player({ reference, candidate, speed, semitones = null, isSure = true }) {
   const pair = `${reference?.path} ${candidate?.path}`;
-  const [state, setState] = useState({}); // of a pair: what was read of the pair before is not played
+  const [state, setState] = useState({}); // with its pair, so that sounds of the previous pair are not played
   useEffect(() => {
     let deck = null;
     let isGone = false;
     Promise.all([decode(reference), decode(candidate)]).then(
-      ([one, two]) => {
+      ([referenceSound, candidateSound]) => {
         if (isGone) return;
-        deck = new Deck({ reference: one, candidate: two });
+        deck = new Deck({ reference: referenceSound, candidate: candidateSound });
         setState({ pair, deck });
       },
       (error) => {
@@ -179,8 +179,8 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
     return () => cancelAnimationFrame(frame);
   }, [isPlaying, deck]);
   const begin = (from = at >= deck.length - 0.05 ? 0 : at) => {
-    deck.play(live, from).then((isHeard) => {
-      if (isHeard) setPlaying(true);
+    deck.play(live, from).then((isStarted) => {
+      if (isStarted) setPlaying(true);
     });
     setAt(from);
   };
@@ -200,8 +200,8 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
       setAt(to);
     }
   };
+  // X switches from anywhere on the page except text fields. A layout effect, so that it works from the first frame on.
   useLayoutEffect(() => {
-    // X switches wherever the reader is on the page, but in a text; heard from the first frame on
     const keys = (event) => {
       const isTyping = event.target.matches?.("textarea, select, input:not([type=range], [type=checkbox])");
       const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -272,10 +272,10 @@ function Lanes({ deck, starts, speed, semitones, isSure }) {
 
 function Lane({ role, buffer, start, share, span, isLive, onJump }) {
   const canvas = useRef(null);
-  const shown = theme.value;
+  const currentTheme = theme.value;
   useEffect(() => {
     draw(canvas.current, buffer, share, span, isLive);
-  }, [buffer, share, span, isLive, shown]);
+  }, [buffer, share, span, isLive, currentTheme]);
   const press = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
     onJump(Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)));
@@ -292,7 +292,7 @@ function Lane({ role, buffer, start, share, span, isLive, onJump }) {
   `;
 }
 
-const known = new WeakMap(); // peaks per buffer
+const peaksOf = new WeakMap(); // peaks per buffer
 function draw(canvas, buffer, share, span, isLive) {
   const ratio = devicePixelRatio || 1;
   const width = Math.round(canvas.clientWidth * ratio);
@@ -303,11 +303,11 @@ function draw(canvas, buffer, share, span, isLive) {
     canvas.height = height;
   }
   const columns = Math.max(1, Math.floor(canvas.clientWidth / 3));
-  if (known.get(buffer)?.length !== columns) known.set(buffer, peaks(buffer.getChannelData(0), columns));
+  if (peaksOf.get(buffer)?.length !== columns) peaksOf.set(buffer, peaks(buffer.getChannelData(0), columns));
   const style = getComputedStyle(canvas);
   const pen = canvas.getContext("2d");
   pen.clearRect(0, 0, width, height);
-  const heights = known.get(buffer);
+  const heights = peaksOf.get(buffer);
   const wide = (width * span) / columns;
   for (let at = 0; at < columns; at += 1) {
     pen.fillStyle = style.getPropertyValue((at * wide) / width <= share && isLive ? "--accent" : "--edge");
@@ -324,8 +324,8 @@ const GRAIN_S = 0.05;
 const SEARCH_S = 0.008;
 const STEP = 4; // samples skipped when two grains are compared
 
-// What undoes a change of speed and pitch: the rate of playing restores the pitch, the factor of
-// stretching what is then left of the speed. `semitones` null: the pitch moved with the speed.
+// How a change of speed and pitch is undone: the playback rate restores the pitch, the stretch factor restores the rest
+// of the speed. `semitones` null: the pitch moved with the speed.
 export function undoing(speed, semitones) {
   const rate = semitones === null ? 1 / speed : 2 ** (-semitones / 12);
   return { rate, factor: speed * rate };
@@ -335,25 +335,25 @@ export function undoing(speed, semitones) {
 export function stretched(samples, factor, sampleRate) {
   const hop = Math.round((sampleRate * GRAIN_S) / 2);
   const reach = Math.round(sampleRate * SEARCH_S);
-  const made = new Float32Array(Math.floor(samples.length * factor));
+  const output = new Float32Array(Math.floor(samples.length * factor));
   let before = 0;
-  for (let at = 0; at < made.length; at += hop) {
-    const wanted = Math.round(at / factor);
-    const from = at === 0 ? 0 : closest(samples, before + hop, wanted, reach, hop);
-    for (let n = 0; n < 2 * hop && at + n < made.length; n += 1) {
+  for (let at = 0; at < output.length; at += hop) {
+    const ideal = Math.round(at / factor);
+    const from = at === 0 ? 0 : closest(samples, before + hop, ideal, reach, hop);
+    for (let n = 0; n < 2 * hop && at + n < output.length; n += 1) {
       const fade = at === 0 && n < hop ? 1 : 0.5 - 0.5 * Math.cos((Math.PI * n) / hop);
-      made[at + n] += (samples[from + n] ?? 0) * fade;
+      output[at + n] += (samples[from + n] ?? 0) * fade;
     }
     before = from;
   }
-  return made;
+  return output;
 }
 
 // The place near `wanted` whose samples are most like those that would have followed.
-function closest(samples, follows, wanted, reach, length) {
-  let best = wanted;
+function closest(samples, follows, ideal, reach, length) {
+  let best = ideal;
   let most = -Infinity;
-  for (let place = Math.max(0, wanted - reach); place <= wanted + reach; place += 1) {
+  for (let place = Math.max(0, ideal - reach); place <= ideal + reach; place += 1) {
     let sum = 0;
     for (let n = 0; n < length; n += STEP) sum += (samples[place + n] ?? 0) * (samples[follows + n] ?? 0);
     if (sum > most) {

@@ -36,11 +36,11 @@ export function toPython({ method, place, body, file }) {
     `    ${literal(location.origin + place)},`,
     `    method=${literal(method)},`,
   ];
-  const shown = Object.entries(headers).map(
+  const headerLines = Object.entries(headers).map(
     ([name, value]) =>
       `${literal(name)}: ${name === "Authorization" ? `"Bearer " + os.environ["OWN_API_TOKEN"]` : literal(value)}`,
   );
-  if (shown.length) lines.push(`    headers={${shown.join(", ")}},`);
+  if (headerLines.length) lines.push(`    headers={${headerLines.join(", ")}},`);
   if (body !== undefined) lines.push(`    data=json.dumps(json.loads(${literal(JSON.stringify(body))})).encode(),`);
   lines.push(
     ")",
@@ -49,7 +49,7 @@ export function toPython({ method, place, body, file }) {
   );
   return lines.join("\n");
 }
-export function toJson({ method, place, body }) {
+function toJson({ method, place, body }) {
   return JSON.stringify({ method, path: place, body: body ?? null }, null, 2);
 }
 
@@ -59,7 +59,7 @@ export function Raw({ planned }) {
   const exchange = planned ?? lastExchange.value;
   if (!exchange) return null;
   const text = { curl: toCurl, python: toPython, json: toJson }[form](exchange);
-  const answer = exchange.envelope ? JSON.stringify(exchange.envelope, null, 2) : null;
+  const responseText = exchange.envelope ? JSON.stringify(exchange.envelope, null, 2) : null;
   return html`
     <details class="fold raw card">
       <summary>${t("raw.title")}</summary>
@@ -78,13 +78,17 @@ export function Raw({ planned }) {
           <${Copy} text=${text} label=${t("raw.copy_request")} />
         </div>
         <pre tabindex="0" aria-label=${t("raw.request")}>${text}</pre>
-        ${answer && html`
+        ${responseText && html`
           <div class="row apart">
             <h3>${t("raw.response")} <span class="soft small">HTTP ${exchange.status} · ${exchange.ms} ms</span></h3>
-            <${Copy} text=${answer} label=${t("raw.copy_response")} />
+            <${Copy} text=${responseText} label=${t("raw.copy_response")} />
           </div>
           <pre tabindex="0" aria-label=${t("raw.response")}>
-            ${answer.length > SHOWN_CHARS ? `${answer.slice(0, SHOWN_CHARS)}\n… ${t("raw.cut")}` : answer}
+            ${
+              responseText.length > SHOWN_CHARS
+                ? `${responseText.slice(0, SHOWN_CHARS)}\n… ${t("raw.cut")}`
+                : responseText
+            }
           </pre>
         `}
       </div>

@@ -1,5 +1,5 @@
-// The newest jobs; before there is one, what happens in a scan, with an example that starts with one click.
-import { PATHS, request } from "../api.js";
+// The newest jobs. Before the first scan: how a scan works, with an example that starts with one click.
+import { PATHS, request, unlessAborted } from "../api.js";
 import { Foreign, moment, visible } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
@@ -10,21 +10,17 @@ import "../messages/page.js";
 import "../messages/scan.js";
 
 const POLL_MS = 5000;
-const LIVE = new Set(["queued", "running"]);
 
 // The newest jobs as {jobs, tracks, error}, read again while one of them goes on.
 export function useJobs(limit, status = "") {
   const [state, setState] = useState({});
-  const isLive = Boolean(state.jobs?.some((job) => LIVE.has(job.status)));
+  const isLive = Boolean(state.jobs?.some((job) => !job.finished_at));
   useEffect(() => {
     const stopping = new AbortController();
     const read = () =>
       request(PATHS.jobList, { query: { limit, status }, signal: stopping.signal }).then(
         (envelope) => setState({ status, ...envelope.data }),
-        (error) => {
-          if (error.name !== "AbortError")
-            setState((known) => ({ ...(known.status === status && known), status, error }));
-        },
+        unlessAborted((error) => setState((current) => ({ ...(current.status === status && current), status, error }))),
       );
     read();
     const timer = isLive ? setInterval(read, POLL_MS) : null;
@@ -72,8 +68,8 @@ export function JobList({ jobs, tracks }) {
   `;
 }
 
-// What a job is about: title and artist of its track, or what was typed.
-export function JobName({ job, track }) {
+// Title and artist of the track of a job, or its input.
+function JobName({ job, track }) {
   if (!track?.title) return html`<${Foreign} text=${job.input} />`;
   return html`
     <${Foreign} text=${track.title} />
@@ -131,16 +127,16 @@ const PICTURES = {
   `,
 };
 
-export function Intro() {
+function Intro() {
   const [example, setExample] = useState(null);
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     request(PATHS.example).then(
       (envelope) => setExample(envelope.data),
-      () => {},
+      () => {}, // without an example the page is complete
     );
-  }, []); // without an example the page is complete
+  }, []);
   const start = () => {
     setBusy(true);
     request(PATHS.jobs, { method: "POST", body: { input: example.input, candidate_limit: 60 }, isShown: true })

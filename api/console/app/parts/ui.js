@@ -59,7 +59,7 @@ export function Badge({ tone = "", bare = false, children, title }) {
   return html`<span class=${`badge ${tone} ${bare ? "bare" : ""}`} title=${title}>${children}</span>`;
 }
 
-export const STATUS_TONES = { queued: "info", running: "accent", completed: "good", failed: "bad", cancelled: "warn" };
+const STATUS_TONES = { queued: "info", running: "accent", completed: "good", failed: "bad", cancelled: "warn" };
 export function Status({ status }) {
   return html`<${Badge} tone=${STATUS_TONES[status] ?? ""}>${t(`status.${status}`)}<//>`;
 }
@@ -89,7 +89,7 @@ export function Card({ title, aside, children, flush = false }) {
   `;
 }
 
-// A sentence of the service or of the page; what is between backticks is code.
+// A sentence of the service or of the page; text between backticks becomes code.
 export function Prose({ text }) {
   return String(text ?? "")
     .split("`")
@@ -106,7 +106,7 @@ export function Empty({ title, children, icon = "note" }) {
   `;
 }
 
-// `tall`: as high as what comes, so that nothing below it moves.
+// `tall`: as high as the content that replaces it, so that nothing below moves.
 export function Loading({ rows = 3, text, tall = false }) {
   return html`
     <div class=${`stack ${tall ? "tall" : ""}`} role="status" aria-live="polite">
@@ -182,8 +182,8 @@ export function CheckField({ label, value, onChange, hint }) {
 
 export function Tabs({ tabs, chosen, onChoose, label }) {
   const box = useRef(null);
+  // The chosen tab is scrolled into sight, on a phone too.
   useEffect(() => {
-    // the chosen tab is in sight, on a phone too
     const tab = box.current.querySelector('[aria-selected="true"]');
     if (tab)
       box.current.scrollLeft =
@@ -262,7 +262,7 @@ export function Copy({ text, label, little = true }) {
   `;
 }
 
-// Shows for a moment why something that was asked for did not happen.
+// Shows for a moment why an action failed.
 export function notifyError(error) {
   notify(error.envelope ? either(error.message, error.envelope.message_zh) : t("error.unreachable"));
 }
@@ -274,21 +274,23 @@ export function ErrorNote({ error, onRetry }) {
 
 function ErrorNoteBody({ error, onRetry }) {
   const refused = error instanceof ServiceError ? error : null;
-  const known = refused ? refused.error : error.type ? error : null;
-  const type = known?.type;
-  const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
+  const details = refused ? refused.error : error.type ? error : null;
+  const type = details?.type;
+  const chinese = lang.value === "zh" ? reference.value?.errors.find((entry) => entry.type === type)?.hint_zh : null;
   useEffect(() => {
-    if (type && type !== "unauthorized") loadReference().catch(() => {});
-  }, [type]); // without it the hint stays in English
-  const answer = refused?.envelope; // null: something between here and the service answered
-  const title = answer ? either(answer.message, answer.message_zh) : t(known ? "error.job" : "error.unreachable");
+    if (type && type !== "unauthorized") loadReference().catch(() => {}); // then the hint stays in English
+  }, [type]);
+  const envelope = refused?.envelope; // null: a proxy responded, not the service
+  const title = envelope
+    ? either(envelope.message, envelope.message_zh)
+    : t(details ? "error.job" : "error.unreachable");
   return html`
     <div class="note bad" role="alert">
       <h2>${title}</h2>
-      <p><${Prose} text=${known?.detail ?? (answer ? "" : t("error.unreachable_hint"))} /></p>
-      ${known?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? known.hint} /></p>`}
+      <p><${Prose} text=${details?.detail ?? (envelope ? "" : t("error.unreachable_hint"))} /></p>
+      ${details?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? details.hint} /></p>`}
       <p class="tiny soft mono">
-        ${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id]
+        ${[details?.type, details?.upstream?.reason, refused?.status, refused?.envelope?.request_id]
           .filter(Boolean)
           .join(" · ")}
       </p>
@@ -303,12 +305,12 @@ function ErrorNoteBody({ error, onRetry }) {
 export function Pop({ label, children }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef(null);
+  // A layout effect, so that it handles keys from the first frame on.
   useLayoutEffect(() => {
-    // heard from its first frame
     if (!isOpen) return undefined;
     const close = (event) => {
       if (event.key === "Escape" && box.current?.contains(document.activeElement))
-        box.current.querySelector("button").focus(); // what had the focus goes
+        box.current.querySelector("button").focus(); // the focused element disappears
       if (event.key === "Escape" || (event.type === "pointerdown" && !box.current?.contains(event.target)))
         setOpen(false);
     };

@@ -7,12 +7,9 @@ import { Picture } from "./picture.js";
 import { PlayButton } from "./play_button.js";
 import { Badge } from "./ui.js";
 import "../messages/accounts.js";
-import "../messages/evidence.js";
 import "../messages/page.js";
-import "../messages/result.js";
-import "../messages/scan.js";
 
-export const LINK_TONES = {
+const LINK_TONES = {
   exact_music_id: "info",
   audio_fingerprint_match: "good",
   verified_music_id_graph: "accent",

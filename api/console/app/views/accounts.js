@@ -8,6 +8,7 @@ import { Bars } from "../parts/charts.js";
 import { ExportMenu, SaveRows } from "../parts/export.js";
 import { Picture } from "../parts/picture.js";
 import { Raw } from "../parts/raw.js";
+import { useParameter } from "../parts/reads.js";
 import { Table } from "../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import { VideoCard, VideoCell } from "../parts/video.js";
@@ -25,11 +26,11 @@ async function toSecId(text) {
 }
 
 // State and loader of a view that reads one account. `field`: the one beside the account in the form and the address,
-// {name, given, usual, value, set}; `given` is what the address says.
+// {name, inAddress, usual, value, set}: `value` is that of the form, `usual` stays out of the address.
 function useAccount(query, view, read, field = {}) {
   const [state, setState] = useState({});
-  const shown = useRef(null); // the account and the field that are shown or being read
-  const newest = useRef(0); // the number of the read whose answer is wanted
+  const currentKey = useRef(null); // of what is displayed or being read
+  const newest = useRef(0); // number of the last read: responses of earlier ones are dropped
   const keyOf = (id, value) => `${id} ${value}`;
   const run = async (text, value = field.value) => {
     if (!text.trim()) return;
@@ -38,7 +39,7 @@ function useAccount(query, view, read, field = {}) {
     try {
       const id = await toSecId(text.trim());
       if (number !== newest.current) return;
-      shown.current = keyOf(id, value);
+      currentKey.current = keyOf(id, value);
       replaceAddress([view], { id, ...(field.name && { [field.name]: value === field.usual ? "" : value }) });
       const data = await read(id, value);
       if (number === newest.current) setState({ id, data });
@@ -46,19 +47,19 @@ function useAccount(query, view, read, field = {}) {
       if (number === newest.current) setState({ error });
     }
   };
-  useEffect(
-    () => () => {
-      newest.current += 1;
-    },
-    [],
-  ); // a view that was left changes no address
   useEffect(() => {
-    // another address, or Back, shows something else
-    if (!query.id || keyOf(query.id, field.given) === shown.current) return;
+    const leave = () => {
+      newest.current += 1; // a view that was left changes no address
+    };
+    return leave;
+  }, []);
+  // Another address, or Back, shows something else.
+  useEffect(() => {
+    if (!query.id || keyOf(query.id, field.inAddress) === currentKey.current) return;
     account.value = query.id;
-    field.set?.(field.given);
-    run(query.id, field.given);
-  }, [query.id, field.given]);
+    field.set?.(field.inAddress);
+    run(query.id, field.inAddress);
+  }, [query.id, field.inAddress]);
   return [state, run, setState];
 }
 
@@ -177,28 +178,28 @@ const postColumns = () => [
 ];
 
 export function PostsView({ query }) {
-  const given = query.sort === "1" ? "1" : "0";
-  const [order, setOrder] = useState(given); // of the form: what is shown keeps its own
-  const read = async (asked) => (await request(PATHS.posts, { query: asked, isShown: true })).data;
+  const sortInAddress = query.sort === "1" ? "1" : "0";
+  const [order, setOrder] = useState(sortInAddress); // of the form; the list keeps the order it was read in
+  const read = async (parameters) => (await request(PATHS.posts, { query: parameters, isShown: true })).data;
   const readFirst = async (id, sort) => {
-    const asked = { sec_user_id: id, max_cursor: 0, count: 20, sort_type: sort };
-    return { asked, pages: [await read(asked)] };
+    const parameters = { sec_user_id: id, max_cursor: 0, sort_type: sort };
+    return { parameters, pages: [await read(parameters)] };
   };
   const [state, run, setState] = useAccount(query, "posts", readFirst, {
     name: "sort",
-    given,
+    inAddress: sortInAddress,
     usual: "0",
     value: order,
     set: setOrder,
   });
-  const { asked, pages = [] } = state.data ?? {};
+  const { parameters, pages = [] } = state.data ?? {};
   const rows = pages.flatMap((page) => page.aweme_list);
   const last = pages.at(-1);
   const more = () => {
-    // unless something else is shown by now
+    // unless the view has another account by now
     const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now));
-    read({ ...asked, max_cursor: last.max_cursor }).then(
-      (page) => change({ data: { asked, pages: [...pages, page] } }),
+    read({ ...parameters, max_cursor: last.max_cursor }).then(
+      (page) => change({ data: { parameters, pages: [...pages, page] } }),
       (error) => change({ error }),
     );
   };
@@ -231,7 +232,7 @@ export function PostsView({ query }) {
         <div class="row">
           ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}
           <${ExportMenu}
-            source=${address(PATHS.posts, asked)}
+            source=${address(PATHS.posts, parameters)}
             table="videos"
             label=${
               pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined
@@ -264,18 +265,19 @@ export function PostsView({ query }) {
 const rounded = (value) => (value === null ? null : Math.round(value));
 
 export function MetricsView({ query }) {
-  const given = query.days ?? "30";
-  const [days, setDays] = useState(given);
+  const daysInAddress = query.days ?? "30";
+  const [days, setDays] = useState(daysInAddress);
   const read = async (id, value) =>
     (await request(PATHS.metrics, { query: { sec_user_id: id, days: value }, isShown: true })).data;
   const [state, run] = useAccount(query, "metrics", read, {
     name: "days",
-    given,
+    inAddress: daysInAddress,
     usual: "30",
     value: days,
     set: setDays,
   });
-  const found = state.data;
+  const limits = useParameter(PATHS.metrics, "days");
+  const metrics = state.data;
   return html`
     <${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
     <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read">
@@ -285,33 +287,33 @@ export function MetricsView({ query }) {
           label=${t("metrics.days")}
           value=${days}
           onInput=${setDays}
-          min="1"
-          max="365"
-          hint="1 – 365"
+          min=${limits?.minimum}
+          max=${limits?.maximum}
+          hint=${limits ? `${limits.minimum} – ${limits.maximum}` : "\u00a0"}
         />
       </div>
     <//>
     <${ErrorNote} error=${state.error} />
     ${state.busy && html`<${Card}><${Loading} /><//>`}
-    ${found && html`
+    ${metrics && html`
       <${Card}
-        title=${html`<${Foreign} text=${found.nickname} none=${found.sec_user_id} />`}
-        aside=${html`<span class="small soft">${day(found.window_start)} – ${day(found.window_end)}</span>`}
+        title=${html`<${Foreign} text=${metrics.nickname} none=${metrics.sec_user_id} />`}
+        aside=${html`<span class="small soft">${day(metrics.window_start)} – ${day(metrics.window_end)}</span>`}
       >
         <${Figures}
           items=${[
-            [t("stat.followers"), count(found.follower_count)],
-            [t("stat.total_likes"), count(found.total_favorited)],
-            [t("metrics.average"), count(rounded(found.average_digg_count))],
-            [t("metrics.median"), count(rounded(found.median_digg_count))],
-            [t("metrics.works"), count(found.analyzed_count), t("metrics.window", { days: found.days })],
+            [t("stat.followers"), count(metrics.follower_count)],
+            [t("stat.total_likes"), count(metrics.total_favorited)],
+            [t("metrics.average"), count(rounded(metrics.average_digg_count))],
+            [t("metrics.median"), count(rounded(metrics.median_digg_count))],
+            [t("metrics.works"), count(metrics.analyzed_count), t("metrics.window", { days: metrics.days })],
           ]}
         />
-        ${!found.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
-        ${found.top_video && html`
+        ${!metrics.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
+        ${metrics.top_video && html`
           <div class="stack tight">
             <h3>${t("metrics.top")}</h3>
-            <p><${VideoCell} video=${found.top_video} /></p>
+            <p><${VideoCell} video=${metrics.top_video} /></p>
             <${Bars}
               label=${t("metrics.top")}
               items=${[
@@ -322,25 +324,25 @@ export function MetricsView({ query }) {
               ].map(([key, name]) => ({
                 key,
                 name: t(name),
-                value: found.top_video.statistics?.[key],
-                shown: compact(found.top_video.statistics?.[key]),
+                value: metrics.top_video.statistics?.[key],
+                text: compact(metrics.top_video.statistics?.[key]),
               }))}
             />
           </div>
         `}
-        ${found.analyzed_count > 0 && html`
-          <p class="small soft">${t(found.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>
+        ${metrics.analyzed_count > 0 && html`
+          <p class="small soft">${t(metrics.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>
         `}
         <div class="row apart">
           <${OtherViews} id=${state.id} not="metrics" />
           <${ExportMenu}
-            source=${address(PATHS.metrics, { sec_user_id: state.id, days: found.days })}
+            source=${address(PATHS.metrics, { sec_user_id: state.id, days: metrics.days })}
             table="metrics"
           />
         </div>
       <//>
     `}
-    ${!found && !state.busy && !state.error && html`
+    ${!metrics && !state.busy && !state.error && html`
       <${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>
     `}
     <${Raw} />

@@ -1,5 +1,5 @@
 // Chart history: one issue per ten days, as rank lines and as a table; and a song of it beside the platform.
-import { address, PATHS, request } from "../api.js";
+import { address, PATHS, request, unlessAborted } from "../api.js";
 import { count, DASH, decimal, Foreign, moment, seconds, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
@@ -8,21 +8,21 @@ import { notify } from "../state.js";
 import { Bump, COLORS, TimeLines } from "../parts/charts.js";
 import { ExportMenu } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
+import { useParameter } from "../parts/reads.js";
+import { MUSIC_ID } from "../parts/scan_request.js";
 import { PlainTable } from "../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Head, Loading, SelectField, TextField } from "../parts/ui.js";
 import "../messages/accounts.js";
 import "../messages/chart.js";
 import "../messages/page.js";
 
-const DEPTH = 20;
 const MOST_DATES = 6; // of one reason
 const REASONS = new Set(["no_issue_within_10_days", "issue_incomplete"]); // others are types of errors
 const NOT_READ = "not_collected_yet"; // the service reads it in the background
-const iso = (date) => date.toISOString().slice(0, 10);
-const daysAgo = (days) => iso(new Date(Date.now() - days * 864e5));
+const daysAgo = (days) => new Date(Date.now() - days * 864e5).toISOString().slice(0, 10);
 
-// One line per song: its rank in each issue, null where it is not in the top 20.
-export function linesOf(snapshots) {
+// One line per song: its rank in each issue, null where it is not among the first `depth`.
+function linesOf(snapshots, depth) {
   const songs = new Map();
   snapshots.forEach((snapshot, at) =>
     snapshot.songs.forEach((song) => {
@@ -36,38 +36,36 @@ export function linesOf(snapshots) {
       songs.get(key).ranks[at] = song.rank;
     }),
   );
+  // songs with the most presence first: the sum of their distances from the last place over all issues
+  const presence = (song) => song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : depth + 1 - rank), 0);
   return [...songs.values()]
-    .sort((a, b) => best(a) - best(b))
+    .sort((a, b) => presence(b) - presence(a))
     .map((song, at) => ({ ...song, color: COLORS[at % COLORS.length] }));
 }
-// Orders songs by presence: the sum of their distances from the last place over all issues.
-const best = (song) => -song.ranks.reduce((sum, rank) => sum + (rank === null ? 0 : DEPTH + 1 - rank), 0);
 
 export function ChartView({ query }) {
   const [start, setStart] = useState(query.start ?? daysAgo(90));
   const [end, setEnd] = useState(query.end ?? daysAgo(0));
   const [state, setState] = useState({});
-  const shown = useRef(null); // the period that is shown or being read
+  const currentPeriod = useRef(null); // that is displayed or being read
   const read = async (from = start, to = end) => {
-    const asked = (shown.current = `${from} ${to}`);
-    const answer = (found) => {
-      if (shown.current === asked) setState(found);
-    }; // unless another period is asked for by now
+    const period = (currentPeriod.current = `${from} ${to}`);
+    const update = (next) => {
+      if (currentPeriod.current === period) setState(next); // else another period was requested meanwhile
+    };
     setState({ busy: true });
     const isSame = query.start === from && query.end === to;
     replaceAddress(["chart"], { ...(isSame && query), start: from, end: to });
     try {
-      answer({
-        asked: { start_date: from, end_date: to },
-        data: (await request(PATHS.chart, { query: { start_date: from, end_date: to }, isShown: true })).data,
-      });
+      const parameters = { start_date: from, end_date: to };
+      update({ parameters, data: (await request(PATHS.chart, { query: parameters, isShown: true })).data });
     } catch (error) {
-      answer({ error });
+      update({ error });
     }
   };
+  // Another address, or Back, shows another period.
   useEffect(() => {
-    // another address, or Back, shows another period
-    if (!query.start || !query.end || `${query.start} ${query.end}` === shown.current) return;
+    if (!query.start || !query.end || `${query.start} ${query.end}` === currentPeriod.current) return;
     setStart(query.start);
     setEnd(query.end);
     read(query.start, query.end);
@@ -102,7 +100,12 @@ export function ChartView({ query }) {
     <${ErrorNote} error=${state.error} onRetry=${state.error ? () => read() : undefined} />
     ${state.busy && html`<${Card}><${Loading} rows=${6} /><//>`}
     ${state.data && html`
-      <${Issues} data=${state.data} query=${query} onRead=${() => read()} source=${address(PATHS.chart, state.asked)} />
+      <${Issues}
+        data=${state.data}
+        query=${query}
+        onRead=${() => read()}
+        source=${address(PATHS.chart, state.parameters)}
+      />
     `}
     ${!state.data && !state.busy && !state.error && html`
       <${Empty} title=${t("chart.empty")} icon="chart">${t("chart.empty_hint")}<//>
@@ -113,16 +116,16 @@ export function ChartView({ query }) {
 
 function Issues({ data, query, source, onRead }) {
   const [chosen, setChosen] = useState(null);
-  const [shown, setShown] = useAddress(["chart"], query, "song");
-  const [given, setAt] = useAddress(["chart"], query, "issue");
+  const [songKey, setSongKey] = useAddress(["chart"], query, "song");
+  const [chosenIssue, setChosenIssue] = useAddress(["chart"], query, "issue");
   const newest = String(
     Math.max(
       0,
-      data.snapshots.findLastIndex((one) => one.songs.length),
+      data.snapshots.findLastIndex(({ songs }) => songs.length),
     ),
   );
-  const at = data.snapshots[given] ? given : newest;
-  const lines = useMemo(() => linesOf(data.snapshots), [data]);
+  const at = data.snapshots[chosenIssue] ? chosenIssue : newest;
+  const lines = useMemo(() => linesOf(data.snapshots, data.limit), [data]);
   const issue = data.snapshots[Number(at)];
   if (!lines.length)
     return html`
@@ -149,17 +152,17 @@ function Issues({ data, query, source, onRead }) {
   return html`
     <${Card} title=${t("chart.ranks")} aside=${html`<${ExportMenu} source=${source} table="chart" />`}>
       <${Bump}
-        songs=${lines.filter((line) => !shown || line.key === shown)}
-        labels=${data.snapshots.map((one) => one.chart_date?.slice(2) ?? "…")}
-        depth=${DEPTH}
+        songs=${lines.filter((line) => !songKey || line.key === songKey)}
+        labels=${data.snapshots.map((snapshot) => snapshot.chart_date?.slice(2) ?? "…")}
+        depth=${data.limit}
         label=${t("chart.ranks")}
         chosen=${chosen}
         onChoose=${setChosen}
       />
       <${SelectField}
         label=${t("chart.follow")}
-        value=${shown}
-        onChange=${setShown}
+        value=${songKey}
+        onChange=${setSongKey}
         options=${[
           ["", t("chart.all_songs", { number: count(lines.length) })],
           ...lines.map((line) => [line.key, line.name.slice(0, 60)]),
@@ -167,7 +170,7 @@ function Issues({ data, query, source, onRead }) {
       />
       <${Gaps} data=${data} onRead=${onRead} />
     <//>
-    ${shown && html`<${ChartSongCard} key=${shown} songKey=${shown} />`}
+    ${songKey && html`<${ChartSongCard} key=${songKey} songKey=${songKey} />`}
     <${Card}
       title=${t("chart.issue")}
       aside=${issue && html`
@@ -180,10 +183,10 @@ function Issues({ data, query, source, onRead }) {
       <${SelectField}
         label=${t("chart.node")}
         value=${at}
-        onChange=${setAt}
-        options=${data.snapshots.map((one, place) => [
+        onChange=${setChosenIssue}
+        options=${data.snapshots.map((snapshot, place) => [
           String(place),
-          `${one.target_date} → ${one.chart_date ?? t("chart.no_issue")}`,
+          `${snapshot.target_date} → ${snapshot.chart_date ?? t("chart.no_issue")}`,
         ])}
       />
       <${PlainTable} rows=${issue.songs} columns=${columns} keyOf=${(row) => row.rank} caption=${t("chart.issue")} />
@@ -191,13 +194,13 @@ function Issues({ data, query, source, onRead }) {
   `;
 }
 
-// What the chart does not show, and why.
+// Dates and issues that the chart does not have, with reasons.
 function Gaps({ data, onRead }) {
   const nodes = Map.groupBy(
-    data.snapshots.filter((one) => one.reason && one.reason !== NOT_READ),
-    (one) => one.reason,
+    data.snapshots.filter((snapshot) => snapshot.reason && snapshot.reason !== NOT_READ),
+    (snapshot) => snapshot.reason,
   );
-  const said = (reason, number) =>
+  const reasonText = (reason, number) =>
     REASONS.has(reason)
       ? t(`chart.reason.${reason}`, { number, limit: data.limit })
       : t("chart.reason.other", { number, why: labelOf("stop", reason) });
@@ -210,10 +213,10 @@ function Gaps({ data, onRead }) {
     `}
     ${[...nodes].map(([reason, missing]) => html`
       <p key=${reason} class="small soft">
-        ${said(reason, count(missing.length))}${" "}
+        ${reasonText(reason, count(missing.length))}${" "}
         ${missing
           .slice(0, MOST_DATES)
-          .map((one) => one.target_date)
+          .map((snapshot) => snapshot.target_date)
           .join(", ")}
         ${missing.length > MOST_DATES ? ", …" : ""}
       </p>
@@ -241,7 +244,7 @@ function Change({ row }) {
 
 const TONES = { same: "good", possible: "warn", different: "bad" };
 const CONFIDENCES = ["manual", "high", "medium", "low"];
-// Sorts by relation, then confidence; direct links come before those through another music id.
+// Sort key: relation, then confidence; direct links come before those through another music id.
 const orderOf = (link) =>
   Object.keys(TONES).indexOf(link.relation) * 10 +
   CONFIDENCES.indexOf(link.confidence) * 2 +
@@ -249,7 +252,9 @@ const orderOf = (link) =>
 const label = (group, name) => (name ? t(`song.${group}.${name}`) : DASH);
 const days = (value) => (value === null || value === undefined ? DASH : decimal(value, 1));
 
-export function ChartSongCard({ songKey }) {
+// A chart song compared with the platform: its music ids with reasons, the curve of their videos, and the estimated
+// lead or lag. A missing estimate shows its reason.
+function ChartSongCard({ songKey }) {
   const [state, setState] = useState({});
   const place = `${PATHS.chartSongs}/${encodeURIComponent(songKey)}`;
   useEffect(() => {
@@ -257,9 +262,7 @@ export function ChartSongCard({ songKey }) {
     setState({});
     request(place, { signal: stopping.signal }).then(
       (envelope) => setState({ data: envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
+      unlessAborted((error) => setState({ error })),
     );
     return () => stopping.abort();
   }, [songKey]);
@@ -273,14 +276,11 @@ export function ChartSongCard({ songKey }) {
       setState({ data: state.data, error });
     }
   };
-  const decide = async (musicId, said) => {
+  const decide = async (musicId, relation) => {
     setState({ ...state, busy: true, error: null });
     try {
-      setState({
-        data: (
-          await request(PATHS.chartLinks, { method: "POST", body: { song_key: songKey, music_id: musicId, said } })
-        ).data,
-      });
+      const body = { song_key: songKey, music_id: musicId, said: relation };
+      setState({ data: (await request(PATHS.chartLinks, { method: "POST", body })).data });
       return true;
     } catch (error) {
       setState({ data: state.data, error });
@@ -294,11 +294,13 @@ export function ChartSongCard({ songKey }) {
   `;
 }
 
-// What a person knows better than the rules; its decision can be withdrawn.
+// A decision of the user, which counts more than the rules and can be withdrawn.
 function ManualLink({ busy, onDecide }) {
   const [id, setId] = useState("");
-  const decide = async (said) => {
-    if (await onDecide(id.trim(), said)) setId("");
+  const relations = useParameter(PATHS.chartLinks, "said", "POST")?.allowed ?? [];
+  const isMusicId = MUSIC_ID.test(id.trim());
+  const decide = async (relation) => {
+    if (await onDecide(id.trim(), relation)) setId("");
   };
   return html`
     <details class="fold">
@@ -308,19 +310,19 @@ function ManualLink({ busy, onDecide }) {
         value=${id}
         onInput=${setId}
         inputmode="numeric"
-        pattern="[0-9]{5,30}"
+        pattern=${MUSIC_ID.source}
         hint=${t("song.manual_hint")}
       />
       <div class="row">
-        ${["same", "different", "withdrawn"].map((said) => html`
+        ${relations.map((relation) => html`
           <button
             type="button"
-            key=${said}
+            key=${relation}
             class="button little"
-            disabled=${busy || !/^[0-9]{5,30}$/u.test(id.trim())}
-            onClick=${() => decide(said)}
+            disabled=${busy || !isMusicId}
+            onClick=${() => decide(relation)}
           >
-            ${t(`song.manual_${said}`)}
+            ${t(`song.manual_${relation}`)}
           </button>
         `)}
       </div>

@@ -1,22 +1,22 @@
 // Two to six scanned tracks side by side: key figures, curves on one axis, shared accounts. The numbers
 // are those of the library of queries, so the SQL page and the report show the same.
-import { PATHS, request } from "../api.js";
+import { PATHS, request, unlessAborted } from "../api.js";
 import { count, DASH, day, Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { go, link } from "../router.js";
 import { COLORS, TimeLines } from "../parts/charts.js";
 import { Picture } from "../parts/picture.js";
-import { toRows } from "../parts/reads.js";
+import { readRows } from "../parts/reads.js";
+import { MUSIC_ID } from "../parts/scan_request.js";
 import { PlainTable } from "../parts/table.js";
 import { Card, Copy, Empty, ErrorNote, Head, Loading } from "../parts/ui.js";
 import "../messages/accounts.js";
 import "../messages/compare.js";
 import "../messages/result.js";
 
-export const MOST_TRACKS = 6;
+const MOST_TRACKS = 6;
 const MOST_ROWS = 10_000;
-const TRACK = /^\d{5,30}$/;
 const DASHES = [undefined, "7 4", "2 3", "10 3 2 3", "5 2", "1 4"]; // lines differ in print, too
 const whole = (value) => (value === null ? DASH : count(Math.round(value)));
 const FIGURES = [
@@ -44,17 +44,8 @@ const FIGURES = [
   ["last", (row) => moment(row.last_result_at)],
 ];
 
-const ask = (query, ids, signal) =>
-  request(PATHS.sql, {
-    method: "POST",
-    body: { query, parameters: ids ? { music_ids: ids.join(",") } : {}, row_limit: MOST_ROWS },
-    signal,
-  }).then((envelope) => toRows(envelope.data));
-const growthOf = (id, signal) =>
-  request(`${PATHS.series}/track/${id}`, { signal }).then((envelope) => envelope.data.points);
-
-export function idsOf(text) {
-  return [...new Set((text ?? "").split(",").filter((id) => TRACK.test(id)))].slice(0, MOST_TRACKS);
+function idsOf(text) {
+  return [...new Set((text ?? "").split(",").filter((id) => MUSIC_ID.test(id)))].slice(0, MOST_TRACKS);
 }
 
 export function CompareView({ query }) {
@@ -64,46 +55,50 @@ export function CompareView({ query }) {
   useEffect(() => {
     const stopping = new AbortController();
     setState(({ tracks }) => ({ tracks }));
-    read(ids, stopping.signal).then(setState, (error) => {
-      if (error.name !== "AbortError") setState({ error });
-    });
+    read(ids, stopping.signal).then(
+      setState,
+      unlessAborted((error) => setState({ error })),
+    );
     return () => stopping.abort();
   }, [key]);
-  const { tracks, found, error } = state;
-  const known = tracks ? knownOf(ids, tracks) : ids;
-  const unknown = ids.filter((id) => !known.includes(id));
+  const { tracks, comparison, error } = state;
+  const scannedIds = tracks ? scannedOf(ids, tracks) : ids;
+  const unknown = ids.filter((id) => !scannedIds.includes(id));
   return html`
     <${Head} title=${t("compare.title")} lead=${t("compare.lead")}>
-      ${found && html`
+      ${comparison && html`
         <div class="row no-print"><${Copy} text=${() => location.href} label=${t("compare.copy_link")} /></div>
       `}
     <//>
     <${ErrorNote} error=${error} />
     ${!tracks && !error && html`<${Card}><${Loading} rows=${4} /><//>`}
-    ${tracks && html`<${Choice} tracks=${tracks} ids=${known} />`}
+    ${tracks && html`<${Choice} tracks=${tracks} ids=${scannedIds} />`}
     ${unknown.length > 0 && html`
       <div class="note warn" role="status"><p>${t("compare.unknown", { ids: unknown.join(", ") })}</p></div>
     `}
-    ${tracks && known.length >= 2 && !found && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
-    ${found && html`<${Compared} ...${found} />`}
+    ${tracks && scannedIds.length >= 2 && !comparison && !error && html`<${Card}><${Loading} rows=${5} /><//>`}
+    ${comparison && html`<${Compared} ...${comparison} />`}
   `;
 }
 
 // The ids of scanned tracks.
-const knownOf = (ids, tracks) => ids.filter((id) => tracks.some((track) => track.music_id === id));
+const scannedOf = (ids, tracks) => ids.filter((id) => tracks.some((track) => track.music_id === id));
 
-async function read(asked, signal) {
-  // a search by title is no track
-  const tracks = (await ask("compare-tracks", null, signal)).filter((track) => TRACK.test(track.music_id));
-  const ids = knownOf(asked, tracks);
+// Reads {tracks, comparison}: all scanned tracks, and the figures of the chosen ones if there are at least two.
+async function read(chosenIds, signal) {
+  const rows = await readRows("compare-tracks", { rowLimit: MOST_ROWS, signal });
+  const tracks = rows.filter((track) => MUSIC_ID.test(track.music_id)); // a search by title is no track
+  const ids = scannedOf(chosenIds, tracks);
   if (ids.length < 2) return { tracks };
-  const [weeks, shared, growth] = await Promise.all([
-    ask("compare-published", ids, signal),
-    ask("compare-accounts", ids, signal),
-    Promise.all(ids.map((id) => growthOf(id, signal))),
+  const options = { parameters: { music_ids: ids.join(",") }, rowLimit: MOST_ROWS, signal };
+  const [weeks, shared, series] = await Promise.all([
+    readRows("compare-published", options),
+    readRows("compare-accounts", options),
+    Promise.all(ids.map((id) => request(`${PATHS.series}/track/${id}`, { signal }))),
   ]);
   const chosen = ids.map((id) => tracks.find((track) => track.music_id === id));
-  return { tracks, found: { chosen, weeks, shared, growth: new Map(ids.map((id, at) => [id, growth[at]])) } };
+  const growth = new Map(ids.map((id, at) => [id, series[at].data.points]));
+  return { tracks, comparison: { chosen, weeks, shared, growth } };
 }
 
 // The scanned tracks to choose from; the address holds the choice.
@@ -111,7 +106,7 @@ function Choice({ tracks, ids }) {
   if (tracks.length < 2)
     return html`<${Empty} title=${t("compare.too_few")} icon="compare">${t("compare.too_few_hint")}<//>`;
   const flip = (id) =>
-    go(["compare"], { ids: (ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id]).join(",") });
+    go(["compare"], { ids: (ids.includes(id) ? ids.filter((other) => other !== id) : [...ids, id]).join(",") });
   return html`
     <details class="fold card no-print" open=${ids.length < 2}>
       <summary>${t("compare.choose", { chosen: ids.length, most: MOST_TRACKS })}</summary>
@@ -215,10 +210,10 @@ function Figures({ chosen, colors }) {
           </tr>
         </thead>
         <tbody>
-          ${FIGURES.map(([name, shown]) => html`
+          ${FIGURES.map(([name, figure]) => html`
             <tr key=${name}>
               <th scope="row">${t(`compare.${name}`)}</th>
-              ${chosen.map((track) => html`<td key=${track.music_id} class="num">${shown(track)}</td>`)}
+              ${chosen.map((track) => html`<td key=${track.music_id} class="num">${figure(track)}</td>`)}
             </tr>
           `)}
         </tbody>
@@ -229,8 +224,8 @@ function Figures({ chosen, colors }) {
 
 // How many accounts use each pair of tracks, and which.
 function Overlap({ chosen, shared }) {
-  const both = (one, other) =>
-    shared.filter((account) => account.music_ids.includes(one) && account.music_ids.includes(other)).length;
+  const both = (id, other) =>
+    shared.filter((account) => account.music_ids.includes(id) && account.music_ids.includes(other)).length;
   const names = new Map(chosen.map((track) => [track.music_id, track.title ?? track.music_id]));
   const matrix = [
     {

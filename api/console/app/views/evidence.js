@@ -1,5 +1,5 @@
 // Evidence of one comparison: player, measures against their limits, plot and user notes.
-import { address, fetchBlob, fetchFile, PATHS, request } from "../api.js";
+import { address, fetchBlob, fetchFile, PATHS, request, unlessAborted } from "../api.js";
 import { decimal, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
@@ -19,9 +19,7 @@ export function EvidenceView({ id }) {
   const read = (signal) =>
     request(`${PATHS.comparisons}/${id}`, { signal, isShown: true }).then(
       (envelope) => setState({ pair: envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
+      unlessAborted((error) => setState({ error })),
     );
   useEffect(() => {
     const stopping = new AbortController();
@@ -49,12 +47,12 @@ export function EvidenceView({ id }) {
   `;
 }
 
-// Whether speed and pitch are findings: of a rejected pair they are the best guess.
-const isFound = (evidence) => evidence.verdict === "confirmed" || evidence.verdict === "variant";
+// Whether speed and pitch are findings; for a rejected pair they are only the best guess.
+const isFinding = (evidence) => evidence.verdict === "confirmed" || evidence.verdict === "variant";
 
 function Verdict({ pair }) {
   const { evidence } = pair;
-  const isSure = isFound(evidence);
+  const isSure = isFinding(evidence);
   const changes = !isSure
     ? []
     : [
@@ -115,7 +113,7 @@ function Verdict({ pair }) {
   `;
 }
 
-// What the comparison looked for: a rejection says nothing about anything beyond.
+// The range that the comparison searched: a rejection holds only within it.
 function searchedText({
   speed: [slow, fast],
   semitones: [low, high],
@@ -180,7 +178,7 @@ function Sounds({ pair, onRead }) {
           candidate=${candidate}
           speed=${pair.evidence.speed ?? 1}
           semitones=${pair.evidence.semitones}
-          isSure=${isFound(pair.evidence)}
+          isSure=${isFinding(pair.evidence)}
         />
       ` : html`<p class="soft">${t("player.none")}</p>`}
       ${!reference && pair.evidence.reference_source === "music_service" && html`
@@ -198,16 +196,16 @@ function isReadable(evidence, role) {
   );
 }
 
-// Reads the sounds that no excerpt was kept of, as a guest: the platform is asked when somebody wants to hear them.
+// Reads the sounds that no excerpt was kept of, as a guest: the platform is read only when a user asks for it.
 function ReadAgain({ id, roles, onRead }) {
   const [state, setState] = useState({});
   const start = async () => {
     setState({ busy: true });
     const failed = [];
-    for (const role of roles)
-      await fetchFile(address(`${PATHS.comparisons}/${id}/excerpt/${role}`, { fetch: true })).catch((error) =>
-        failed.push(error),
-      );
+    for (const role of roles) {
+      const path = address(`${PATHS.comparisons}/${id}/excerpt/${role}`, { fetch: true });
+      await fetchFile(path).catch((error) => failed.push(error));
+    }
     setState({ error: failed[0] });
     if (failed.length < roles.length) onRead();
   };
@@ -227,28 +225,28 @@ function EvidencePlot({ pair }) {
   const place = pair.picture.svg && address(pair.picture.svg, { language: lang.value });
   useEffect(() => {
     if (!place) return undefined;
-    let made = null;
+    let plotUrl = null;
     let isGone = false;
     fetchBlob(place).then(
       (blob) => {
         if (isGone) return;
-        made = URL.createObjectURL(blob);
-        setState({ made });
+        plotUrl = URL.createObjectURL(blob);
+        setState({ plotUrl });
       },
       (error) => setState({ error }),
     );
     return () => {
       isGone = true;
-      if (made) URL.revokeObjectURL(made);
+      if (plotUrl) URL.revokeObjectURL(plotUrl);
     };
   }, [place]);
   if (!place) return html`<${Card} title=${t("evidence.plot")}><p class="soft">${t("evidence.no_plot")}</p><//>`;
   return html`
     <${Card} title=${t("evidence.plot")}>
       <${ErrorNote} error=${state.error} />
-      ${state.made ? html`
+      ${state.plotUrl ? html`
         <div class="picture" tabindex="0" role="region" aria-label=${t("evidence.plot")}>
-          <img src=${state.made} alt=${t("evidence.plot_alt")} />
+          <img src=${state.plotUrl} alt=${t("evidence.plot_alt")} />
         </div>
       ` : !state.error && html`<${Loading} />`}
       <p class="small soft">${t("evidence.plot_note")}</p>
@@ -284,11 +282,11 @@ function Notes({ id }) {
       <${ErrorNote} error=${error} />
       ${notes?.length > 0 && html`
         <ul class="list small">
-          ${notes.map((one, at) => html`
+          ${notes.map((annotation, at) => html`
             <li key=${at} class="row">
-              <${Badge} tone=${one.verdict === "same" ? "good" : "bad"}>${t(`notes.${one.verdict}`)}<//>
-              <bdi>${one.note ?? ""}</bdi>
-              <span class="soft">${moment(one.annotated_at)}</span>
+              <${Badge} tone=${annotation.verdict === "same" ? "good" : "bad"}>${t(`notes.${annotation.verdict}`)}<//>
+              <bdi>${annotation.note ?? ""}</bdi>
+              <span class="soft">${moment(annotation.annotated_at)}</span>
             </li>
           `)}
         </ul>

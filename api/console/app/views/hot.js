@@ -2,6 +2,7 @@
 import { PATHS, request } from "../api.js";
 import { html, signal, useRef, useState } from "../html.js";
 import { t, termsOf } from "../i18n.js";
+import { limitsOf } from "../limits.js";
 import { go } from "../router.js";
 import { notify } from "../state.js";
 import { Raw } from "../parts/raw.js";
@@ -14,8 +15,9 @@ import "../messages/scan.js";
 const BATCH = 10; // tracks of one request
 const MOST_TRACKS = 50; // more are a catalogue
 const SONG_LIST = /\/share\/(playlist|album|artist)\b/i;
-// A link that may stand for several tracks: that of a list, or a short one, which names no target.
+// Whether a line may stand for several tracks: the link of a list, or a short link, which hides its target.
 const mayBeList = (line) => SONG_LIST.test(line) || (isTrack(line) && !/\d{5}/.test(line));
+// Parameters of the form, and those behind "more settings".
 const USUAL = ["count", "candidate_limit"];
 const DEEP = [
   "search_candidate_limit",
@@ -25,7 +27,7 @@ const DEEP = [
   "match_threshold",
   "account_profile_limit",
 ];
-export const linesOf = (text) =>
+const linesOf = (text) =>
   text
     .split("\n")
     .map((line) => line.trim())
@@ -35,22 +37,23 @@ export function HotView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
   const id = useId();
-  const { text, given } = draft.value;
+  const { text, values } = draft.value;
+  const sortBy = values.sort_by ?? limitsOf("sort_by")?.default ?? "";
   const lines = linesOf(text);
   const tooMany = lines.length > MOST_TRACKS;
   const set = (name, value) => {
-    draft.value = { ...draft.value, given: { ...given, [name]: value } };
+    draft.value = { ...draft.value, values: { ...values, [name]: value } };
   };
   const isBatch = lines.length > 1 || mayBeList(text);
   const planned = isBatch
-    ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(given) } }
-    : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(given) } };
+    ? { method: "POST", place: PATHS.batch, body: { inputs: lines.slice(0, BATCH), ...bodyOf(values) } }
+    : { method: "POST", place: PATHS.jobs, body: { input: lines[0] ?? "", ...bodyOf(values) } };
   const start = async (event) => {
     event.preventDefault();
     setError(null);
     setBusy(true);
     try {
-      if (isBatch) openBatch(await startBatches(lines, given));
+      if (isBatch) openBatch(await startBatches(lines, values));
       else openJob(await request(planned.place, { method: "POST", body: planned.body, isShown: true }));
     } catch (failed) {
       setError(failed);
@@ -71,7 +74,7 @@ export function HotView() {
           aria-describedby=${`${id}h`}
           aria-invalid=${tooMany ? "true" : undefined}
           onInput=${(event) => {
-            draft.value = { text: event.currentTarget.value, given };
+            draft.value = { text: event.currentTarget.value, values };
           }}
           onKeyDown=${(event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form.requestSubmit();
@@ -87,46 +90,48 @@ export function HotView() {
         }}
       />
       <div class="grid">
-        ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+        ${USUAL.map((name) => html`<${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />`)}
         <${SelectField}
           label=${t("param.sort_by")}
-          value=${given.sort_by ?? "hot_score"}
-          options=${termsOf("sort", "hot_score")}
+          value=${sortBy}
+          options=${termsOf("sort", sortBy)}
           onChange=${(value) => set("sort_by", value)}
         />
-        <${NumberField} name="viral_threshold" value=${given.viral_threshold} onInput=${set} />
+        <${NumberField} name="viral_threshold" value=${values.viral_threshold} onInput=${set} />
       </div>
       <details class="fold">
         <summary>${t("hot.more")}</summary>
         <div class="stack">
           <${TextField}
             label=${t("param.search_keywords")}
-            value=${given.search_keywords ?? ""}
+            value=${values.search_keywords ?? ""}
             onInput=${(value) => set("search_keywords", value)}
             hint=${t("hot.keywords_hint")}
           />
           <div class="grid">
-            ${DEEP.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+            ${DEEP.map((name) => html`
+              <${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />
+            `)}
           </div>
           <div class="stack tight">
             <${CheckField}
               label=${t("param.verify_audio")}
-              value=${given.verify_audio ?? true}
+              value=${values.verify_audio ?? limitsOf("verify_audio")?.default}
               onChange=${(value) => set("verify_audio", value)}
             />
             <${CheckField}
               label=${t("param.search_enabled")}
-              value=${given.search_enabled ?? true}
+              value=${values.search_enabled ?? limitsOf("search_enabled")?.default}
               onChange=${(value) => set("search_enabled", value)}
             />
             <${CheckField}
               label=${t("param.viral_only")}
-              value=${given.viral_only ?? false}
+              value=${values.viral_only ?? limitsOf("viral_only")?.default}
               onChange=${(value) => set("viral_only", value)}
             />
             <${CheckField}
               label=${t("param.refresh")}
-              value=${given.refresh ?? false}
+              value=${values.refresh ?? limitsOf("refresh")?.default}
               onChange=${(value) => set("refresh", value)}
               hint=${t("hot.refresh_hint")}
             />
@@ -147,28 +152,28 @@ export function HotView() {
 
 // Starts all tracks, as many requests as it takes. If a later one is refused, `rest` are the lines it leaves, and
 // `error` says why.
-async function startBatches(lines, given) {
-  const begun = { params: {}, items: [], notes: [], rest: [], error: null };
+async function startBatches(lines, values) {
+  const batch = { params: {}, items: [], notes: [], rest: [], error: null };
   for (let at = 0; at < lines.length; at += BATCH) {
     try {
       const { params, data } = await request(PATHS.batch, {
         method: "POST",
-        body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(given) },
+        body: { inputs: lines.slice(at, at + BATCH), ...bodyOf(values) },
         isShown: true,
       });
-      begun.params = params;
-      begun.items.push(...data.items);
-      begun.notes.push(...data.notes);
+      batch.params = params;
+      batch.items.push(...data.items);
+      batch.notes.push(...data.notes);
     } catch (error) {
       if (at === 0) throw error;
-      return { ...begun, rest: lines.slice(at), error };
+      return { ...batch, rest: lines.slice(at), error };
     }
   }
-  return begun;
+  return batch;
 }
 
-// What was not started, by the address of the batch: {failed, leftOut, rest, error}. `leftOut`: songs of a list that
-// had no place.
+// Tracks that were not started, by the address of the batch: {failed, leftOut, rest, error}. `leftOut`: songs of a list
+// beyond the limit.
 export const refusals = signal(new Map());
 function openBatch({ params, items, notes, rest, error }) {
   const started = items.filter((item) => item.ok);
@@ -187,7 +192,7 @@ const CELL = /https?:\/\/[^\s"'<>,;，；]+|(?<!\d)\d{15,30}(?!\d)/; // a link, 
 const MOST_BYTES = 2_000_000;
 
 // Links and ids of a table or a text, one per line, each once.
-export function tracksIn(text) {
+function tracksIn(text) {
   return [
     ...new Set(
       text
@@ -198,7 +203,8 @@ export function tracksIn(text) {
   ];
 }
 
-export function TrackFile({ onTracks }) {
+// Takes tracks out of a CSV or text file: the first link or id of each line. The file stays in the browser.
+function TrackFile({ onTracks }) {
   const input = useRef(null);
   const read = async (event) => {
     const [file] = event.currentTarget.files;

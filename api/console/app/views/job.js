@@ -18,21 +18,20 @@ import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
-const FINAL = new Set(["completed", "failed", "cancelled"]);
-export const isOver = (job) => FINAL.has(job?.status);
+const isOver = (job) => Boolean(job?.finished_at);
 const POLL_MS = 1500;
-// A refusal that asking again does not change; others are a busy or absent service.
+// Errors that another request would repeat; others come from a busy or absent service.
 const isFinal = (error) =>
   error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
 
-// Follows a job until it ends. `state` is a signal of {job, error, mode, log}.
-export class JobWatch {
+// Follows a job until it ends. `state` is a signal of {job, error, mode}.
+class JobWatch {
   constructor(jobId, { onEnd, isStreamed = true, isShown = true } = {}) {
     this.jobId = jobId;
     this.onEnd = onEnd;
     this.isStreamed = isStreamed;
-    this.isShown = isShown; // whether its requests are those that the page shows
-    this.state = signal({ job: null, error: null, mode: "loading", log: [] });
+    this.isShown = isShown; // whether the request preview of the page shows its requests
+    this.state = signal({ job: null, error: null, mode: "loading" });
     this.stopping = new AbortController();
     this.lastId = null;
   }
@@ -73,7 +72,7 @@ export class JobWatch {
   // Polls once after a pause. A service that is away for a while is asked again.
   async pollLater() {
     this.update({ mode: "polling" });
-    await this.rest();
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     await this.pollIfAnswered();
   }
 
@@ -92,21 +91,11 @@ export class JobWatch {
     this.take(envelope.data);
   }
 
-  rest() {
-    return new Promise((resolve) => {
-      setTimeout(resolve, POLL_MS);
-    });
-  }
-
-  take(given) {
-    const job = given.data ?? given; // an event carries the polling document
+  take(document) {
+    const job = document.data ?? document; // an event carries the envelope of the polling document
     if (job.is_demo_data) isDemo.value = true;
-    this.wasOver ??= isOver(job); // when it was first seen
-    const before = this.state.value;
-    const stage = job.progress?.stage;
-    const known = before.log.at(-1)?.stage;
-    const log = stage && stage !== known ? [...before.log, { stage, at: Date.now() }] : before.log;
-    this.update({ job, error: null, log });
+    this.wasOver ??= isOver(job); // when the page opened it: then its end is no news
+    this.update({ job, error: null });
   }
 
   async cancel() {
@@ -123,7 +112,7 @@ export class JobWatch {
   }
 }
 
-export const STAGES = [
+const STAGES = [
   "resolving",
   "track",
   "music_first_screen",
@@ -141,9 +130,9 @@ const READS_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const MOST_LISTED = 100;
 const SHORT = 40; // longer inputs are pasted text, not a title
-const awaited = new Set(); // jobs whose end the browser tells, whatever the reader looks at by then
+const announced = new Set(); // jobs whose end the browser announces, whatever view is open then
 
-export function useJob(jobId, isStreamed = true) {
+function useJob(jobId, isStreamed = true) {
   const watch = useMemo(
     () => new JobWatch(jobId, { onEnd: (job) => notify(t(`status.${job.status}`)), isStreamed }),
     [jobId],
@@ -155,12 +144,12 @@ export function useJob(jobId, isStreamed = true) {
   return watch;
 }
 
-// Follows a job to its end beside the page, which stops its own watch when it is left.
-function tellEnd(jobId) {
+// Follows a job to its end independently of the view, whose own watch stops when it is left.
+function announceEnd(jobId) {
   const onEnd = (job) =>
     new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
-  awaited.add(jobId);
-  new JobWatch(jobId, { onEnd, isStreamed: false, isShown: false }).run().finally(() => awaited.delete(jobId));
+  announced.add(jobId);
+  new JobWatch(jobId, { onEnd, isStreamed: false, isShown: false }).run().finally(() => announced.delete(jobId));
 }
 
 export function JobView({ jobId, query }) {
@@ -200,14 +189,14 @@ export function JobView({ jobId, query }) {
 // The title of the track of a scan that ended without a result, as other scans know it.
 function useTrackTitle(job) {
   const [title, setTitle] = useState(null);
-  const isAsked = job && isOver(job) && !job.result && job.music_id !== null;
+  const needsTitle = job && isOver(job) && !job.result && job.music_id !== null;
   useEffect(() => {
-    if (isAsked)
-      request(PATHS.jobList, { query: { limit: MOST_LISTED } }).then(
-        (envelope) => setTitle(envelope.data.tracks[job.music_id]?.title ?? null),
-        () => {},
-      ); // the id is a title, too
-  }, [isAsked, job?.music_id]);
+    if (!needsTitle) return;
+    request(PATHS.jobList, { query: { limit: MOST_LISTED } }).then(
+      (envelope) => setTitle(envelope.data.tracks[job.music_id]?.title ?? null),
+      () => {}, // the id stays the title
+    );
+  }, [needsTitle, job?.music_id]);
   return title;
 }
 
@@ -318,8 +307,8 @@ function Progress({ watch, preview, isShort = false }) {
   const { job, mode } = watch.state.value;
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState(null);
-  const seen = job.progress;
-  const share = job.status === "queued" ? 0 : Math.round(((seen.stage_index + 0.5) / seen.stage_count) * 100);
+  const progress = job.progress;
+  const share = job.status === "queued" ? 0 : Math.round(((progress.stage_index + 0.5) / progress.stage_count) * 100);
   const again = () => {
     setBusy(true);
     scanAgain(job)
@@ -346,13 +335,13 @@ function Progress({ watch, preview, isShort = false }) {
               ${job.cancel_requested
                 ? t("job.cancelling")
                 : job.status === "queued"
-                  ? t(`waiting.${seen.waiting_for ?? "worker"}`)
-                  : t(`stage.${seen.stage}`)}
+                  ? t(`waiting.${progress.waiting_for ?? "worker"}`)
+                  : t(`stage.${progress.stage}`)}
             </b>
             <span class="small soft">
               ${
-                seen.eta_range_s
-                  ? t("job.eta", { low: seconds(seen.eta_range_s[0]), high: seconds(seen.eta_range_s[1]) })
+                progress.eta_range_s
+                  ? t("job.eta", { low: seconds(progress.eta_range_s[0]), high: seconds(progress.eta_range_s[1]) })
                   : t(mode === "polling" ? "job.polling" : "job.live")
               }
             </span>
@@ -377,7 +366,7 @@ function Progress({ watch, preview, isShort = false }) {
               key=${stage}
               stage=${stage}
               at=${at}
-              now=${seen.stage_index}
+              now=${progress.stage_index}
               isOver=${isOver(job)}
               isQueued=${job.status === "queued"}
             />
@@ -386,14 +375,14 @@ function Progress({ watch, preview, isShort = false }) {
       `}
       <${Figures}
         items=${[
-          [t("fig.pool"), count(seen.candidate_pool_count)],
-          [t("fig.confirmed"), count(Math.max(seen.confirmed_count, preview?.confirmed_count ?? 0))],
-          [t("fig.details"), count(seen.detail_checked_count)],
-          [t("fig.audio_checked"), count(seen.audio_checked_count)],
-          [t("fig.requests"), count(seen.requests_used)],
+          [t("fig.pool"), count(progress.candidate_pool_count)],
+          [t("fig.confirmed"), count(Math.max(progress.confirmed_count, preview?.confirmed_count ?? 0))],
+          [t("fig.details"), count(progress.detail_checked_count)],
+          [t("fig.audio_checked"), count(progress.audio_checked_count)],
+          [t("fig.requests"), count(progress.requests_used)],
           [
             t("fig.search_pages"),
-            count(seen.search_page_count),
+            count(progress.search_page_count),
             t("fig.at_most_of", { total: count(job.parameters.search_request_budget) }),
           ],
         ]}
@@ -418,15 +407,15 @@ function Progress({ watch, preview, isShort = false }) {
   `;
 }
 
-// The same scan once more: what was observed is kept, so it needs fewer requests.
+// Starts the same scan once more: stored observations are reused, so it needs fewer requests.
 async function scanAgain(job) {
-  const asked =
+  const target =
     job.music_id !== null || isTrack(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
-  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...asked }, isShown: true }));
+  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...target }, isShown: true }));
 }
 
-// What the stage does not say: a further attempt, the checkpoint it began with, what it waits for.
-export function runNote(job) {
+// Details beyond the stage: a further attempt, the checkpoint it continues from, what it waits for.
+function runNote(job) {
   const { attempt, attempt_count: total, continued_from: from, waiting_for: waits } = job.progress;
   return [
     attempt > 1 && t("job.attempt", { attempt: count(attempt), total: count(total) }),
@@ -448,8 +437,8 @@ function SourcesRead({ jobId }) {
     const refresh = () =>
       request(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then(
         (envelope) => setReads(envelope.data.reads),
-        () => {},
-      ); // the coverage report at the end is complete
+        () => {}, // the coverage report at the end is complete
+      );
     refresh();
     const timer = setInterval(refresh, READS_MS);
     return () => {
@@ -462,12 +451,14 @@ function SourcesRead({ jobId }) {
     <div class="stack tight">
       <h2>${t("reads.title")}</h2>
       <ul class="reads">
-        ${reads.map((one) => html`
-          <li key=${`${one.surface}${one.outcome}`}>
-            <span>${labelOf("surface", one.surface)}</span>
-            <span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>
-            ${one.outcome !== "ok" && html`
-              <${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", one.outcome)}<//>
+        ${reads.map((read) => html`
+          <li key=${`${read.surface}${read.outcome}`}>
+            <span>${labelOf("surface", read.surface)}</span>
+            <span class="soft num">
+              ${t("reads.counts", { reads: count(read.captures), items: count(read.items) })}
+            </span>
+            ${read.outcome !== "ok" && html`
+              <${Badge} tone=${read.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", read.outcome)}<//>
             `}
           </li>
         `)}
@@ -487,11 +478,11 @@ function Step({ stage, at, now, isOver: over, isQueued }) {
 }
 
 function Notify({ jobId }) {
-  const [isOn, setOn] = useState(awaited.has(jobId));
+  const [isOn, setOn] = useState(announced.has(jobId));
   if (!("Notification" in window) || Notification.permission === "denied") return null;
   const enable = async () => {
     if (Notification.permission !== "granted" && (await Notification.requestPermission()) !== "granted") return;
-    tellEnd(jobId);
+    announceEnd(jobId);
     setOn(true);
   };
   return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`
@@ -502,7 +493,7 @@ function Notify({ jobId }) {
 const PREVIEW_MS = 2500;
 
 // The preview of a job, read again every few seconds while it runs; null before its first rows.
-export function usePreview(job) {
+function usePreview(job) {
   const [preview, setPreview] = useState(null);
   const isRunning = job?.status === "running";
   useEffect(() => {
@@ -513,8 +504,8 @@ export function usePreview(job) {
         (envelope) => {
           if (envelope.data.music) setPreview(envelope.data);
         },
-        () => {},
-      ); // the result at the end is complete
+        () => {}, // the result at the end is complete
+      );
     refresh();
     const timer = setInterval(refresh, PREVIEW_MS);
     return () => {
@@ -534,7 +525,7 @@ const previewColumns = () => [
   { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
 ];
 
-export function Preview({ preview }) {
+function Preview({ preview }) {
   if (!preview?.returned_count) return null;
   const { aweme_list: rows, confirmed_count: confirmed } = preview;
   return html`

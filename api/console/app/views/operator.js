@@ -1,9 +1,10 @@
 // Operations page: system health, storage, request budgets, watchlists and jobs.
-import { dagsterPage, PATHS, request } from "../api.js";
+import { dagsterPage, PATHS } from "../api.js";
 import { bytes, count, moment } from "../format.js";
-import { html, useEffect, useState } from "../html.js";
+import { html, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
 import { useAddress } from "../router.js";
+import { useDocument, useParameter } from "../parts/reads.js";
 import { JobList, useJobs } from "../parts/recent.js";
 import { PlainTable } from "../parts/table.js";
 import { Badge, Card, CheckField, Empty, ErrorNote, Figures, Head, Loading, Prose, SelectField } from "../parts/ui.js";
@@ -13,22 +14,7 @@ import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
-const MOST_JOBS = 100;
-
-function useAnswer(path) {
-  const [state, setState] = useState({});
-  useEffect(() => {
-    const stopping = new AbortController();
-    request(path, { signal: stopping.signal }).then(
-      (envelope) => setState({ data: envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
-    );
-    return () => stopping.abort();
-  }, [path]);
-  return state;
-}
+const MOST_JOBS = 100; // of the list at the end of the page
 
 export function OperatorView({ query }) {
   return html`
@@ -42,7 +28,7 @@ export function OperatorView({ query }) {
 }
 
 function Doctor() {
-  const { data, error } = useAnswer(PATHS.doctor);
+  const { data, error } = useDocument(PATHS.doctor);
   return html`
     <${Card}
       title=${t("operator.health")}
@@ -99,11 +85,11 @@ function Doctor() {
         ${data.circuits.length > 0 && html`
           <h3>${t("operator.circuits")}</h3>
           <ul class="list small">
-            ${data.circuits.map((one) => html`
-              <li key=${`${one.host}${one.surface}`}>
-                ${labelOf("surface", one.surface)} <span class="soft mono">${one.host}</span>
-                : ${labelOf("stop", one.cause)} · ${t("operator.failures", { number: count(one.failures) })}
-                ${one.open_until ? ` · ${t("operator.until", { time: moment(one.open_until) })}` : ""}
+            ${data.circuits.map((circuit) => html`
+              <li key=${`${circuit.host}${circuit.surface}`}>
+                ${labelOf("surface", circuit.surface)} <span class="soft mono">${circuit.host}</span>
+                : ${labelOf("stop", circuit.cause)} · ${t("operator.failures", { number: count(circuit.failures) })}
+                ${circuit.open_until ? ` · ${t("operator.until", { time: moment(circuit.open_until) })}` : ""}
               </li>
             `)}
           </ul>
@@ -114,7 +100,7 @@ function Doctor() {
 }
 
 function Storage() {
-  const { data, error } = useAnswer(PATHS.storage);
+  const { data, error } = useDocument(PATHS.storage);
   return html`
     <${Card}
       title=${t("operator.storage")}
@@ -164,6 +150,7 @@ function Storage() {
 
 function Jobs({ query }) {
   const [status, setStatus] = useAddress(["operator"], query, "status");
+  const statuses = useParameter(PATHS.jobList, "status")?.allowed ?? [status].filter(Boolean);
   const { jobs, tracks, error } = useJobs(MOST_JOBS, status);
   return html`
     <${Card} title=${t("operator.jobs")}>
@@ -171,10 +158,7 @@ function Jobs({ query }) {
         label=${t("operator.status")}
         value=${status}
         onChange=${setStatus}
-        options=${[
-          ["", t("act.all")],
-          ...["queued", "running", "completed", "failed", "cancelled"].map((name) => [name, t(`status.${name}`)]),
-        ]}
+        options=${[["", t("act.all")], ...statuses.map((name) => [name, t(`status.${name}`)])]}
       />
       <${ErrorNote} error=${error} />
       ${!jobs && !error && html`<${Loading} />`}
@@ -188,12 +172,12 @@ function Jobs({ query }) {
   `;
 }
 
-// What applies, and where it comes from. For operators alone.
+// Effective settings and their sources; only operators may read them.
 function Settings() {
-  const { data, error } = useAnswer(PATHS.settings);
+  const { data, error } = useDocument(PATHS.settings);
   const [isWhole, setWhole] = useState(false);
   if (error?.status === 403) return null;
-  const rows = data?.settings.filter((one) => isWhole || one.source !== "default") ?? [];
+  const rows = data?.settings.filter((setting) => isWhole || setting.source !== "default") ?? [];
   return html`
     <${Card} title=${t("operator.settings")}>
       <p class="small soft">${t("operator.settings_note")}</p>

@@ -9,21 +9,24 @@ import "../messages/operator.js";
 import "../messages/page.js";
 
 export function ReferenceView() {
-  const [wanted, setWanted] = useState("");
+  const [filter, setFilter] = useState("");
   const [error, setError] = useState(null);
   const load = () => {
     setError(null);
     loadReference().catch(setError);
   };
   useEffect(load, []);
-  const found = reference.value;
-  const words = wanted.trim().toLocaleLowerCase();
-  const operations = (found?.operations ?? []).filter(
-    (one) =>
+  const document = reference.value;
+  const words = filter.trim().toLocaleLowerCase();
+  const operations = (document?.operations ?? []).filter(
+    (operation) =>
       !words ||
-      [one.path, one.summary, one.summary_zh, ...one.parameters.map((parameter) => parameter.name)].some((text) =>
-        text?.toLocaleLowerCase().includes(words),
-      ),
+      [
+        operation.path,
+        operation.summary,
+        operation.summary_zh,
+        ...operation.parameters.map((parameter) => parameter.name),
+      ].some((text) => text?.toLocaleLowerCase().includes(words)),
   );
   return html`
     <${Head} title=${t("reference.title")} lead=${t("reference.lead")}>
@@ -33,40 +36,40 @@ export function ReferenceView() {
       <${TextField}
         type="search"
         label=${t("reference.find")}
-        value=${wanted}
-        onInput=${setWanted}
+        value=${filter}
+        onInput=${setFilter}
         placeholder="candidate_limit"
       />
     <//>
     <${ErrorNote} error=${error} onRetry=${load} />
-    ${!found && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
+    ${!document && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
     <div class="stack tight">
-      ${operations.map((one) => html`
-        <${Operation} key=${one.operation_id ?? one.id} one=${one} isOpen=${words !== ""} />
+      ${operations.map((operation) => html`
+        <${Operation} key=${operation.operation_id ?? operation.id} operation=${operation} isOpen=${words !== ""} />
       `)}
     </div>
-    ${found && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
-    ${found && !words && html`<${Errors} errors=${found.errors} />`}
+    ${document && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
+    ${document && !words && html`<${Errors} errors=${document.errors} />`}
   `;
 }
 
-function Operation({ one, isOpen }) {
-  const body = one.example?.body ?? undefined;
+function Operation({ operation, isOpen }) {
+  const body = operation.example?.body ?? undefined;
   return html`
     <details class="card fold" open=${isOpen}>
       <summary>
         <span class="row" style=${{ display: "inline-flex" }}>
-          <${Badge} bare tone=${one.method === "GET" ? "info" : "accent"}>${one.method}<//>
-          <b>${either(one.summary, one.summary_zh)}</b>
-          <span class="mono tiny soft" style=${{ overflowWrap: "anywhere" }}>${one.path}</span>
+          <${Badge} bare tone=${operation.method === "GET" ? "info" : "accent"}>${operation.method}<//>
+          <b>${either(operation.summary, operation.summary_zh)}</b>
+          <span class="mono tiny soft" style=${{ overflowWrap: "anywhere" }}>${operation.path}</span>
         </span>
       </summary>
       <div class="stack">
-        <p style=${{ whiteSpace: "pre-line" }}>${either(one.description, one.description_zh)}</p>
-        ${one.parameters.length ? html`
+        <p style=${{ whiteSpace: "pre-line" }}>${either(operation.description, operation.description_zh)}</p>
+        ${operation.parameters.length ? html`
           <${PlainTable}
             caption=${t("reference.parameters")}
-            rows=${one.parameters}
+            rows=${operation.parameters}
             keyOf=${(row) => `${row.in}${row.name}`}
             columns=${[
               {
@@ -108,12 +111,14 @@ function Operation({ one, isOpen }) {
           />
         ` : html`<p class="small soft">${t("reference.no_parameters")}</p>`}
         <p class="small soft">
-          ${Object.entries(one.statuses ?? {})
+          ${Object.entries(operation.statuses ?? {})
             .map(([status, types]) => `${status}${types.length ? ` (${types.join(", ")})` : ""}`)
             .join(" · ")}
         </p>
-        ${one.example?.url && html`
-          <${Raw} planned=${{ method: one.method, place: one.example.url, body, file: one.example.file }} />
+        ${operation.example?.url && html`
+          <${Raw}
+            planned=${{ method: operation.method, place: operation.example.url, body, file: operation.example.file }}
+          />
         `}
       </div>
     </details>

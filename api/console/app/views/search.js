@@ -11,16 +11,16 @@ import "../messages/result.js";
 import "../messages/scan.js";
 
 const NAMES = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget"];
-const draft = signal({ keyword: "", given: {} });
+const draft = signal({ keyword: "", values: {} }); // survives switching to another view
 
 export function SearchView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const { keyword, given } = draft.value;
+  const { keyword, values } = draft.value;
   const set = (name, value) => {
-    draft.value = { keyword, given: { ...given, [name]: value } };
+    draft.value = { keyword, values: { ...values, [name]: value } };
   };
-  const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(given) };
+  const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(values) };
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
@@ -35,7 +35,7 @@ export function SearchView() {
         label=${t("search.keyword")}
         value=${keyword}
         onInput=${(value) => {
-          draft.value = { keyword: value, given };
+          draft.value = { keyword: value, values };
         }}
         placeholder=${t("search.placeholder")}
         maxlength="100"
@@ -44,7 +44,7 @@ export function SearchView() {
       <details class="fold">
         <summary>${t("hot.more")}</summary>
         <div class="grid">
-          ${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}
+          ${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />`)}
         </div>
       </details>
       <div class="row">

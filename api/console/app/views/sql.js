@@ -1,7 +1,7 @@
 // SQL: a query of the library or a statement of one's own, its rows, and a chart of them.
 // The address holds the query with its parameters, or the statement. A query of the library runs when
 // it is opened; a statement in an address waits for its reader, who may not have written it.
-import { fetchFile, PATHS, request } from "../api.js";
+import { fetchFile, PATHS, request, unlessAborted } from "../api.js";
 import { count, DASH, Foreign, visible } from "../format.js";
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { either, t } from "../i18n.js";
@@ -9,6 +9,7 @@ import { link, replaceAddress } from "../router.js";
 import { axisText, COLORS, PAD, shortened, ticks, TimeLines, useWidth } from "../parts/charts.js";
 import { FileMenu } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
+import { useDocument } from "../parts/reads.js";
 import { Table } from "../parts/table.js";
 import { Card, Copy, Empty, ErrorNote, Head, Loading, SelectField, TextField, useId } from "../parts/ui.js";
 import "../messages/chart.js";
@@ -16,27 +17,12 @@ import "../messages/sql.js";
 
 const LIMITS = ["100", "1000", "10000"];
 const START = "select *\nfrom marts.rankings\norder by job_id, rank\nlimit 100";
-const GIVEN = "p."; // parameters of a query in the address: `p.top=5`
-
-function useDocument(path) {
-  const [state, setState] = useState({});
-  useEffect(() => {
-    const stopping = new AbortController();
-    request(path, { signal: stopping.signal }).then(
-      (envelope) => setState({ data: envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
-    );
-    return () => stopping.abort();
-  }, [path]);
-  return state;
-}
+const PARAMETER_PREFIX = "p."; // parameters of a query in the address: `p.top=5`
 
 export function SqlView({ name, query }) {
   const library = useDocument(PATHS.queries);
   const tables = useDocument(PATHS.tables);
-  const found = library.data?.queries.find((one) => one.name === name);
+  const savedQuery = library.data?.queries.find((entry) => entry.name === name);
   // an address that this page did not write itself opens a fresh workbench
   const placed = useRef({ address: null, number: 0 });
   const address = link(name ? ["sql", name] : ["sql"], query);
@@ -54,11 +40,11 @@ export function SqlView({ name, query }) {
       <div class="stack">
         <${ErrorNote} error=${library.error} />
         ${name && !library.data && !library.error && html`<${Card}><${Loading} /><//>`}
-        ${name && library.data && !found && html`
+        ${name && library.data && !savedQuery && html`
           <${Empty} title=${t("sql.unknown_query")} icon="table"><a href=${link(["sql"])}>${t("sql.new")}</a><//>
         `}
-        ${(!name || found) && html`
-          <${Workbench} key=${placed.current.number} found=${found} query=${query} onPlace=${onPlace} />
+        ${(!name || savedQuery) && html`
+          <${Workbench} key=${placed.current.number} savedQuery=${savedQuery} query=${query} onPlace=${onPlace} />
         `}
       </div>
     </div>
@@ -67,50 +53,48 @@ export function SqlView({ name, query }) {
 }
 
 // Values of the form: those of the address, else the defaults.
-function firstValues(found, query) {
-  const given = Object.entries(query)
-    .filter(([key]) => key.startsWith(GIVEN))
-    .map(([key, value]) => [key.slice(GIVEN.length), value]);
-  const defaults = (found?.parameters ?? []).map((one) => [one.name, one.default ?? ""]);
-  return Object.fromEntries([...defaults, ...given]);
+function firstValues(savedQuery, query) {
+  const inAddress = Object.entries(query)
+    .filter(([key]) => key.startsWith(PARAMETER_PREFIX))
+    .map(([key, value]) => [key.slice(PARAMETER_PREFIX.length), value]);
+  const defaults = (savedQuery?.parameters ?? []).map((parameter) => [parameter.name, parameter.default ?? ""]);
+  return Object.fromEntries([...defaults, ...inAddress]);
 }
 
-// `$name` outside of texts, quoted names and comments.
+// Names of parameters: `$name` outside of texts, quoted names and comments.
 function namedIn(sql) {
   const bare = sql.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|--.*$|\/\*[\s\S]*?\*\//gm, " ");
   return [...new Set([...bare.matchAll(/\$([A-Za-z_]\w*)/g)].map((match) => match[1]))];
 }
 
-function Workbench({ found, query, onPlace }) {
-  const [sql, setSql] = useState(query.q ?? found?.sql ?? START);
-  const [values, setValues] = useState(() => firstValues(found, query));
+function Workbench({ savedQuery, query, onPlace }) {
+  const [sql, setSql] = useState(query.q ?? savedQuery?.sql ?? START);
+  const [values, setValues] = useState(() => firstValues(savedQuery, query));
   const [asOf, setAsOf] = useState(query.as_of ?? "");
   const [limit, setLimit] = useState(LIMITS.includes(query.rows) ? query.rows : "1000");
   const [state, setState] = useState({});
   const running = useRef(null);
-  const isOwn = !found || sql.trim() !== found.sql;
+  const isOwn = !savedQuery || sql.trim() !== savedQuery.sql;
   const parameters = useMemo(
-    () => (isOwn ? namedIn(sql).map((one) => ({ name: one, type: "text" })) : found.parameters),
+    () => (isOwn ? namedIn(sql).map((parameter) => ({ name: parameter, type: "text" })) : savedQuery.parameters),
     [sql, isOwn],
   );
-  const asked = {
-    ...(isOwn ? { sql } : { query: found.name }),
-    parameters: sent(parameters, values, isOwn),
+  const statement = {
+    ...(isOwn ? { sql } : { query: savedQuery.name }),
+    parameters: sentParameters(parameters, values, isOwn),
     ...(asOf ? { as_of: asOf } : {}),
   };
-  const place = placeOf({ found, isOwn, sql, values, parameters, asOf, limit });
+  const place = placeOf({ savedQuery, isOwn, sql, values, parameters, asOf, limit });
   const run = () => {
     running.current?.abort();
     const stopping = (running.current = new AbortController());
     onPlace(link(...place));
     replaceAddress(...place);
     setState({ busy: true });
-    const body = { ...asked, row_limit: Number(limit) };
+    const body = { ...statement, row_limit: Number(limit) };
     request(PATHS.sql, { method: "POST", body, signal: stopping.signal, isShown: true }).then(
-      (envelope) => setState({ answer: envelope.data, asked, number: Date.now() }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
+      (envelope) => setState({ result: envelope.data, statement, number: Date.now() }),
+      unlessAborted((error) => setState({ error })),
     );
   };
   const cancel = () => {
@@ -118,7 +102,7 @@ function Workbench({ found, query, onPlace }) {
     setState({ isCancelled: true });
   };
   useEffect(() => {
-    if (found && !query.q) run();
+    if (savedQuery && !query.q) run();
     return () => running.current?.abort(); // leaving the page ends the statement
   }, []);
   return html`
@@ -129,11 +113,11 @@ function Workbench({ found, query, onPlace }) {
         run();
       }}
     >
-      ${found && html`
+      ${savedQuery && html`
         <header>
           <div>
-            <h2>${either(found.title, found.title_zh)}</h2>
-            <p class="small soft">${either(found.description, found.description_zh)}</p>
+            <h2>${either(savedQuery.title, savedQuery.title_zh)}</h2>
+            <p class="small soft">${either(savedQuery.description, savedQuery.description_zh)}</p>
           </div>
           <a class="small" href=${link(["sql"])}>${t("sql.new")}</a>
         </header>
@@ -143,15 +127,15 @@ function Workbench({ found, query, onPlace }) {
         <fieldset class="plain-set">
           <legend class="label">${t("sql.parameters")}</legend>
           <div class="grid">
-            ${parameters.map((one) => html`
+            ${parameters.map((parameter) => html`
               <${TextField}
-                key=${one.name}
-                label=${one.name}
-                hint=${either(one.meaning, one.meaning_zh)}
-                type=${one.type === "date" ? "date" : "text"}
-                inputmode=${one.type === "integer" ? "numeric" : undefined}
-                value=${values[one.name] ?? ""}
-                onInput=${(text) => setValues({ ...values, [one.name]: text })}
+                key=${parameter.name}
+                label=${parameter.name}
+                hint=${either(parameter.meaning, parameter.meaning_zh)}
+                type=${parameter.type === "date" ? "date" : "text"}
+                inputmode=${parameter.type === "integer" ? "numeric" : undefined}
+                value=${values[parameter.name] ?? ""}
+                onInput=${(text) => setValues({ ...values, [parameter.name]: text })}
               />
             `)}
           </div>
@@ -162,7 +146,7 @@ function Workbench({ found, query, onPlace }) {
           label=${t("sql.rows")}
           value=${limit}
           onChange=${setLimit}
-          options=${LIMITS.map((one) => [one, one])}
+          options=${LIMITS.map((rows) => [rows, rows])}
         />
         <${TextField}
           type="date"
@@ -189,7 +173,7 @@ function Workbench({ found, query, onPlace }) {
       </div>
     </form>
     <${ErrorNote} error=${state.error} />
-    ${state.answer && html`<${Answer} key=${state.number} answer=${state.answer} asked=${state.asked} />`}
+    ${state.result && html`<${QueryResult} key=${state.number} result=${state.result} statement=${state.statement} />`}
   `;
 }
 
@@ -232,25 +216,32 @@ function Elapsed() {
 }
 
 // An empty field of a query stands for its default; in a statement of one's own it is null.
-function sent(parameters, values, isOwn) {
-  const given = parameters.map((one) => [one.name, (values[one.name] ?? "") === "" ? null : values[one.name]]);
-  return Object.fromEntries(isOwn ? given : given.filter(([, value]) => value !== null));
+function sentParameters(parameters, values, isOwn) {
+  const entries = parameters.map((parameter) => [
+    parameter.name,
+    (values[parameter.name] ?? "") === "" ? null : values[parameter.name],
+  ]);
+  return Object.fromEntries(isOwn ? entries : entries.filter(([, value]) => value !== null));
 }
 
-function placeOf({ found, isOwn, sql, values, parameters, asOf, limit }) {
-  const given = parameters.map((one) => [
-    `${GIVEN}${one.name}`,
-    values[one.name] === (one.default ?? "") ? "" : values[one.name],
+// Path and query of the address that holds the statement; default values stay out of it.
+function placeOf({ savedQuery, isOwn, sql, values, parameters, asOf, limit }) {
+  const entries = parameters.map((parameter) => [
+    `${PARAMETER_PREFIX}${parameter.name}`,
+    values[parameter.name] === (parameter.default ?? "") ? "" : values[parameter.name],
   ]);
-  const more = { ...Object.fromEntries(given), as_of: asOf, rows: limit === "1000" ? "" : limit };
-  return isOwn ? [found ? ["sql", found.name] : ["sql"], { q: sql, ...more }] : [["sql", found.name], more];
+  const more = { ...Object.fromEntries(entries), as_of: asOf, rows: limit === "1000" ? "" : limit };
+  return isOwn
+    ? [savedQuery ? ["sql", savedQuery.name] : ["sql"], { q: sql, ...more }]
+    : [["sql", savedQuery.name], more];
 }
 
 const wide = matchMedia("(min-width: 1240px)"); // as in data.css: the shelf is beside the editor
 const NEWEST_LAYER = "marts"; // conclusions come first: most questions are about them
 
-export function Library({ queries, chosen, isFirst }) {
-  const subjects = [...new Set((queries ?? []).map((one) => one.subject))];
+// The library of queries by subject.
+function Library({ queries, chosen, isFirst }) {
+  const subjects = [...new Set((queries ?? []).map((entry) => entry.subject))];
   return html`
     <details class="card fold" open=${wide.matches || isFirst}>
       <summary>${t("sql.library")}</summary>
@@ -260,14 +251,14 @@ export function Library({ queries, chosen, isFirst }) {
           <div key=${subject}>
             <h2>${t(`sql.subject_${subject}`)}</h2>
             <ul>
-              ${queries.filter((one) => one.subject === subject).map((one) => html`
-                <li key=${one.name}>
+              ${queries.filter((entry) => entry.subject === subject).map((entry) => html`
+                <li key=${entry.name}>
                   <a
-                    href=${link(["sql", one.name])}
-                    title=${either(one.description, one.description_zh)}
-                    aria-current=${one.name === chosen ? "true" : undefined}
+                    href=${link(["sql", entry.name])}
+                    title=${either(entry.description, entry.description_zh)}
+                    aria-current=${entry.name === chosen ? "true" : undefined}
                   >
-                    ${either(one.title, one.title_zh)}
+                    ${either(entry.title, entry.title_zh)}
                   </a>
                 </li>
               `)}
@@ -279,17 +270,18 @@ export function Library({ queries, chosen, isFirst }) {
   `;
 }
 
-export function TableList({ tables }) {
-  const [wanted, setWanted] = useState("");
-  const word = wanted.trim().toLowerCase();
-  const shown = (tables ?? []).filter((table) => matches(table, word)).sort((a, b) => isLast(a) - isLast(b));
+// The tables with their columns, whose names a press puts into the editor.
+function TableList({ tables }) {
+  const [filter, setWanted] = useState("");
+  const word = filter.trim().toLowerCase();
+  const matching = (tables ?? []).filter((table) => matches(table, word)).sort((a, b) => isLast(a) - isLast(b));
   return html`
     <details class="card fold" open=${wide.matches}>
       <summary>${t("sql.tables")}</summary>
       <div class="stack tight">
-        <${TextField} type="search" label=${t("sql.filter")} value=${wanted} onInput=${setWanted} />
+        <${TextField} type="search" label=${t("sql.filter")} value=${filter} onInput=${setWanted} />
         <div class="tables">
-          ${shown.map((table) => html`<${TableEntry} key=${table.name} table=${table} word=${word} />`)}
+          ${matching.map((table) => html`<${TableEntry} key=${table.name} table=${table} word=${word} />`)}
         </div>
       </div>
     </details>
@@ -327,7 +319,7 @@ function Insert({ name }) {
   `;
 }
 
-// Puts a name where the caret of the editor is..
+// Puts a name where the caret of the editor is.
 function insert(name) {
   const editor = document.querySelector("[data-editor=sql]");
   if (!editor) return;
@@ -345,12 +337,13 @@ const matches = (table, word) =>
 const CHART_KINDS = ["line", "bars", "scatter"];
 const DIGITS = 10; // beyond them a fraction shows only how computers count
 
-export function Answer({ answer, asked }) {
-  const { columns, rows } = answer;
-  const shown = useMemo(() => rows.map((cells, at) => ({ at, cells })), [rows]);
-  const told = [
-    t("sql.rows_shown", { count: count(answer.returned_count), seconds: answer.seconds }),
-    answer.as_of && t("sql.as_of_shown", { at: utc(answer.as_of) }),
+// The rows of a statement: how many came, a chart of them, and all of them as a table.
+function QueryResult({ result, statement }) {
+  const { columns, rows } = result;
+  const numbered = useMemo(() => rows.map((cells, at) => ({ at, cells })), [rows]);
+  const summary = [
+    t("sql.rows_shown", { count: count(result.returned_count), seconds: result.seconds }),
+    result.as_of && t("sql.as_of_shown", { at: utc(result.as_of) }),
   ]
     .filter(Boolean)
     .join(" ");
@@ -358,30 +351,30 @@ export function Answer({ answer, asked }) {
     <${FileMenu}
       label=${t("sql.save")}
       note=${t("sql.save_note")}
-      name=${asked.query ?? "sql"}
+      name=${statement.query ?? "sql"}
       fetchForm=${(form, bom) =>
-        fetchFile(`${PATHS.sql}/export`, { ...asked, form, ...(form === "csv" ? { bom } : {}) })}
+        fetchFile(`${PATHS.sql}/export`, { ...statement, form, ...(form === "csv" ? { bom } : {}) })}
     />
   `;
   return html`
-    ${answer.history_rewritten && html`<div class="note warn" role="status"><p>${t("sql.rewritten")}</p></div>`}
-    ${answer.is_cut && html`
+    ${result.history_rewritten && html`<div class="note warn" role="status"><p>${t("sql.rewritten")}</p></div>`}
+    ${result.is_cut && html`
       <div class="note warn" role="status">
-        <h2>${t("sql.cut", { limit: count(answer.row_limit) })}</h2>
+        <h2>${t("sql.cut", { limit: count(result.row_limit) })}</h2>
         <p>${t("sql.cut_hint")}</p>
       </div>
     `}
     ${rows.length > 1 && html`<${ChartCard} columns=${columns} rows=${rows} />`}
     <${Card}
-      title=${html`<span class="small soft" role="status">${told}</span>`}
+      title=${html`<span class="small soft" role="status">${summary}</span>`}
       aside=${html`<div class="no-print">${save}</div>`}
     >
       ${rows.length ? html`
         <${Table}
           dense
-          rows=${shown}
+          rows=${numbered}
           keyOf=${(row) => row.at}
-          caption=${told}
+          caption=${summary}
           columns=${columns.map((column, at) => ({
             key: at,
             label: column.name,
@@ -397,7 +390,7 @@ export function Answer({ answer, asked }) {
 function ChartCard({ columns, rows }) {
   const first = useMemo(() => suggestChart(columns, rows), [columns, rows]);
   const [chosen, setChosen] = useState(first ?? { kind: "none" });
-  const change = (part) => setChosen((one) => ({ ...one, ...part }));
+  const change = (part) => setChosen((chart) => ({ ...chart, ...part }));
   const named = (kinds) =>
     columns.map((column, at) => [String(at), column.name, column.kind]).filter(([, , kind]) => kinds.includes(kind));
   const times = named(["time", "date"]);
@@ -452,7 +445,7 @@ function Cell({ value, kind }) {
   return html`<span title=${text.length > 40 ? text : undefined}><${Foreign} text=${text} /></span>`;
 }
 
-// Times are told in UTC, to the second, as in every table of the warehouse.
+// Times are shown in UTC, to the second, as in every table of the warehouse.
 function utc(value) {
   return String(value).replace("T", " ").replace(/\.\d+/, "").replace(/Z$/, " UTC");
 }
@@ -472,14 +465,14 @@ const SHAPES = [
   "M-5-3l2-2 8 8-2 2z",
   "M-4-4h8v3h-8zM-4 1h8v3h-8z",
 ];
-const COUNTERS = /(^|_)(rank|place|http_status|year|number)$/; // numbers that no one draws first
+const COUNTERS = /(^|_)(rank|place|http_status|year|number)$/; // numbers that nobody draws first
 
-// Returns {kind, x, y, group} for the columns of an answer, or null. `kind`: only of this kind.
+// Returns {kind, x, y, group} for the columns of a result, or null. `kind`: only of this kind.
 export function suggestChart(columns, rows, kind) {
   const at = (kinds) => columns.flatMap((column, index) => (kinds.includes(column.kind) ? [index] : []));
-  const known = (index) => rows.some((row) => row[index] !== null);
-  const times = at(TIMES).filter(known);
-  const all = at(NUMBERS).filter(known);
+  const hasValues = (index) => rows.some((row) => row[index] !== null);
+  const times = at(TIMES).filter(hasValues);
+  const all = at(NUMBERS).filter(hasValues);
   const numbers = [
     ...all.filter((index) => !COUNTERS.test(columns[index].name)),
     ...all.filter((index) => COUNTERS.test(columns[index].name)),
@@ -487,7 +480,7 @@ export function suggestChart(columns, rows, kind) {
   const texts = at(["text"]).filter((index) => distinct(rows, index) > 1);
   const unique = texts.find((index) => distinct(rows, index) === rows.length);
   const named = unique ?? texts[0] ?? times[0] ?? all[0];
-  const found = {
+  const charts = {
     line: times.length && numbers.length ? { x: times[0], y: numbers[0], group: groupOf(rows, texts, times[0]) } : null,
     bars:
       numbers.length && named !== undefined
@@ -499,11 +492,11 @@ export function suggestChart(columns, rows, kind) {
         : null,
   };
   // a text that names no single row groups the points of a scatter
-  const wanted = kind
+  const kinds = kind
     ? [kind]
     : ["line", ...(unique !== undefined || (texts.length && all.length < 2) ? ["bars"] : []), "scatter"];
-  const chosen = wanted.find((one) => found[one] && !(one === "line" && !kind && distinct(rows, times[0]) < 2));
-  return chosen ? { kind: chosen, ...found[chosen] } : null;
+  const chosen = kinds.find((name) => charts[name] && !(name === "line" && !kind && distinct(rows, times[0]) < 2));
+  return chosen ? { kind: chosen, ...charts[chosen] } : null;
 }
 
 // The text that makes several rows of one time several lines.
@@ -519,25 +512,26 @@ function distinct(rows, index) {
   return new Set(rows.map((row) => row[index])).size;
 }
 
-export function RowChart({ chart, columns, rows }) {
+// A chart of rows. Groups differ in dashes and shapes too, for grey prints and colour-blind readers.
+function RowChart({ chart, columns, rows }) {
   const names = { x: columns[chart.x].name, y: columns[chart.y].name, group: columns[chart.group]?.name };
   const title = t(names.group ? "sql.chart_title_group" : "sql.chart_title", names);
   const kept = rows.filter((row) => row[chart.x] !== null && isNumber(row[chart.y]));
   const groups = grouped(kept, chart.group);
-  const shown = groups.slice(0, COLORS.length);
+  const drawn = groups.slice(0, COLORS.length);
   const limit = chart.kind === "bars" ? MAX_BARS : MAX_POINTS;
   const cut =
     kept.length > limit && chart.kind !== "line" && t("sql.chart_cut", { shown: limit, count: count(kept.length) });
   const missing = kept.length < rows.length && t("sql.chart_missing", { count: count(rows.length - kept.length) });
-  const left =
-    groups.length > shown.length && t("sql.chart_groups_cut", { shown: shown.length, count: count(groups.length) });
-  const draw = { line: lines, bars, scatter }[chart.kind];
+  const undrawn =
+    groups.length > drawn.length && t("sql.chart_groups_cut", { shown: drawn.length, count: count(groups.length) });
+  const Chart = { line: LineChart, bars: BarChart, scatter: Scatter }[chart.kind];
   return html`
     <figure class="stack tight">
       <figcaption><h3>${title}</h3></figcaption>
-      ${draw({ chart, names, title, groups: shown, rows: kept.slice(0, limit) })}
-      ${shown.length > 1 && chart.kind !== "line" && html`<${Legend} groups=${shown} />`}
-      <p class="small soft">${[cut, left, missing, t("sql.chart_alternative")].filter(Boolean).join(" ")}</p>
+      <${Chart} key=${chart.kind} ...${{ chart, names, title, groups: drawn, rows: kept.slice(0, limit) }} />
+      ${drawn.length > 1 && chart.kind !== "line" && html`<${Legend} groups=${drawn} />`}
+      <p class="small soft">${[cut, undrawn, missing, t("sql.chart_alternative")].filter(Boolean).join(" ")}</p>
     </figure>
   `;
 }
@@ -545,13 +539,13 @@ export function RowChart({ chart, columns, rows }) {
 const isNumber = (value) => typeof value === "number";
 function grouped(rows, group) {
   if (group === null || group === undefined) return [{ name: null, rows }];
-  const found = new Map();
+  const groups = new Map();
   for (const row of rows) {
     const name = row[group] === null ? "—" : String(row[group]);
-    if (!found.has(name)) found.set(name, []);
-    found.get(name).push(row);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(row);
   }
-  return [...found].map(([name, of]) => ({ name, rows: of })).sort((a, b) => b.rows.length - a.rows.length);
+  return [...groups].map(([name, members]) => ({ name, rows: members })).sort((a, b) => b.rows.length - a.rows.length);
 }
 
 function Legend({ groups }) {
@@ -569,7 +563,7 @@ function Legend({ groups }) {
   `;
 }
 
-function lines({ chart, title, names, groups }) {
+function LineChart({ chart, title, names, groups }) {
   const series = groups.map((group, at) => ({
     key: group.name ?? "all",
     name: visible(group.name ?? names.y),
@@ -582,7 +576,6 @@ function lines({ chart, title, names, groups }) {
   return html`<${TimeLines} label=${title} unit=${names.y} series=${series} height=${280} isUtc />`;
 }
 
-const bars = (given) => html`<${BarChart} ...${given} />`;
 function BarChart({ chart, title, rows }) {
   const [place, width] = useWidth();
   const values = rows.map((row) => row[chart.y]);
@@ -619,7 +612,6 @@ function BarChart({ chart, title, rows }) {
   `;
 }
 
-const scatter = (given) => html`<${Scatter} ...${given} />`;
 function Scatter({ chart, title, names, groups }) {
   const [place, width] = useWidth();
   const [near, setNear] = useState(null);

@@ -1,5 +1,5 @@
 // Engagement over time, from every stored observation. Gaps stay gaps; rounded values are ranges.
-import { PATHS, request } from "../api.js";
+import { PATHS, request, unlessAborted } from "../api.js";
 import { count, Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, t } from "../i18n.js";
@@ -33,9 +33,7 @@ export function TimeView({ kind: givenKind, id: givenId }) {
     setState({ busy: true });
     request(place, { signal: stopping.signal, isShown: true }).then(
       (envelope) => setState({ data: envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
+      unlessAborted((error) => setState({ error })),
     );
     return () => stopping.abort();
   }, [place, round]);
@@ -127,7 +125,7 @@ function Series({ data, source }) {
             key: name,
             label: t(`stat.${name}`),
             num: true,
-            render: (row) => shown(row, name),
+            render: (row) => valueText(row, name),
           })),
           ...(isTrack
             ? [
@@ -189,7 +187,7 @@ function lineOf(points, name, at, label) {
     })),
   };
 }
-function shown(row, name) {
+function valueText(row, name) {
   const range = row.ranges?.[name];
   return range ? `${count(range[0])} – ${count(range[1])}` : count(row[name]);
 }

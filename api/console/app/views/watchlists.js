@@ -1,9 +1,10 @@
 // Watchlists: entries, schedule, thresholds, runs and their newest digest; create, pause, run and delete.
-import { PATHS, request } from "../api.js";
+import { PATHS, request, unlessAborted } from "../api.js";
 import { count, Foreign, moment } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, named, t } from "../i18n.js";
 import { notify } from "../state.js";
+import { useDocument } from "../parts/reads.js";
 import { PlainTable } from "../parts/table.js";
 import {
   Badge,
@@ -31,18 +32,16 @@ export function Watchlists() {
   const read = (signal) =>
     request(PATHS.watchlists, { signal }).then(
       (envelope) => setState({ lists: envelope.data.watchlists }),
-      (error) => {
-        if (error.name !== "AbortError") setState((known) => ({ ...known, error }));
-      },
+      unlessAborted((error) => setState((current) => ({ ...current, error }))),
     );
   useEffect(() => {
     const stopping = new AbortController();
     read(stopping.signal);
     return () => stopping.abort();
   }, []);
-  const change = (place, options, said) =>
+  const change = (place, options, message) =>
     request(place, options).then(() => {
-      notify(t(said));
+      notify(t(message));
       return read();
     }, notifyError);
   const acts = {
@@ -56,7 +55,7 @@ export function Watchlists() {
     remove: (name) => change(placeOf(name), { method: "DELETE" }, "watchlist.removed"),
   };
   const { lists, error } = state;
-  const chosen = lists?.find((one) => one.name === open);
+  const chosen = lists?.find((list) => list.name === open);
   return html`
     <${Card}
       title=${t("watchlist.title")}
@@ -191,8 +190,9 @@ const lines = (text) =>
 // An empty threshold means "never", which the service stores as null.
 const number = (text) => (text.trim() === "" ? null : Number(text));
 
-export function WatchlistForm({ onCreated }) {
-  const [given, setGiven] = useState({
+// Name, schedule, inputs (one per line) and thresholds of a new watchlist.
+function WatchlistForm({ onCreated }) {
+  const [fields, setFields] = useState({
     name: "",
     every: "daily",
     kind: "track",
@@ -203,15 +203,15 @@ export function WatchlistForm({ onCreated }) {
   });
   const [state, setState] = useState({});
   const id = useId("w");
-  const setField = (name) => (value) => setGiven({ ...given, [name]: value });
+  const setField = (name) => (value) => setFields({ ...fields, [name]: value });
   const create = (event) => {
     event.preventDefault();
     setState({ busy: true });
     const body = {
-      name: given.name,
-      every: given.every,
-      entries: lines(given.inputs).map((input) => ({ kind: given.kind, input })),
-      thresholds: { velocity: number(given.velocity), rank_change: number(given.places), new_music_id: given.ids },
+      name: fields.name,
+      every: fields.every,
+      entries: lines(fields.inputs).map((input) => ({ kind: fields.kind, input })),
+      thresholds: { velocity: number(fields.velocity), rank_change: number(fields.places), new_music_id: fields.ids },
     };
     request(PATHS.watchlists, { method: "POST", body }).then(onCreated, (error) => setState({ error }));
   };
@@ -220,7 +220,7 @@ export function WatchlistForm({ onCreated }) {
       <div class="grid">
         <${TextField}
           label=${t("reference.name")}
-          value=${given.name}
+          value=${fields.name}
           onInput=${setField("name")}
           pattern="[a-z0-9][a-z0-9_\\-]*"
           maxlength="64"
@@ -229,21 +229,21 @@ export function WatchlistForm({ onCreated }) {
         />
         <${TextField}
           label=${t("watchlist.every")}
-          value=${given.every}
+          value=${fields.every}
           onInput=${setField("every")}
           hint=${t("watchlist.every_hint")}
           required
         />
         <${SelectField}
           label=${t("watchlist.kind")}
-          value=${given.kind}
+          value=${fields.kind}
           onChange=${setField("kind")}
           options=${KINDS.map((kind) => [kind, t(`watchlist.kind.${kind}`)])}
         />
         <${TextField}
           type="number"
           label=${t("watchlist.velocity")}
-          value=${given.velocity}
+          value=${fields.velocity}
           onInput=${setField("velocity")}
           min="0"
           hint=${t("watchlist.empty_is_never")}
@@ -251,7 +251,7 @@ export function WatchlistForm({ onCreated }) {
         <${TextField}
           type="number"
           label=${t("watchlist.rank_change")}
-          value=${given.places}
+          value=${fields.places}
           onInput=${setField("places")}
           min="1"
           hint=${t("watchlist.empty_is_never")}
@@ -262,12 +262,12 @@ export function WatchlistForm({ onCreated }) {
         <textarea
           id=${id}
           rows="4"
-          value=${given.inputs}
+          value=${fields.inputs}
           onInput=${(event) => setField("inputs")(event.currentTarget.value)}
           required
         ></textarea>
       </div>
-      <${CheckField} label=${t("watchlist.new_music_id")} value=${given.ids} onChange=${setField("ids")} />
+      <${CheckField} label=${t("watchlist.new_music_id")} value=${fields.ids} onChange=${setField("ids")} />
       <${ErrorNote} error=${state.error} />
       <div class="row">
         <button type="submit" class="button main-act" disabled=${state.busy}>${t("watchlist.save")}</button>
@@ -276,30 +276,26 @@ export function WatchlistForm({ onCreated }) {
   `;
 }
 
+// Title, id and note of a change, by its kind.
 const CHANGES = {
-  fast_works: (one) => [one.title, one.aweme_id, t("digest.per_day", { number: count(Math.round(one.velocity)) })],
-  rank_changes: (one) => [one.title, one.aweme_id, `${count(one.before)} → ${count(one.after)}`],
-  new_music_ids: (one) => [null, one.music_id, t("digest.works", { number: count(one.work_count) })],
-  new_works: (one) => [one.title, one.aweme_id, one.rank ? `#${count(one.rank)}` : ""],
-  vanished_works: (one) => [one.title, one.aweme_id, one.reason ?? t("digest.not_shown")],
+  fast_works: (video) => [
+    video.title,
+    video.aweme_id,
+    t("digest.per_day", { number: count(Math.round(video.velocity)) }),
+  ],
+  rank_changes: (video) => [video.title, video.aweme_id, `${count(video.before)} → ${count(video.after)}`],
+  new_music_ids: (music) => [null, music.music_id, t("digest.works", { number: count(music.work_count) })],
+  new_works: (video) => [video.title, video.aweme_id, video.rank ? `#${count(video.rank)}` : ""],
+  vanished_works: (video) => [video.title, video.aweme_id, video.reason ?? t("digest.not_shown")],
 };
 
-export function Digest({ place }) {
-  const [state, setState] = useState({});
-  useEffect(() => {
-    const stopping = new AbortController();
-    request(`${place}/digests`, { query: { limit: 1 }, signal: stopping.signal }).then(
-      (envelope) => setState({ digest: envelope.data.digests[0] ?? null }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
-    );
-    return () => stopping.abort();
-  }, [place]);
-  const { digest, error } = state;
+// The newest digest: changes by entry and kind, with their numbers.
+function Digest({ place }) {
+  const { data, error } = useDocument(`${place}/digests?limit=1`);
   if (error) return html`<${ErrorNote} error=${error} />`;
-  if (digest === undefined) return html`<${Loading} rows=${2} />`;
-  if (digest === null) return html`<p class="small soft">${t("digest.none")}</p>`;
+  if (!data) return html`<${Loading} rows=${2} />`;
+  const [digest] = data.digests;
+  if (!digest) return html`<p class="small soft">${t("digest.none")}</p>`;
   return html`
     <h3>
       ${t("digest.title", { when: moment(digest.ended_at) })}${" "}
@@ -322,17 +318,17 @@ function figureText({ after, change, per_day: perDay }) {
 
 function Entry({ entry }) {
   const { changes } = entry;
-  const found = changes ? Object.keys(CHANGES).filter((kind) => changes[kind].length) : [];
-  const figures = changes?.figures.map((one) => named(labelOf("figure", one.name), figureText(one))) ?? [];
+  const kinds = changes ? Object.keys(CHANGES).filter((kind) => changes[kind].length) : [];
+  const figures = changes?.figures.map((figure) => named(labelOf("figure", figure.name), figureText(figure))) ?? [];
   return html`
     <div class="small">
       <b>${t(`watchlist.kind.${entry.kind}`)} <${Foreign} text=${entry.title ?? entry.input} /></b>
       ${entry.error && html`${" "}<${Badge} tone="bad">${labelOf("stop", entry.error.type)}<//>`}
       ${figures.length > 0 && html`<div class="soft">${figures.join(" · ")}</div>`}
-      ${changes && !found.length && html`
+      ${changes && !kinds.length && html`
         ${" "}<span class="soft">${t(changes.since ? "digest.nothing" : "digest.first")}</span>
       `}
-      ${found.map((kind) => html`
+      ${kinds.map((kind) => html`
         <div key=${kind}>
           ${t(`digest.${kind}`)}
           <ul class="list">

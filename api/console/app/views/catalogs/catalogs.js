@@ -1,11 +1,11 @@
-// Catalogues: lists of up to 10,000 tracks, what is due in each, their runs, their import and their tracks.
-import { address, PATHS, request } from "../../api.js";
+// Catalogues: lists of up to 10,000 tracks with the tracks that are due, their runs, imports and results.
+import { address, PATHS, request, unlessAborted } from "../../api.js";
 import { compact, count, DASH, Foreign, moment } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { named, t } from "../../i18n.js";
 import { go, link, route } from "../../router.js";
 import { notify } from "../../state.js";
-import { toRows } from "../../parts/reads.js";
+import { readRows } from "../../parts/reads.js";
 import { PlainTable } from "../../parts/table.js";
 import {
   Badge,
@@ -29,7 +29,7 @@ import "../../messages/scan.js";
 import "../../messages/watchlists.js";
 
 const POLL_MS = 3000; // while a run is under way
-export const placeOf = (name) => `${PATHS.catalogs}/${encodeURIComponent(name)}`;
+const placeOf = (name) => `${PATHS.catalogs}/${encodeURIComponent(name)}`;
 
 export function CatalogsView({ query }) {
   const [state, setState] = useState({});
@@ -37,12 +37,10 @@ export function CatalogsView({ query }) {
   const read = (signal) =>
     request(PATHS.catalogs, { signal }).then(
       (envelope) => setState({ lists: envelope.data.catalogs, readAt: Date.now() }),
-      (error) => {
-        if (error.name !== "AbortError") setState((known) => ({ ...known, error }));
-      },
+      unlessAborted((error) => setState((current) => ({ ...current, error }))),
     );
   const { lists, readAt, error } = state;
-  const isRunning = Boolean(lists?.some((one) => one.is_running || one.states.running));
+  const isRunning = Boolean(lists?.some((catalog) => catalog.is_running || catalog.states.running));
   useEffect(() => {
     const stopping = new AbortController();
     read(stopping.signal);
@@ -52,9 +50,9 @@ export function CatalogsView({ query }) {
       stopping.abort();
     };
   }, [isRunning]);
-  const act = (path, method, said) =>
+  const act = (path, method, message) =>
     request(path, { method }).then(() => {
-      notify(t(said));
+      notify(t(message));
       return read();
     });
   const acts = {
@@ -62,10 +60,10 @@ export function CatalogsView({ query }) {
     stop: (name) => act(`${placeOf(name)}/runs`, "DELETE", "catalog.stopped").catch(notifyError),
     remove: (name) =>
       act(placeOf(name), "DELETE", "catalog.removed").then(() => {
-        if (route.value.query.name === name) go(["catalogs"]);
-      }, notifyError), // unless the reader has gone on
+        if (route.value.query.name === name) go(["catalogs"]); // unless the reader has gone on
+      }, notifyError),
   };
-  const chosen = lists?.find((one) => one.name === query.name);
+  const chosen = lists?.find((catalog) => catalog.name === query.name);
   const imported = (name) => {
     setOpen(false);
     go(["catalogs"], { name });
@@ -189,17 +187,17 @@ function CatalogDetails({ catalog, query, readAt, onRemove }) {
   `;
 }
 
-const PART = 200; // lines of one request
+const PART_LINES = 200; // of one request
 const MOST_BYTES = 8 * 1024 * 1024;
 const MOST_PROBLEMS = 20;
 
 // `onStored`: some of the tracks are in the catalogue; `onImported(name)`: the import is over.
-export function CatalogForm({ name, onStored, onImported }) {
-  const [given, setGiven] = useState({ name, text: "", tracks: "", days: "" });
+function CatalogForm({ name, onStored, onImported }) {
+  const [fields, setFields] = useState({ name, text: "", tracks: "", days: "" });
   const [state, setState] = useState({});
   const file = useRef(null);
   const id = useId("c");
-  const setField = (field) => (value) => setGiven((now) => ({ ...now, [field]: value }));
+  const setField = (field) => (value) => setFields((now) => ({ ...now, [field]: value }));
   const open = async (event) => {
     const [chosen] = event.currentTarget.files;
     file.current.value = ""; // the same file can be chosen again
@@ -213,16 +211,16 @@ export function CatalogForm({ name, onStored, onImported }) {
   };
   const send = async (event) => {
     event.preventDefault();
-    const { lines, open: quoted } = tableLines(given.text);
+    const { lines, open: quoted } = tableLines(fields.text);
     if (quoted !== null || !lines.length) {
       setState({ fault: quoted === null ? t("catalog.no_lines") : t("catalog.quote_open", { line: count(quoted) }) });
       return;
     }
-    // of what was stored, also if a later part is refused
+    // counts what was stored, also if a later part is refused
     const report = { added: 0, updated: 0, duplicates: 0, problems: [] };
     setState({ busy: true });
     try {
-      await sendParts(given, lines, report);
+      await sendParts(fields, lines, report);
     } catch (error) {
       setState({ error, report });
       onStored();
@@ -231,7 +229,7 @@ export function CatalogForm({ name, onStored, onImported }) {
     setState({ report });
     notify(t("catalog.imported", { number: count(report.added) }));
     if (report.problems.length) onStored();
-    else onImported(given.name);
+    else onImported(fields.name);
   };
   const { report, fault } = state;
   return html`
@@ -239,7 +237,7 @@ export function CatalogForm({ name, onStored, onImported }) {
       <div class="grid">
         <${TextField}
           label=${t("reference.name")}
-          value=${given.name}
+          value=${fields.name}
           onInput=${setField("name")}
           pattern="[a-z0-9][a-z0-9_\\-]*"
           maxlength="64"
@@ -249,7 +247,7 @@ export function CatalogForm({ name, onStored, onImported }) {
         <${TextField}
           type="number"
           label=${t("catalog.tracks_per_day")}
-          value=${given.tracks}
+          value=${fields.tracks}
           onInput=${setField("tracks")}
           min="0"
           hint=${t("catalog.empty_keeps")}
@@ -257,7 +255,7 @@ export function CatalogForm({ name, onStored, onImported }) {
         <${TextField}
           type="number"
           label=${t("catalog.fresh_days")}
-          value=${given.days}
+          value=${fields.days}
           onInput=${setField("days")}
           min="1"
           hint=${t("catalog.empty_keeps")}
@@ -268,7 +266,7 @@ export function CatalogForm({ name, onStored, onImported }) {
         <textarea
           id=${id}
           rows="6"
-          value=${given.text}
+          value=${fields.text}
           onInput=${(event) => setField("text")(event.currentTarget.value)}
           required
         ></textarea>
@@ -301,15 +299,15 @@ export function CatalogForm({ name, onStored, onImported }) {
           </p>
           ${report.problems.length > 0 && html`
             <ul class="list">
-              ${report.problems.slice(0, MOST_PROBLEMS).map((one) => html`
-                <li key=${one.line}>
-                  ${t("catalog.line", { line: count(one.line) })}${" "}
-                  <${Foreign} text=${one.input ?? ""} none="" />${" "}
-                  <span class="soft">${t(`catalog.problem.${one.reason}`)}</span>
+              ${report.problems.slice(0, MOST_PROBLEMS).map((problem) => html`
+                <li key=${problem.line}>
+                  ${t("catalog.line", { line: count(problem.line) })}${" "}
+                  <${Foreign} text=${problem.input ?? ""} none="" />${" "}
+                  <span class="soft">${t(`catalog.problem.${problem.reason}`)}</span>
                 </li>
               `)}
             </ul>
-            <button type="button" class="button little" onClick=${() => onImported(given.name)}>
+            <button type="button" class="button little" onClick=${() => onImported(fields.name)}>
               ${t("catalog.go_on")}
             </button>
           `}
@@ -338,54 +336,52 @@ function decoded(data) {
   return new TextDecoder(encoding, { fatal: true }).decode(data);
 }
 
-// Sends the lines in parts and counts in `report` what became of them.
+// Sends the lines in parts and adds the outcome of each part to `report`.
 async function sendParts({ name, tracks, days }, lines, report) {
   const settings = {
     ...(tracks !== "" && { tracks_per_day: Number(tracks) }),
     ...(days !== "" && { fresh_days: Number(days) }),
   };
-  for (let at = 0; at < lines.length; at += PART) {
-    const rows = lines.slice(at, at + PART).map(({ values }) => values);
-    const { data } = await request(`${PATHS.catalogs}/${encodeURIComponent(name)}/tracks`, {
+  for (let at = 0; at < lines.length; at += PART_LINES) {
+    const rows = lines.slice(at, at + PART_LINES).map(({ values }) => values);
+    const { data } = await request(`${placeOf(name)}/tracks`, {
       method: "POST",
       body: { rows, first_line: at + 1, ...settings },
     });
     report.added += data.new_count;
     report.updated += data.updated_count;
     report.duplicates += data.duplicates.length;
-    report.problems.push(...data.problems.map((one) => ({ ...one, line: lines[one.line - 1].number })));
+    report.problems.push(...data.problems.map((problem) => ({ ...problem, line: lines[problem.line - 1].number })));
   }
 }
 
 const PAGE = 50;
+const MOST_FIGURES = 10_000;
 const STATES = ["fresh", "stale", "running", "failed", "never_read"];
 const TONES = { fresh: "good", stale: "warn", running: "accent", failed: "bad" };
-const figures = (signal) =>
-  request(PATHS.sql, { method: "POST", body: { query: "compare-tracks", row_limit: 10_000 }, signal }).then(
-    (envelope) => new Map(toRows(envelope.data).map((row) => [row.music_id, row])),
-    () => new Map(),
-  );
-
-export function CatalogTracks({ catalog, query, readAt }) {
+// The tracks of a catalogue page by page: state, newest result and its figures, which are those of the library of
+// queries, as on the page that compares tracks.
+function CatalogTracks({ catalog, query, readAt }) {
   const [page, setPage] = useState({});
-  const [found, setFound] = useState(new Map());
+  const [figuresById, setFigures] = useState(new Map());
   const state = STATES.includes(query.state) ? query.state : "";
   const cursor = Number(query.from) || 0;
-  const place = address(`${PATHS.catalogs}/${encodeURIComponent(catalog.name)}/tracks`, { state, cursor, limit: PAGE });
+  const place = address(`${placeOf(catalog.name)}/tracks`, { state, cursor, limit: PAGE });
+  // Read again whenever the list of catalogues was.
   useEffect(() => {
-    // again whenever the list of catalogues is
     const stopping = new AbortController();
     request(place, { signal: stopping.signal }).then(
       (envelope) => setPage({ place, from: cursor, ...envelope.data }),
-      (error) => {
-        if (error.name !== "AbortError") setPage((known) => ({ ...(known.place === place && known), place, error }));
-      },
+      unlessAborted((error) => setPage((current) => ({ ...(current.place === place && current), place, error }))),
     );
     return () => stopping.abort();
   }, [place, readAt]);
   useEffect(() => {
     const stopping = new AbortController();
-    figures(stopping.signal).then(setFound);
+    readRows("compare-tracks", { rowLimit: MOST_FIGURES, signal: stopping.signal }).then(
+      (rows) => setFigures(new Map(rows.map((row) => [row.music_id, row]))),
+      () => {}, // the table is complete without figures
+    );
     return () => stopping.abort();
   }, [catalog.name, catalog.states.fresh, catalog.track_count]);
   const choose = (value) => go(["catalogs"], { name: catalog.name, state: value });
@@ -397,7 +393,7 @@ export function CatalogTracks({ catalog, query, readAt }) {
         label=${t("catalog.state")}
         value=${state}
         onChange=${choose}
-        options=${[["", t("catalog.all_states")], ...STATES.map((one) => [one, t(`catalog.state.${one}`)])]}
+        options=${[["", t("catalog.all_states")], ...STATES.map((name) => [name, t(`catalog.state.${name}`)])]}
       />
       ${tracks && html`
         <span class="small soft" role="status">
@@ -416,7 +412,7 @@ export function CatalogTracks({ catalog, query, readAt }) {
         rows=${tracks}
         keyOf=${(row) => row.key}
         caption=${t("catalog.tracks")}
-        columns=${columns(found)}
+        columns=${columns(figuresById)}
       />
     `}
     ${tracks && page.total_count > PAGE && html`
@@ -443,15 +439,15 @@ export function CatalogTracks({ catalog, query, readAt }) {
 }
 
 // A track that the catalogue has not run yet may have been scanned by somebody else: its key names the music id.
-function columns(found) {
-  const known = (row) => found.get(row.music_id ?? row.key.replace(/^music:/, ""));
+function columns(figuresById) {
+  const figuresOf = (row) => figuresById.get(row.music_id ?? row.key.replace(/^music:/, ""));
   const figure = (key, label, show) => ({
     key,
     label: t(label),
     num: true,
     render: (row) => {
-      const one = known(row);
-      return one ? show(one) : DASH;
+      const figures = figuresOf(row);
+      return figures ? show(figures) : DASH;
     },
   });
   return [
@@ -459,8 +455,8 @@ function columns(found) {
       key: "track",
       label: t("catalog.track"),
       render: (row) => {
-        const text = row.label ?? known(row)?.title ?? row.input;
-        const job = row.result_job_id ?? known(row)?.newest_job_id;
+        const text = row.label ?? figuresOf(row)?.title ?? row.input;
+        const job = row.result_job_id ?? figuresOf(row)?.newest_job_id;
         return html`
           <div class="cell-title">
             ${job
@@ -482,24 +478,24 @@ function columns(found) {
         ` : row.error && html`${" "}<span class="small soft">${row.error.detail}</span>`}
       `,
     },
-    figure("videos", "compare.confirmed", (one) => count(one.videos)),
-    figure("music_ids", "compare.music_ids", (one) => count(one.music_ids)),
-    figure("estimate", "compare.estimate", (one) =>
-      one.estimated_music_ids === null
+    figure("videos", "compare.confirmed", (figures) => count(figures.videos)),
+    figure("music_ids", "compare.music_ids", (figures) => count(figures.music_ids)),
+    figure("estimate", "compare.estimate", (figures) =>
+      figures.estimated_music_ids === null
         ? DASH
         : t("compare.interval", {
-            point: count(one.estimated_music_ids),
-            low: count(one.lower_music_ids),
-            high: count(one.upper_music_ids),
+            point: count(figures.estimated_music_ids),
+            low: count(figures.lower_music_ids),
+            high: count(figures.upper_music_ids),
           }),
     ),
-    figure("variants", "compare.variants", (one) => count(one.variants)),
-    figure("likes", "compare.likes", (one) => compact(one.likes)),
+    figure("variants", "compare.variants", (figures) => count(figures.variants)),
+    figure("likes", "compare.likes", (figures) => compact(figures.likes)),
     {
       key: "at",
       label: t("catalog.result_at"),
       render: (row) => {
-        const at = row.result_at ?? known(row)?.last_result_at;
+        const at = row.result_at ?? figuresOf(row)?.last_result_at;
         return at ? moment(at) : DASH;
       },
     },

@@ -10,15 +10,15 @@ const MOST_BYTES = 200_000_000; // of one part, unpacked
 const MOST_COLUMNS = 200;
 const DAY_MS = 86_400_000;
 
-// Elements of a name, whatever its prefix; none of those that are read here contains another of its name.
+// Elements of a name with any prefix. A pattern is enough: no element that is read here contains another of its name.
 function all(xml, name) {
   const element = new RegExp(`<(?:\\w+:)?${name}(\\s[^>]*?)?(?:/>|>([^]*?)</(?:\\w+:)?${name}\\s*>)`, "g");
   return [...(xml ?? "").matchAll(element)].map(([, attributes = "", body = ""]) => ({ attributes, body }));
 }
 
 function attribute(element, name) {
-  const found = new RegExp(`\\s(?:\\w+:)?${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(element?.attributes ?? "");
-  return found ? plain(found[1] ?? found[2]) : null;
+  const match = new RegExp(`\\s(?:\\w+:)?${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(element?.attributes ?? "");
+  return match ? plain(match[1] ?? match[2]) : null;
 }
 
 const plain = (text) =>
@@ -46,22 +46,26 @@ function partsOf(data) {
   let at = data.byteLength - 22;
   while (at >= 0 && data.getUint32(at, true) !== END_OF_ARCHIVE) at -= 1;
   if (at < 0) throw new Error("no archive");
-  const found = new Map();
-  for (let entry = data.getUint32(at + 16, true), left = data.getUint16(at + 10, true); left > 0; left -= 1) {
+  const parts = new Map();
+  for (
+    let entry = data.getUint32(at + 16, true), remaining = data.getUint16(at + 10, true);
+    remaining > 0;
+    remaining -= 1
+  ) {
     if (data.getUint32(entry, true) !== ENTRY) throw new Error("broken archive");
     const [nameSize, extra, comment] = [28, 30, 32].map((place) => data.getUint16(entry + place, true));
     const name = new TextDecoder().decode(new Uint8Array(data.buffer, entry + 46, nameSize));
     const local = data.getUint32(entry + 42, true);
     const begin = local + 30 + data.getUint16(local + 26, true) + data.getUint16(local + 28, true);
     const packed = new Uint8Array(data.buffer, begin, data.getUint32(entry + 20, true));
-    found.set(name, {
+    parts.set(name, {
       packed,
       isPlain: data.getUint16(entry + 10, true) === 0,
       size: data.getUint32(entry + 24, true),
     });
     entry += 46 + nameSize + extra + comment;
   }
-  return found;
+  return parts;
 }
 
 async function unpack({ packed, isPlain, size }) {
@@ -74,7 +78,7 @@ function sheetName(book, relations) {
   const id = attribute(all(book, "sheet")[0], "id");
   const target =
     attribute(
-      all(relations, "Relationship").find((one) => attribute(one, "Id") === id),
+      all(relations, "Relationship").find((relation) => attribute(relation, "Id") === id),
       "Target",
     ) ?? "";
   return target.startsWith("/") ? target.slice(1) : `xl/${target}`;
@@ -84,7 +88,7 @@ function sheetName(book, relations) {
 function textOf({ body }) {
   const written = body.replace(/<(?:\w+:)?rPh[\s>][^]*?<\/(?:\w+:)?rPh\s*>/g, "");
   return all(written, "t")
-    .map((one) => plain(one.body))
+    .map((run) => plain(run.body))
     .join("");
 }
 
@@ -96,7 +100,7 @@ function dateStyles(styles) {
     if (/[yd]/.test(code)) formats.add(Number(attribute(form, "numFmtId")));
   }
   const cells = all(all(styles, "cellXfs")[0]?.body, "xf");
-  return new Set(cells.flatMap((one, at) => (formats.has(Number(attribute(one, "numFmtId"))) ? [String(at)] : [])));
+  return new Set(cells.flatMap((style, at) => (formats.has(Number(attribute(style, "numFmtId"))) ? [String(at)] : [])));
 }
 
 function lineOf(row, book) {

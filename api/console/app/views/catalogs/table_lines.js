@@ -1,6 +1,6 @@
 // The lines of an import from the text of a table, by the rules of the service's reader of files: a first line that
-// names a known column is the header; without one the first column is the track. Where the first line is no row
-// either, such as the text of a shared link, each line is one track, whatever it holds.
+// names a known column is the header; without a header the first column is the track. If the first line is not a row
+// either, such as the text of a shared link, each whole line is one track.
 import { isTrack } from "../../parts/scan_request.js";
 
 const DELIMITERS = [",", ";", "\t"];
@@ -50,7 +50,9 @@ export function tableLines(text) {
 // Rows as {number, cells}, with quotation marks as spreadsheets write them; a value in them may span lines.
 function rowsOf(text) {
   const [first] = text.replace(/^\n+/, "").split("\n", 1);
-  const delimiter = DELIMITERS.reduce((most, one) => (first.split(one).length > first.split(most).length ? one : most));
+  const delimiter = DELIMITERS.reduce((most, sign) =>
+    first.split(sign).length > first.split(most).length ? sign : most,
+  );
   const rows = [];
   let [number, line, cells, cell, isQuoted, isBegun] = [1, 1, [], "", false, false];
   const endCell = () => {
@@ -87,8 +89,8 @@ const nameOf = (names, at) => names[at] ?? `column_${at + 1}`;
 // The names of a header, each once.
 function columnsOf(header) {
   const names = [];
-  header.forEach((shown, at) => {
-    const name = shown.trim() || nameOf([], at);
+  header.forEach((title, at) => {
+    const name = title.trim() || nameOf([], at);
     names.push(names.includes(name) ? `${name}_${at + 1}` : name);
   });
   return names;

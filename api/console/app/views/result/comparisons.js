@@ -1,11 +1,12 @@
 // All audio comparisons of a scan, including rejected ones.
-import { PATHS, request } from "../../api.js";
+import { PATHS } from "../../api.js";
 import { count, decimal } from "../../format.js";
-import { html, useEffect, useState } from "../../html.js";
+import { html } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
 import { link, useAddress } from "../../router.js";
 import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { PlayButton } from "../../parts/play_button.js";
+import { useDocument } from "../../parts/reads.js";
 import { Table } from "../../parts/table.js";
 import { Term } from "../../parts/term.js";
 import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
@@ -16,37 +17,28 @@ import "../../messages/result.js";
 
 const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
 // The pair of each candidate that decided: the stronger verdict, then the higher score.
-export function bestPairs(pairs) {
+function bestPairs(pairs) {
   const best = new Map();
-  const isBetter = (one, other) =>
-    STRENGTH[one.verdict] - STRENGTH[other.verdict] || (one.score ?? 0) - (other.score ?? 0);
+  const compare = (pair, other) =>
+    STRENGTH[pair.verdict] - STRENGTH[other.verdict] || (pair.score ?? 0) - (other.score ?? 0);
   for (const pair of pairs) {
-    const known = best.get(pair.candidate_aweme_id);
-    if (!known || isBetter(pair, known) > 0) best.set(pair.candidate_aweme_id, pair);
+    const rival = best.get(pair.candidate_aweme_id);
+    if (!rival || compare(pair, rival) > 0) best.set(pair.candidate_aweme_id, pair);
   }
   return [...best.values()];
 }
 
 export function Comparisons({ job, query }) {
-  const [state, setState] = useState({});
   const [verdict, setVerdict] = useAddress(["job", job.job_id], query, "verdict");
   const [pairsOf, setPairsOf] = useAddress(["job", job.job_id], query, "pairs");
-  const isWhole = pairsOf === "all"; // every pair, not only the best of each candidate
+  const isWhole = pairsOf === "all"; // all pairs, not only the best pair of each candidate
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
-  useEffect(() => {
-    const stopping = new AbortController();
-    request(source, { signal: stopping.signal }).then(
-      (envelope) => setState({ pairs: envelope.data.comparisons, videos: envelope.data.videos }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
-    );
-    return () => stopping.abort();
-  }, [source]);
-  if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  if (!state.pairs) return html`<${Loading} tall />`;
-  if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
-  const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
+  const { data, error } = useDocument(source);
+  if (error) return html`<${ErrorNote} error=${error} />`;
+  if (!data) return html`<${Loading} tall />`;
+  const { comparisons: allPairs, videos } = data;
+  if (!allPairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
+  const pairs = isWhole ? allPairs : bestPairs(allPairs);
   const rows = pairs
     .filter((pair) => !verdict || pair.verdict === verdict)
     .sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
@@ -70,7 +62,7 @@ export function Comparisons({ job, query }) {
         <${ComparedVideo}
           id=${row.candidate_aweme_id}
           musicId=${row.candidate_music_id}
-          video=${state.videos[row.candidate_aweme_id]}
+          video=${videos[row.candidate_aweme_id]}
         />
       `,
     },
@@ -111,7 +103,7 @@ export function Comparisons({ job, query }) {
         <${ComparedVideo}
           id=${row.candidate_aweme_id}
           musicId=${row.candidate_music_id}
-          video=${state.videos[row.candidate_aweme_id]}
+          video=${videos[row.candidate_aweme_id]}
         />
       </div>
       <div class="meta"><span>${labelOf("reason", row.reason)}</span></div>
@@ -121,12 +113,12 @@ export function Comparisons({ job, query }) {
     <div class="row apart">
       <p class="small soft">${t("comparisons.note")}</p>
       <div class="row">
-        ${rows.length < state.pairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}
+        ${rows.length < allPairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}
         <${ExportMenu}
           source=${source}
           table="comparisons"
           label=${
-            rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined
+            rows.length < allPairs.length ? t("export.unfiltered", { number: count(allPairs.length) }) : undefined
           }
         />
       </div>
@@ -146,7 +138,7 @@ export function Comparisons({ job, query }) {
       `)}
       <${Term} names=${Object.keys(VERDICTS)} />
       <${CheckField}
-        label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })}
+        label=${t("comparisons.all_pairs", { number: count(allPairs.length) })}
         value=${isWhole}
         onChange=${(isAll) => setPairsOf(isAll ? "all" : "")}
       />

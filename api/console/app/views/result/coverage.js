@@ -2,7 +2,7 @@
 import { dagsterPage, PATHS } from "../../api.js";
 import { count, decimal, moment } from "../../format.js";
 import { html } from "../../html.js";
-import { labelOf, listed, t, termLabels } from "../../i18n.js";
+import { labelOf, listed, t, termLabels, termNames } from "../../i18n.js";
 import { link } from "../../router.js";
 import { ticks, useWidth } from "../../parts/charts.js";
 import { ExportMenu } from "../../parts/export.js";
@@ -15,12 +15,11 @@ import "../../messages/page.js";
 import "../../messages/result.js";
 import "../../messages/scan.js";
 
-const LEFT_OUT = ["closed", "sick", "held_back"];
 const TONES = { end: "good", problem: "bad" };
 const stopKind = (reason) => termLabels.value.stop?.[reason]?.kind ?? "problem"; // names of errors have no entry
 
 function leftOut(row) {
-  const reasons = LEFT_OUT.filter((reason) => row[`left_${reason}`] > 0);
+  const reasons = termNames("left_out").filter((reason) => row[`left_${reason}`] > 0);
   return (
     listed(
       reasons.map((reason) =>
@@ -30,9 +29,9 @@ function leftOut(row) {
   );
 }
 
-// The limit of the random audit, and the drawn videos that carry the recording after all.
+// The upper limit of the random audit, and the drawn videos that turned out to carry the recording.
 function Audit({ audit }) {
-  const found = audit.videos.filter((video) => video.verdict === "confirmed");
+  const confirmed = audit.videos.filter((video) => video.verdict === "confirmed");
   return html`
     <h2>${t("coverage.audit")}</h2>
     <p>
@@ -50,9 +49,9 @@ function Audit({ audit }) {
             })
       }
     </p>
-    ${found.length > 0 && html`
+    ${confirmed.length > 0 && html`
       <${PlainTable}
-        rows=${found}
+        rows=${confirmed}
         keyOf=${(row) => row.aweme_id}
         caption=${t("coverage.audit")}
         columns=${[
@@ -234,12 +233,12 @@ const INTERVAL_HEIGHT = 66;
 const BAR = { top: 20, height: 14 };
 const MIDDLE = BAR.top + BAR.height / 2;
 
-// One row per estimated number, with its interval, or with the reason why there is none.
-export function Estimates({ estimates }) {
+// One row per estimated number, with its interval or the reason why it was not estimated.
+function Estimates({ estimates }) {
   const rows = [
     ["music_id", estimates.music_ids],
     ["video", estimates.videos],
-  ].map(([unit, one]) => ({ unit, ...one }));
+  ].map(([unit, estimate]) => ({ unit, ...estimate }));
   const assumption = estimates.videos.assumption ?? estimates.music_ids.assumption;
   return html`
     <h2>${t("coverage.estimates")} <${Term} names=${["estimate"]} /></h2>
@@ -296,7 +295,7 @@ export function Estimates({ estimates }) {
 const intervalText = ({ point, interval_95: [lower, upper] }) =>
   t("coverage.interval", { point: count(Math.round(point)), lower: count(lower), upper: count(upper) });
 
-// A bar up to what was found, a line over the interval, a dot on the estimate.
+// A bar for the observed number, a line for the interval, a dot for the estimate.
 function Interval({ row }) {
   const [place, width] = useWidth();
   const [lower, upper] = row.interval_95;

@@ -1,11 +1,11 @@
 // Genealogy of the music ids that carry a recording: births on a time axis, and what copies what.
-import { PATHS, request } from "../../api.js";
+import { unlessAborted } from "../../api.js";
 import { count, day, Foreign, visible } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { t } from "../../i18n.js";
 import { link } from "../../router.js";
 import { COLORS, shortened, TimeAxis, useWidth } from "../../parts/charts.js";
-import { toRows } from "../../parts/reads.js";
+import { readRows } from "../../parts/reads.js";
 import { PlainTable } from "../../parts/table.js";
 import { Badge, Card, Empty, ErrorNote, Loading } from "../../parts/ui.js";
 import "../../messages/result.js";
@@ -20,12 +20,9 @@ export function Genealogy({ job }) {
   const id = job.result.music_id;
   useEffect(() => {
     const stopping = new AbortController();
-    const body = { query: "genealogy", parameters: { music_id: id } };
-    request(PATHS.sql, { method: "POST", body, signal: stopping.signal }).then(
-      (envelope) => setState({ rows: toRows(envelope.data) }),
-      (error) => {
-        if (error.name !== "AbortError") setState({ error });
-      },
+    readRows("genealogy", { parameters: { music_id: id }, signal: stopping.signal }).then(
+      (rows) => setState({ rows }),
+      unlessAborted((error) => setState({ error })),
     );
     return () => stopping.abort();
   }, [id]);
@@ -47,18 +44,18 @@ export function Genealogy({ job }) {
   `;
 }
 
-// Places of the rows whose birth is known: {found: [{row, x, y, older}], from, to, x}, `older` the place of
-// what it copies, `x` that of a time between `from` and `to`.
-export function places(rows, width) {
-  const known = rows.filter((row) => row.created_at !== null).slice(0, MAX_BIRTHS);
-  const times = known.map((row) => Date.parse(row.created_at));
+// Places of the rows whose birth is known: {births: [{row, x, y, older}], from, to, x}, `older` the place of
+// what it copies, `x(time)` the place of a time between `from` and `to`.
+function places(rows, width) {
+  const dated = rows.filter((row) => row.created_at !== null).slice(0, MAX_BIRTHS);
+  const times = dated.map((row) => Date.parse(row.created_at));
   const [from, to] = [Math.min(...times), Math.max(...times)];
   const span = to - from || 1;
   const x = (time) => NAMES_PX + 14 + ((time - from) / span) * (width - NAMES_PX - 34);
-  const found = known.map((row, at) => ({ row, x: x(times[at]), y: 18 + at * ROW }));
-  const byId = new Map(found.map((place) => [place.row.music_id, place]));
+  const births = dated.map((row, at) => ({ row, x: x(times[at]), y: 18 + at * ROW }));
+  const byId = new Map(births.map((place) => [place.row.music_id, place]));
   return {
-    found: found.map((place) => ({ ...place, older: byId.get(place.row.copy_of_music_id) ?? null })),
+    births: births.map((place) => ({ ...place, older: byId.get(place.row.copy_of_music_id) ?? null })),
     from,
     to,
     x,
@@ -67,14 +64,14 @@ export function places(rows, width) {
 
 function Timeline({ rows }) {
   const [ref, width] = useWidth();
-  const { found, from, to, x: xOf } = places(rows, width);
-  const unknown = rows.length - found.length;
-  const height = found.length * ROW + 40;
+  const { births, from, to, x: xOf } = places(rows, width);
+  const unknown = rows.length - births.length;
+  const height = births.length * ROW + 40;
   return html`
     <figure class="stack tight" ref=${ref}>
-      ${found.length > 0 && html`
+      ${births.length > 0 && html`
         <svg class="chart genealogy" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${t("genealogy.label")}>
-          ${found.map(({
+          ${births.map(({
             row,
             y,
           }) => html`
@@ -82,7 +79,7 @@ function Timeline({ rows }) {
               ${shortened(visible(row.title ?? row.music_id), BIRTH_LETTERS)}
             </text>
           `)}
-          ${found.filter((place) => place.older).map(({
+          ${births.filter((place) => place.older).map(({
             row,
             x,
             y,
@@ -97,14 +94,14 @@ function Timeline({ rows }) {
               stroke-dasharray=${row.copy_evidence === "name" ? "4 4" : undefined}
             />
           `)}
-          ${found.map((place) => html`<${Mark} key=${place.row.music_id} ...${place} />`)}
+          ${births.map((place) => html`<${Mark} key=${place.row.music_id} ...${place} />`)}
           ${to > from && html`
             <${TimeAxis} from=${from} to=${to} x=${xOf} y=${height - 24} width=${width} left=${NAMES_PX + 14} />
           `}
         </svg>
       `}
       <figcaption class="small soft">
-        <${Kinds} rows=${found.map((place) => place.row)} />
+        <${Kinds} rows=${births.map((place) => place.row)} />
         · ${t("genealogy.help")}
         ${unknown > 0 ? ` ${t("genealogy.not_drawn", { number: count(unknown) })}` : ""}
       </figcaption>
@@ -168,17 +165,17 @@ const MOST_STEP = 56; // px from one generation to the next
 
 // Nodes {row, x, y, older}: x counts generations and y lines; `older` is the node of what a row copies. A line of
 // its own keeps each name clear of other names and of lines.
-export function tree(rows) {
+function tree(rows) {
   const drawn = rows.slice(0, MAX_COPIES);
   const byId = new Map(drawn.map((row) => [row.music_id, row]));
   const copies = Map.groupBy(drawn, (row) =>
     row.copy_of_music_id === row.music_id ? undefined : byId.get(row.copy_of_music_id),
   );
   const nodes = [];
-  const seen = new Set(); // a circle of copies would have no end
+  const placedRows = new Set(); // a circle of copies would have no end
   const place = (row, x, older) => {
-    if (seen.has(row)) return;
-    seen.add(row);
+    if (placedRows.has(row)) return;
+    placedRows.add(row);
     const node = { row, x, y: nodes.length, older };
     nodes.push(node);
     for (const copy of copies.get(row) ?? []) place(copy, x + 1, node);
@@ -187,7 +184,7 @@ export function tree(rows) {
   return nodes;
 }
 
-export function CopyTree({ rows }) {
+function CopyTree({ rows }) {
   const [ref, width] = useWidth();
   const nodes = tree(rows);
   const generations = Math.max(...nodes.map((node) => node.x));
@@ -195,7 +192,7 @@ export function CopyTree({ rows }) {
   const most = Math.max(1, ...rows.map((row) => row.confirmed_video_count ?? 0));
   const placed = new Map(nodes.map((node) => [node, { x: LEFT + node.x * step, y: ROW * (node.y + 0.5) }]));
   const height = ROW * nodes.length;
-  const left = rows.length - nodes.length;
+  const undrawn = rows.length - nodes.length;
   return html`
     <figure class="stack tight" ref=${ref}>
       <svg class="chart copies" viewBox=${`0 0 ${width} ${height}`} role="img" aria-label=${t("genealogy.tree_label")}>
@@ -221,7 +218,7 @@ export function CopyTree({ rows }) {
       <figcaption class="small soft">
         <${Kinds} rows=${rows} />
         · ${t("genealogy.tree_help")}
-        ${left > 0 ? ` ${t("genealogy.not_drawn", { number: count(left) })}` : ""}
+        ${undrawn > 0 ? ` ${t("genealogy.not_drawn", { number: count(undrawn) })}` : ""}
       </figcaption>
     </figure>
   `;
@@ -243,7 +240,7 @@ function Node({ row, x, y, share }) {
 
 const KINDS = ["own_id", "original_sound", "library"];
 
-export function Mark({ row, x, y, size = 5 }) {
+function Mark({ row, x, y, size = 5 }) {
   const color = COLORS[Math.max(0, KINDS.indexOf(row.kind))];
   const name = row.music_id && html`<title>${`${visible(row.title ?? row.music_id)} · ${day(row.created_at)}`}</title>`;
   if (row.kind === "own_id") return html`<circle cx=${x} cy=${y} r=${size + 1} fill=${color}>${name}</circle>`;
@@ -264,9 +261,9 @@ export function Mark({ row, x, y, size = 5 }) {
 }
 
 // The kinds that the rows have, with their marks.
-export function Kinds({ rows }) {
-  const shown = KINDS.filter((kind) => rows.some((row) => row.kind === kind));
-  return shown.map((kind) => html`
+function Kinds({ rows }) {
+  const kinds = KINDS.filter((kind) => rows.some((row) => row.kind === kind));
+  return kinds.map((kind) => html`
     <span key=${kind}>
       <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
         <${Mark} row=${{ kind }} x=${7} y=${7} />

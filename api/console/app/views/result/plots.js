@@ -10,14 +10,14 @@ import "../../messages/result.js";
 
 const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
 
-export function spread(videos) {
-  const found = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
+function spread(videos) {
+  const bins = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
   for (const video of videos) {
     const likes = video.statistics.digg_count;
-    const bin = likes === null ? null : found.find((one) => likes >= one.low && likes < one.high);
+    const bin = likes === null ? null : bins.find(({ low, high }) => likes >= low && likes < high);
     if (bin) bin.value += 1;
   }
-  return found.map((bin) => ({
+  return bins.map((bin) => ({
     ...bin,
     name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}`,
   }));
@@ -29,7 +29,7 @@ const before = (month) => {
   return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
 };
 
-// Months without a video are shown, too: a gap in time is a fact.
+// Months without a video are shown as well, so that gaps in time are seen.
 function byMonth(videos) {
   const months = new Map();
   for (const video of videos) {
@@ -38,17 +38,17 @@ function byMonth(videos) {
     const month = new Date(at * 1000).toISOString().slice(0, 7);
     months.set(month, (months.get(month) ?? 0) + 1);
   }
-  const known = [...months.keys()].sort();
-  const shown = [];
-  for (let month = known.at(-1); month >= known[0] && shown.length < MOST_MONTHS; month = before(month))
-    shown.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
-  return shown;
+  const ordered = [...months.keys()].sort();
+  const items = [];
+  for (let month = ordered.at(-1); month >= ordered[0] && items.length < MOST_MONTHS; month = before(month))
+    items.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
+  return items;
 }
 
-// Videos that a plot of `drawn` leaves out.
+// Number of videos that a plot of the bars `drawn` leaves out.
 function NotDrawn({ drawn, videos }) {
-  const left = videos.length - drawn.reduce((sum, one) => sum + one.value, 0);
-  return left > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(left) })}</p>`;
+  const undrawn = videos.length - drawn.reduce((sum, item) => sum + item.value, 0);
+  return undrawn > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(undrawn) })}</p>`;
 }
 
 // `result`: as the address views it.
@@ -66,11 +66,11 @@ export function Plots({ result }) {
   const accounts = [...result.account_summary.accounts]
     .sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1))
     .slice(0, 12)
-    .map((one) => ({
-      key: one.sec_uid,
-      name: html`<${Foreign} text=${one.nickname} />`,
-      value: one.linked_digg_count,
-      shown: compact(one.linked_digg_count),
+    .map((account) => ({
+      key: account.sec_uid,
+      name: html`<${Foreign} text=${account.nickname} />`,
+      value: account.linked_digg_count,
+      text: compact(account.linked_digg_count),
     }));
   const linkOf = (video) =>
     video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url);
@@ -105,7 +105,7 @@ const OUTER = 250;
 const MAX_VIDEOS = 300;
 const RING_ROOM = 24; // along the circle of the music ids
 
-export function layout(result) {
+function layout(result) {
   const all = [
     ...result.aweme_list,
     ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" })),
@@ -175,18 +175,18 @@ function placesFor(music, wide, size) {
 
 // Labels of music ids, in the first place that is free of dots and of other labels; a label without such a place is
 // left out.
-export function labelsOf(musics, size = TEXT) {
+function labelsOf(musics, size = TEXT) {
   const centre = { from: MIDDLE - 90, to: MIDDLE + 90, top: MIDDLE - 20, bottom: MIDDLE + 28 + size };
   const taken = [
     centre,
     ...musics.flatMap((music) => [...music.videos.map(boxOf), ...(music.isInput ? [] : [boxOf({ ...music, r: 11 })])]),
   ];
   const kept = [];
-  for (const music of musics.filter((one) => !one.isInput)) {
+  for (const music of musics.filter((node) => !node.isInput)) {
     const text = shortened(visible(music.title), 18);
     const wide = [...text].reduce((sum, sign) => sum + (/[\u2e80-\uffff…@]/.test(sign) ? size : size * 0.58), 0);
     const place = placesFor(music, wide, size).find(
-      (one) => one.from >= 0 && one.to <= SIZE && !taken.some((other) => covers(one, other)),
+      (label) => label.from >= 0 && label.to <= SIZE && !taken.some((other) => covers(label, other)),
     );
     if (!place) continue;
     taken.push(place);
@@ -195,7 +195,7 @@ export function labelsOf(musics, size = TEXT) {
   return kept;
 }
 
-export function Graph({ result, linkOf }) {
+function Graph({ result, linkOf }) {
   const { musics, isCut } = useMemo(() => layout(result), [result]);
   const [focused, setFocused] = useState(null);
   const [place, width] = useWidth();

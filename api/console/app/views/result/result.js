@@ -1,8 +1,9 @@
 // The result of a scan: summary, tabs, the ranking with its filters, accounts, variants and the search by name.
-import { address, PATHS, request } from "../../api.js";
+import { address, PATHS, request, unlessAborted } from "../../api.js";
 import { compact, count, day, Foreign, published } from "../../format.js";
 import { html, useEffect, useMemo, useState } from "../../html.js";
-import { either, labelOf, t, termsOf } from "../../i18n.js";
+import { either, labelOf, t, termNames, termsOf } from "../../i18n.js";
+import { limitsOf } from "../../limits.js";
 import { go, link, replaceAddress, useAddress } from "../../router.js";
 import { ExportMenu, SaveRows } from "../../parts/export.js";
 import { NotePad } from "../../parts/notes.js";
@@ -24,13 +25,14 @@ import {
   Tabs,
   TextField,
 } from "../../parts/ui.js";
-import { LINK_TONES, LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
+import { LinkBadge, VideoCard, VideoCell } from "../../parts/video.js";
 import "../../messages/accounts.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
 import "../../messages/scan.js";
 
-export const BORN = "born"; // an order of the page alone: by the birth of the sound
+const BORN = "born"; // by the birth of the sound, an order that only the page has
+
 // The view that an address asks for; `own`: the parameters of the job.
 function viewOf(query, own) {
   const isByBirth = query.sort === BORN;
@@ -43,19 +45,19 @@ function viewOf(query, own) {
   };
 }
 
-// The result of a job as an address views it: {result, view, own, source, error, change}. The service ranks it;
-// `source` is where from. `own`: the parameters of the job. `change(part, more)` goes to another view, with further
-// parts of the address.
+// The result of a job in the order, length and filter of an address: {result, view, own, source, error, change}. The
+// service ranks it; `source` is the path it is read from. `own`: the parameters of the job. `change(part, more)` goes
+// to another view, with further parts of the address.
 export function useView(job, query) {
   const own = job.parameters;
   const view = viewOf(query, own);
-  const asked = Object.fromEntries(
+  const changed = Object.fromEntries(
     Object.values(PARTS)
       .filter((name) => view[name] !== own[name])
       .map((name) => [name, view[name]]),
   );
-  const isOwn = !Object.keys(asked).length;
-  const source = address(`${PATHS.jobList}/${job.job_id}/ranking`, asked);
+  const isOwn = !Object.keys(changed).length;
+  const source = address(`${PATHS.jobList}/${job.job_id}/ranking`, changed);
   const [other, setOther] = useState(null); // the result in another view than that of the job
   const [error, setError] = useState(null);
   useEffect(() => {
@@ -67,9 +69,7 @@ export function useView(job, query) {
     const stopping = new AbortController();
     request(source, { signal: stopping.signal }).then(
       (envelope) => setOther(envelope.data.result),
-      (failed) => {
-        if (failed.name !== "AbortError") setError(failed);
-      },
+      unlessAborted(setError),
     );
     return () => stopping.abort();
   }, [source]);
@@ -88,13 +88,13 @@ const LATER = {
   coverage: async () => (await import("./coverage.js")).Coverage,
 };
 function Later({ name, ...props }) {
-  const [Found, setFound] = useState(null);
+  const [Component, setComponent] = useState(null);
   const [error, setError] = useState(null);
   useEffect(() => {
-    LATER[name]().then((found) => setFound(() => found), setError);
+    LATER[name]().then((component) => setComponent(() => component), setError);
   }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
-  return Found ? html`<${Found} ...${props} />` : html`<${Loading} tall />`;
+  return Component ? html`<${Component} ...${props} />` : html`<${Loading} tall />`;
 }
 
 const OLD_TABS = { heard: "comparisons", picture: "plots" }; // names in addresses that were saved before
@@ -105,7 +105,7 @@ export function Result({ job, query }) {
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
   const tab = OLD_TABS[query.tab] ?? query.tab ?? first;
-  // Back returns to the tab before
+  // a new history entry, so that Back returns to the previous tab
   const choose = (name) => go(["job", job.job_id], { ...query, tab: name === first ? "" : name });
   const tabs = [
     !isByName && ["ranking", t("tab.ranking"), count(result.returned_count)],
@@ -134,9 +134,9 @@ export function Result({ job, query }) {
   `;
 }
 
-export const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
+const sourceOf = (job) => `${PATHS.jobs}/${job.job_id}`;
 
-/** The estimated number of music ids; nothing for results of earlier versions. */
+// The estimated number of music ids; nothing for results of earlier versions.
 function estimateFigure({ estimates }) {
   if (!estimates) return null;
   const { point, interval_95: interval } = estimates.music_ids;
@@ -203,7 +203,7 @@ function Summary({ result, isByName, job }) {
   `;
 }
 
-// Fewer rows than were asked for: the figures show it, the note says what to do.
+// A note on what to do if there are fewer rows than requested; the figures show the numbers.
 function fewerNote(result, isByName) {
   if (result.count_satisfied || isByName) return [];
   const got = { got: count(result.returned_count), asked: count(result.requested_count) };
@@ -346,7 +346,7 @@ function Variants({ viewed }) {
       <span class="small soft" role="status">
         ${t("ranking.rows", { shown: count(videos.length), all: count(variants.count) })}
       </span>
-      <${MoreRows} viewed=${viewed} shown=${videos.length} most=${variants.count} />
+      <${MoreRows} viewed=${viewed} rowCount=${videos.length} most=${variants.count} />
     </div>
     <${ErrorNote} error=${error} />
     ${videos.length ? html`
@@ -363,7 +363,7 @@ function Variants({ viewed }) {
   `;
 }
 
-const LEVELS = {
+const RELEVANCE_TONES = {
   exact_title: "good",
   music_id_corroborated: "good",
   conflicting_music_title: "warn",
@@ -379,7 +379,7 @@ function Related({ job, isByName, query }) {
       key: "level",
       label: t("col.relevance"),
       render: (row) => html`
-        <${Badge} tone=${LEVELS[row.search_relevance_level] ?? ""}>
+        <${Badge} tone=${RELEVANCE_TONES[row.search_relevance_level] ?? ""}>
           ${labelOf("relevance", row.search_relevance_level)}
         <//>
       `,
@@ -416,7 +416,7 @@ function Related({ job, isByName, query }) {
       </div>
     </div>
     <div class="row" role="group" aria-label=${t("col.relevance")}>
-      ${["", ...Object.keys(LEVELS)].map((name) => html`
+      ${["", ...termNames("relevance")].map((name) => html`
         <button
           type="button"
           key=${name}
@@ -463,19 +463,19 @@ function Related({ job, isByName, query }) {
   `;
 }
 
-const MOST_ROWS = 500;
-// Columns that are hidden until they are chosen: on a narrower screen those, too, that would push others out of sight.
-const KEPT = {
+// The choice of columns while the page is open. On a narrower screen columns that would push others out of sight are
+// hidden at first, too.
+const choice = {
   hidden: ["collect", "share", "born", "music", "observed", ...(innerWidth < 1320 ? ["comment", "note"] : [])],
 };
 
-// What the address says about the rows of a view.
+// The filters of the address.
 function filterOf(query) {
   return { link: query.link ?? "", music: query.music ?? "", account: query.account ?? "" };
 }
 
-export function Ranking({ job, query, viewed }) {
-  const [hidden, setHidden] = useState(KEPT.hidden);
+function Ranking({ job, query, viewed }) {
+  const [hidden, setHidden] = useState(choice.hidden);
   const { result, view, source, error, change } = viewed;
   const filter = filterOf(query);
   const choose = (part, move = go) => move(["job", job.job_id], { ...query, ...part });
@@ -503,7 +503,7 @@ export function Ranking({ job, query, viewed }) {
           <${SelectField}
             label=${t("filter.link")}
             value=${filter.link}
-            options=${[["", t("act.all")], ...Object.keys(LINK_TONES).map((name) => [name, labelOf("link", name)])]}
+            options=${[["", t("act.all")], ...termNames("link").map((name) => [name, labelOf("link", name)])]}
             onChange=${(value) => choose({ link: value })}
           />
           <${SelectField}
@@ -530,12 +530,12 @@ export function Ranking({ job, query, viewed }) {
             </span>
           </div>
           <div class="row">
-            <${MoreRows} viewed=${viewed} shown=${result.returned_count} most=${result.confirmed_count} />
+            <${MoreRows} viewed=${viewed} rowCount=${result.returned_count} most=${result.confirmed_count} />
             <${ColumnChoice}
               columns=${allColumns()}
               hidden=${hidden}
               onChange=${(next) => {
-                KEPT.hidden = next;
+                choice.hidden = next;
                 setHidden(next);
               }}
             />
@@ -574,8 +574,8 @@ export function Ranking({ job, query, viewed }) {
   `;
 }
 
-// Whether only viral videos are shown; from how many likes a video is one, if that is not as the scan was asked for.
-export function ViralField({ viewed: { view, own, change } }) {
+// Whether only viral videos are shown; from how many likes a video is one, if that is not the threshold of the scan.
+function ViralField({ viewed: { view, own, change } }) {
   return html`
     <${CheckField}
       label=${t("filter.viral")}
@@ -588,13 +588,13 @@ export function ViralField({ viewed: { view, own, change } }) {
   `;
 }
 
-// Asks for more rows if the view may have left some out: `shown` rows of a list that has up to `most`.
-export function MoreRows({ viewed: { result, view, change }, shown, most }) {
-  const wanted = Math.min(most, MOST_ROWS);
-  if (shown < result.requested_count || shown >= wanted) return null;
+// Asks for more rows if the view may have left some out: it has `rowCount` of up to `most`.
+function MoreRows({ viewed: { result, view, change }, rowCount, most }) {
+  const limit = Math.min(most, limitsOf("count")?.maximum ?? most);
+  if (rowCount < result.requested_count || rowCount >= limit) return null;
   return html`
-    <button type="button" class="button little" onClick=${() => change({ count: wanted })}>
-      ${t(view.viral_only || wanted < most ? "ranking.more_up_to" : "ranking.more", { number: count(wanted) })}
+    <button type="button" class="button little" onClick=${() => change({ count: limit })}>
+      ${t(view.viral_only || limit < most ? "ranking.more_up_to" : "ranking.more", { number: count(limit) })}
     </button>
   `;
 }
@@ -610,14 +610,14 @@ function Tools({ fields, children }) {
 }
 
 function filtered(videos, filter) {
-  const wanted = filter.account.trim().toLocaleLowerCase();
+  const name = filter.account.trim().toLocaleLowerCase();
   return videos.filter(
     (video) =>
       (!filter.link || video.link_type === filter.link) &&
       (!filter.music || video.source_music_id === filter.music) &&
-      (!wanted ||
-        [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((name) =>
-          name?.toLocaleLowerCase().includes(wanted),
+      (!name ||
+        [video.author?.nickname, video.author?.unique_id, video.author?.sec_uid].some((part) =>
+          part?.toLocaleLowerCase().includes(name),
         )),
   );
 }
@@ -716,7 +716,7 @@ function allColumns() {
   ];
 }
 
-export function bornColumn() {
+function bornColumn() {
   return {
     key: BORN,
     label: t("col.born"),
@@ -728,7 +728,7 @@ export function bornColumn() {
 }
 
 // Videos by the birth of their sounds, originals before their copies; unknown births come last.
-export function byBirth(videos) {
+function byBirth(videos) {
   const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
-  return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
+  return [...videos].sort((video, other) => (born(video) === born(other) ? 0 : born(video) - born(other)));
 }
