@@ -81,6 +81,13 @@ export function visible(text) {
     .replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
 }
 
+// The trimmed parts of a text, without empty ones.
+export const partsOf = (text, separator) =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
 // Text from the platform. <bdi> isolates its direction, so that it cannot reorder its neighbours.
 export function Foreign({ text, none = DASH }) {
   const printable = visible(text).trim();

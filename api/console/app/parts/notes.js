@@ -1,5 +1,6 @@
 // Notes and tags on tracks, videos and pairs. They belong to the service, so that everybody sees them.
 import { PATHS, request } from "../api.js";
+import { partsOf } from "../format.js";
 import { html, signal, useEffect, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { Badge, Icon, notifyError, TextField } from "./ui.js";
@@ -61,15 +62,7 @@ function Editor({ kind, id, note, onClose }) {
   const close = () => box.current.close(); // gives the focus back
   const save = (event) => {
     event.preventDefault();
-    const uniqueTags = [
-      ...new Set(
-        tags
-          .split(/[,，]/)
-          .map((tag) => tag.trim())
-          .filter(Boolean),
-      ),
-    ];
-    write(kind, id, text, uniqueTags).then(close, notifyError);
+    write(kind, id, text, [...new Set(partsOf(tags, /[,，]/))]).then(close, notifyError);
   };
   return html`
     <dialog ref=${box} onClose=${onClose} aria-label=${t("note.title")}>

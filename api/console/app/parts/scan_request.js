@@ -1,4 +1,5 @@
 // Requests for scans: the values of the form, and the view of the result that a request chooses.
+import { partsOf } from "../format.js";
 import { html, signal } from "../html.js";
 import { either, t } from "../i18n.js";
 import { limitsOf } from "../limits.js";
@@ -13,11 +14,7 @@ export function bodyOf(values) {
   const body = {};
   for (const [name, value] of Object.entries(values)) {
     if (value === "" || value === undefined) continue;
-    if (name === "search_keywords")
-      body[name] = value
-        .split(/[,，]/)
-        .map((word) => word.trim())
-        .filter(Boolean);
+    if (name === "search_keywords") body[name] = partsOf(value, /[,，]/);
     else if (typeof value === "boolean" || name === "sort_by") body[name] = value;
     else body[name] = Number(value);
   }

@@ -1,5 +1,6 @@
 // Start page: scan up to fifty tracks, one per line, with all parameters.
 import { PATHS, request } from "../api.js";
+import { partsOf } from "../format.js";
 import { html, signal, useRef, useState } from "../html.js";
 import { t, termsOf } from "../i18n.js";
 import { limitsOf } from "../limits.js";
@@ -27,11 +28,7 @@ const DEEP = [
   "match_threshold",
   "account_profile_limit",
 ];
-const linesOf = (text) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
+const SWITCHES = ["verify_audio", "search_enabled", "viral_only", "refresh"];
 
 export function HotView() {
   const [error, setError] = useState(null);
@@ -39,7 +36,7 @@ export function HotView() {
   const id = useId();
   const { text, values } = draft.value;
   const sortBy = values.sort_by ?? limitsOf("sort_by")?.default ?? "";
-  const lines = linesOf(text);
+  const lines = partsOf(text, "\n");
   const tooMany = lines.length > MOST_TRACKS;
   const set = (name, value) => {
     draft.value = { ...draft.value, values: { ...values, [name]: value } };
@@ -86,7 +83,10 @@ export function HotView() {
       </div>
       <${TrackFile}
         onTracks=${(tracks) => {
-          draft.value = { ...draft.value, text: [...new Set([...linesOf(draft.value.text), ...tracks])].join("\n") };
+          draft.value = {
+            ...draft.value,
+            text: [...new Set([...partsOf(draft.value.text, "\n"), ...tracks])].join("\n"),
+          };
         }}
       />
       <div class="grid">
@@ -99,45 +99,7 @@ export function HotView() {
         />
         <${NumberField} name="viral_threshold" value=${values.viral_threshold} onInput=${set} />
       </div>
-      <details class="fold">
-        <summary>${t("hot.more")}</summary>
-        <div class="stack">
-          <${TextField}
-            label=${t("param.search_keywords")}
-            value=${values.search_keywords ?? ""}
-            onInput=${(value) => set("search_keywords", value)}
-            hint=${t("hot.keywords_hint")}
-          />
-          <div class="grid">
-            ${DEEP.map((name) => html`
-              <${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />
-            `)}
-          </div>
-          <div class="stack tight">
-            <${CheckField}
-              label=${t("param.verify_audio")}
-              value=${values.verify_audio ?? limitsOf("verify_audio")?.default}
-              onChange=${(value) => set("verify_audio", value)}
-            />
-            <${CheckField}
-              label=${t("param.search_enabled")}
-              value=${values.search_enabled ?? limitsOf("search_enabled")?.default}
-              onChange=${(value) => set("search_enabled", value)}
-            />
-            <${CheckField}
-              label=${t("param.viral_only")}
-              value=${values.viral_only ?? limitsOf("viral_only")?.default}
-              onChange=${(value) => set("viral_only", value)}
-            />
-            <${CheckField}
-              label=${t("param.refresh")}
-              value=${values.refresh ?? limitsOf("refresh")?.default}
-              onChange=${(value) => set("refresh", value)}
-              hint=${t("hot.refresh_hint")}
-            />
-          </div>
-        </div>
-      </details>
+      <${MoreSettings} values=${values} onChange=${set} />
       <div class="row">
         <button type="submit" class="button main-act" disabled=${busy || !lines.length || tooMany}>
           ${t(busy ? "act.starting" : lines.length > 1 ? "hot.start_many" : "hot.start", { number: lines.length })}
@@ -147,6 +109,38 @@ export function HotView() {
     </form>
     <${Raw} planned=${lines.length ? planned : undefined} />
     <${Recent} />
+  `;
+}
+
+function MoreSettings({ values, onChange }) {
+  return html`
+    <details class="fold">
+      <summary>${t("hot.more")}</summary>
+      <div class="stack">
+        <${TextField}
+          label=${t("param.search_keywords")}
+          value=${values.search_keywords ?? ""}
+          onInput=${(value) => onChange("search_keywords", value)}
+          hint=${t("hot.keywords_hint")}
+        />
+        <div class="grid">
+          ${DEEP.map((name) => html`
+            <${NumberField} key=${name} name=${name} value=${values[name]} onInput=${onChange} />
+          `)}
+        </div>
+        <div class="stack tight">
+          ${SWITCHES.map((name) => html`
+            <${CheckField}
+              key=${name}
+              label=${t(`param.${name}`)}
+              value=${values[name] ?? limitsOf(name)?.default}
+              onChange=${(value) => onChange(name, value)}
+              hint=${name === "refresh" && t("hot.refresh_hint")}
+            />
+          `)}
+        </div>
+      </div>
+    </details>
   `;
 }
 

@@ -1,6 +1,6 @@
 // Watchlists: entries, schedule, thresholds, runs and their newest digest; create, pause, run and delete.
 import { PATHS, request, unlessAborted } from "../api.js";
-import { count, Foreign, moment } from "../format.js";
+import { count, Foreign, moment, partsOf } from "../format.js";
 import { html, useEffect, useState } from "../html.js";
 import { labelOf, named, t } from "../i18n.js";
 import { notify } from "../state.js";
@@ -182,11 +182,6 @@ function WatchlistDetails({ list, onTurn, onRemove }) {
 }
 
 const KINDS = ["track", "account", "hashtag"];
-const lines = (text) =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter(Boolean);
 // An empty threshold means "never", which the service stores as null.
 const number = (text) => (text.trim() === "" ? null : Number(text));
 
@@ -210,7 +205,7 @@ function WatchlistForm({ onCreated }) {
     const body = {
       name: fields.name,
       every: fields.every,
-      entries: lines(fields.inputs).map((input) => ({ kind: fields.kind, input })),
+      entries: partsOf(fields.inputs, "\n").map((input) => ({ kind: fields.kind, input })),
       thresholds: { velocity: number(fields.velocity), rank_change: number(fields.places), new_music_id: fields.ids },
     };
     request(PATHS.watchlists, { method: "POST", body }).then(onCreated, (error) => setState({ error }));

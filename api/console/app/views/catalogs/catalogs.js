@@ -287,33 +287,36 @@ function CatalogForm({ name, onStored, onImported }) {
       </div>
       ${fault && html`<p class="fault" role="alert">${fault}</p>`}
       <${ErrorNote} error=${state.error} />
-      ${report && html`
-        <div role="status" class="small">
-          <p>
-            ${t("catalog.outcome", {
-              added: count(report.added),
-              updated: count(report.updated),
-              duplicates: count(report.duplicates),
-              problems: count(report.problems.length),
-            })}
-          </p>
-          ${report.problems.length > 0 && html`
-            <ul class="list">
-              ${report.problems.slice(0, MOST_PROBLEMS).map((problem) => html`
-                <li key=${problem.line}>
-                  ${t("catalog.line", { line: count(problem.line) })}${" "}
-                  <${Foreign} text=${problem.input ?? ""} none="" />${" "}
-                  <span class="soft">${t(`catalog.problem.${problem.reason}`)}</span>
-                </li>
-              `)}
-            </ul>
-            <button type="button" class="button little" onClick=${() => onImported(fields.name)}>
-              ${t("catalog.go_on")}
-            </button>
-          `}
-        </div>
-      `}
+      ${report && html`<${ImportReport} report=${report} onContinue=${() => onImported(fields.name)} />`}
     </form>
+  `;
+}
+
+// What was stored of an import, and the lines that were not.
+function ImportReport({ report, onContinue }) {
+  return html`
+    <div role="status" class="small">
+      <p>
+        ${t("catalog.outcome", {
+          added: count(report.added),
+          updated: count(report.updated),
+          duplicates: count(report.duplicates),
+          problems: count(report.problems.length),
+        })}
+      </p>
+      ${report.problems.length > 0 && html`
+        <ul class="list">
+          ${report.problems.slice(0, MOST_PROBLEMS).map((problem) => html`
+            <li key=${problem.line}>
+              ${t("catalog.line", { line: count(problem.line) })}${" "}
+              <${Foreign} text=${problem.input ?? ""} none="" />${" "}
+              <span class="soft">${t(`catalog.problem.${problem.reason}`)}</span>
+            </li>
+          `)}
+        </ul>
+        <button type="button" class="button little" onClick=${onContinue}>${t("catalog.go_on")}</button>
+      `}
+    </div>
   `;
 }
 

@@ -42,54 +42,7 @@ export function Comparisons({ job, query }) {
   const rows = pairs
     .filter((pair) => !verdict || pair.verdict === verdict)
     .sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
-  const figure = (key, digits) => ({
-    key,
-    label: t(`comparisons.${key}`),
-    num: true,
-    render: (row) => decimal(row[key], digits),
-  });
-  const columns = [
-    {
-      key: "verdict",
-      label: t("col.verdict"),
-      render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>`,
-    },
-    {
-      key: "candidate",
-      label: t("col.candidate"),
-      class: "cell-title",
-      render: (row) => html`
-        <${ComparedVideo}
-          id=${row.candidate_aweme_id}
-          musicId=${row.candidate_music_id}
-          video=${videos[row.candidate_aweme_id]}
-        />
-      `,
-    },
-    {
-      key: "open",
-      label: t("col.evidence"),
-      class: "nowrap",
-      render: (row) => html`
-        <${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
-      `,
-    },
-    figure("score", 3),
-    figure("chroma_distance", 3),
-    figure("mfcc_distance", 3),
-    figure("overlap_s", 1),
-    {
-      key: "reason",
-      label: t("col.reason"),
-      class: "cell-name",
-      render: (row) => html`
-        <span class="two-lines">
-          ${labelOf("reason", row.reason)}
-          ${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}
-        </span>
-      `,
-    },
-  ];
+  const columns = columnsOf(videos);
   const card = (row) => html`
     <span></span>
     <div class="stack tight">
@@ -153,4 +106,55 @@ export function Comparisons({ job, query }) {
       />
     ` : html`<${Empty} title=${t("filter.none")} />`}
   `;
+}
+
+function columnsOf(videos) {
+  const figure = (key, digits) => ({
+    key,
+    label: t(`comparisons.${key}`),
+    num: true,
+    render: (row) => decimal(row[key], digits),
+  });
+  return [
+    {
+      key: "verdict",
+      label: t("col.verdict"),
+      render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>`,
+    },
+    {
+      key: "candidate",
+      label: t("col.candidate"),
+      class: "cell-title",
+      render: (row) => html`
+        <${ComparedVideo}
+          id=${row.candidate_aweme_id}
+          musicId=${row.candidate_music_id}
+          video=${videos[row.candidate_aweme_id]}
+        />
+      `,
+    },
+    {
+      key: "open",
+      label: t("col.evidence"),
+      class: "nowrap",
+      render: (row) => html`
+        <${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
+      `,
+    },
+    figure("score", 3),
+    figure("chroma_distance", 3),
+    figure("mfcc_distance", 3),
+    figure("overlap_s", 1),
+    {
+      key: "reason",
+      label: t("col.reason"),
+      class: "cell-name",
+      render: (row) => html`
+        <span class="two-lines">
+          ${labelOf("reason", row.reason)}
+          ${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}
+        </span>
+      `,
+    },
+  ];
 }

@@ -100,8 +100,36 @@ export function Coverage({ job }) {
       <h2>${t("coverage.sources")}</h2>
       <${ExportMenu} source=${`${PATHS.jobs}/${job.job_id}`} table="coverage" />
     </div>
+    <${SourcesTable} sources=${coverage.sources} />
+    ${(coverage.list_genuine_share ?? []).map((list) => html`
+      <p class="small" key=${list.music_id}>
+        ${t("coverage.genuine", {
+          music: list.music_id,
+          own: count(list.own_rows),
+          rows: count(list.rows),
+          heard: count(list.audio_rows),
+        })}${" "}
+        <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a>
+      </p>
+    `)}
+    ${coverage.decisions?.length > 0 && html`<${Decisions} decisions=${coverage.decisions} />`}
+    <p class="small">
+      ${
+        coverage.not_reached.length
+          ? t("coverage.not_reached", { number: count(coverage.not_reached.length) })
+          : t("coverage.all_reached")
+      }
+    </p>
+    ${history && html`<${ScanHistory} history=${history} rounds=${discovery.rounds ?? []} />`}
+    <${Method} job=${job} />
+  `;
+}
+
+// Requests, pages and items by source, and why each source ended.
+function SourcesTable({ sources }) {
+  return html`
     <${PlainTable}
-      rows=${coverage.sources}
+      rows=${sources}
       keyOf=${(row, at) => `${row.surface}${at}`}
       caption=${t("coverage.sources")}
       columns=${[
@@ -115,7 +143,7 @@ export function Coverage({ job }) {
         { key: "pages", label: t("col.pages"), num: true, render: (row) => count(row.pages) },
         { key: "items", label: t("col.items"), num: true, render: (row) => count(row.items) },
         { key: "new", label: t("col.new"), num: true, render: (row) => count(row.new_items) },
-        ...(coverage.sources.some((row) => row.foreign_rows)
+        ...(sources.some((row) => row.foreign_rows)
           ? [{ key: "foreign", label: t("col.foreign"), num: true, render: (row) => count(row.foreign_rows) }]
           : []),
         {
@@ -133,78 +161,74 @@ export function Coverage({ job }) {
         },
       ]}
     />
-    ${(coverage.list_genuine_share ?? []).map((list) => html`
-      <p class="small" key=${list.music_id}>
-        ${t("coverage.genuine", {
-          music: list.music_id,
-          own: count(list.own_rows),
-          rows: count(list.rows),
-          heard: count(list.audio_rows),
-        })}${" "}
-        <a href=${link(["sql", "list-shares"], { "p.music_id": list.music_id })}>${t("coverage.genuine_days")}</a>
+  `;
+}
+
+// Sources that the planner left out, by question.
+function Decisions({ decisions }) {
+  return html`
+    <h2>${t("coverage.decisions")}</h2>
+    <${PlainTable}
+      rows=${decisions}
+      keyOf=${(row) => `${row.question} ${row.surface}`}
+      caption=${t("coverage.decisions")}
+      columns=${[
+        {
+          key: "question",
+          label: t("col.question"),
+          class: "cell-name",
+          render: (row) => labelOf("question", row.question),
+        },
+        {
+          key: "surface",
+          label: t("col.source"),
+          class: "cell-name",
+          render: (row) => labelOf("surface", row.surface),
+        },
+        {
+          key: "answered",
+          label: t("col.answered"),
+          num: true,
+          render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }),
+        },
+        { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut },
+      ]}
+    />
+  `;
+}
+
+// The scan compared with earlier scans of the track.
+function ScanHistory({ history, rounds }) {
+  return html`
+    <${Card} title=${t("coverage.history")}>
+      <p>
+        ${t("coverage.history_sentence", {
+          runs: count(history.run_count),
+          all: count(history.cumulative_confirmed_count),
+          fresh: count(history.new_confirmed_count),
+          first: moment(history.first_run_at),
+        })}
       </p>
-    `)}
-    ${coverage.decisions?.length > 0 && html`
-      <h2>${t("coverage.decisions")}</h2>
-      <${PlainTable}
-        rows=${coverage.decisions}
-        keyOf=${(row) => `${row.question} ${row.surface}`}
-        caption=${t("coverage.decisions")}
-        columns=${[
-          {
-            key: "question",
-            label: t("col.question"),
-            class: "cell-name",
-            render: (row) => labelOf("question", row.question),
-          },
-          {
-            key: "surface",
-            label: t("col.source"),
-            class: "cell-name",
-            render: (row) => labelOf("surface", row.surface),
-          },
-          {
-            key: "answered",
-            label: t("col.answered"),
-            num: true,
-            render: (row) => t("coverage.answered", { answered: count(row.answered), tried: count(row.tried) }),
-          },
-          { key: "left", label: t("col.left_out"), class: "cell-words", render: leftOut },
-        ]}
-      />
-    `}
-    <p class="small">
-      ${
-        coverage.not_reached.length
-          ? t("coverage.not_reached", { number: count(coverage.not_reached.length) })
-          : t("coverage.all_reached")
-      }
-    </p>
-    ${history && html`
-      <${Card} title=${t("coverage.history")}>
-        <p>
-          ${t("coverage.history_sentence", {
-            runs: count(history.run_count),
-            all: count(history.cumulative_confirmed_count),
-            fresh: count(history.new_confirmed_count),
-            first: moment(history.first_run_at),
-          })}
-        </p>
-        ${discovery.rounds?.length > 0 && html`
-          <ul class="list small">
-            ${discovery.rounds.map((round) => html`
-              <li key=${round.round}>
-                ${t("coverage.round", {
-                  at: round.round,
-                  number: count(round.new_confirmed_count),
-                  ids: count(round.music_ids.length),
-                })}
-              </li>
-            `)}
-          </ul>
-        `}
-      <//>
-    `}
+      ${rounds.length > 0 && html`
+        <ul class="list small">
+          ${rounds.map((round) => html`
+            <li key=${round.round}>
+              ${t("coverage.round", {
+                at: round.round,
+                number: count(round.new_confirmed_count),
+                ids: count(round.music_ids.length),
+              })}
+            </li>
+          `)}
+        </ul>
+      `}
+    <//>
+  `;
+}
+
+// Versions and parameters of the scan.
+function Method({ job }) {
+  return html`
     <${Card} title=${t("coverage.method")}>
       ${dagsterPage() && html`
         <p class="small">
