@@ -1,6 +1,7 @@
 // HTTP access to the service: session, JSON requests, file downloads and event streams. The browser
 // adds the cookie of the session to requests to this service alone.
 import { batch } from "./html.js";
+import { searchOf } from "./router.js";
 import { isDemo, isExperimental, isOnline, isSignedOut, lastExchange, needsToken, session, setUp } from "./state.js";
 
 export const PATHS = {
@@ -44,13 +45,14 @@ export class ServiceError extends Error {
 }
 
 export function address(path, query = {}) {
-  const entries = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
+  const search = searchOf(query);
   return search ? `${path}?${search}` : path;
 }
 
 const SESSION = "/session";
 const OWN = { credentials: "same-origin", cache: "no-store" };
+const jsonBody = (body) =>
+  body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 
 // Reads whether a token is required, and which role this browser has.
 export async function loadSession() {
@@ -64,12 +66,7 @@ function learnSession(latest) {
 }
 // Exchanges a token for a session. Returns false if the token is not valid. Throws as `request` does.
 export async function signIn(token, keep) {
-  const response = await fetch(SESSION, {
-    ...OWN,
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ token, keep }),
-  });
+  const response = await fetch(SESSION, { ...OWN, method: "POST", ...jsonBody({ token, keep }) });
   if (response.status === 401) return false;
   session.value = await answerOf(response);
   needsToken.value = false;
@@ -119,8 +116,7 @@ export const unlessAborted = (report) => (error) => {
 export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
   const url = address(path, query);
   const started = performance.now();
-  const options = { ...OWN, method, headers: body === undefined ? {} : { "Content-Type": "application/json" }, signal };
-  if (body !== undefined) options.body = JSON.stringify(body);
+  const options = { ...OWN, method, ...jsonBody(body), signal };
   let response;
   try {
     response = await (takeBegun(url, method) ?? fetch(url, options));
@@ -161,11 +157,8 @@ export async function fetchBlob(path) {
   return (await fetchFile(path)).blob();
 }
 export async function fetchFile(path, body) {
-  const sent =
-    body === undefined
-      ? {}
-      : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(path, { credentials: "same-origin", ...sent });
+  const method = body === undefined ? "GET" : "POST";
+  const response = await fetch(path, { credentials: "same-origin", method, ...jsonBody(body) });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;
 }

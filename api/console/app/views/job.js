@@ -309,18 +309,9 @@ function Progress({ watch, preview, isShort = false }) {
   const [fault, setFault] = useState(null);
   const progress = job.progress;
   const share = job.status === "queued" ? 0 : Math.round(((progress.stage_index + 0.5) / progress.stage_count) * 100);
-  const again = () => {
+  const run = (action) => {
     setBusy(true);
-    scanAgain(job)
-      .catch(setFault)
-      .finally(() => setBusy(false));
-  };
-  const cancel = () => {
-    setBusy(true);
-    watch
-      .cancel()
-      .catch(setFault)
-      .finally(() => setBusy(false));
+    action.catch(setFault).finally(() => setBusy(false));
   };
   return html`
     <${isShort ? "div" : Card} class="stack">
@@ -389,7 +380,12 @@ function Progress({ watch, preview, isShort = false }) {
       />
       ${!isOver(job) && html`
         <div class="row">
-          <button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>
+          <button
+            type="button"
+            class="button little danger"
+            disabled=${busy || job.cancel_requested}
+            onClick=${() => run(watch.cancel())}
+          >
             ${t("job.cancel")}
           </button>
           ${!isShort && html`<${Notify} jobId=${job.job_id} />`}
@@ -399,7 +395,9 @@ function Progress({ watch, preview, isShort = false }) {
       ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
       ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`
         <div class="row">
-          <button type="button" class="button" disabled=${busy} onClick=${again}>${t("job.again")}</button>
+          <button type="button" class="button" disabled=${busy} onClick=${() => run(scanAgain(job))}>
+            ${t("job.again")}
+          </button>
         </div>
       `}
       <${ErrorNote} error=${fault} />

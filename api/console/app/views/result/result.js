@@ -80,6 +80,7 @@ export function useView(job, query) {
   return { result: other ?? job.result, view, own, source, error, change };
 }
 
+const TABS = { ranking: Ranking, accounts: Accounts, variants: Variants, related: Related };
 // These tabs are loaded when they are opened.
 const LATER = {
   plots: async () => (await import("./plots.js")).Plots,
@@ -105,6 +106,7 @@ export function Result({ job, query }) {
   const isByName = result.keyword !== null;
   const first = isByName ? "related" : "ranking";
   const tab = OLD_TABS[query.tab] ?? query.tab ?? first;
+  const Tab = TABS[tab] ?? (LATER[tab] && Later);
   // a new history entry, so that Back returns to the previous tab
   const choose = (name) => go(["job", job.job_id], { ...query, tab: name === first ? "" : name });
   const tabs = [
@@ -121,15 +123,7 @@ export function Result({ job, query }) {
     <${Summary} result=${result} isByName=${isByName} job=${job} />
     <${Tabs} tabs=${tabs} chosen=${tab} onChoose=${choose} label=${t("tab.label")} />
     <${Panel} name=${tab}>
-      ${
-        {
-          ranking: () => html`<${Ranking} job=${job} query=${query} viewed=${viewed} />`,
-          accounts: () => html`<${Accounts} job=${job} />`,
-          variants: () => html`<${Variants} viewed=${viewed} />`,
-          related: () => html`<${Related} job=${job} isByName=${isByName} query=${query} />`,
-        }[tab]?.() ??
-        (LATER[tab] && html`<${Later} key=${tab} name=${tab} job=${job} query=${query} result=${result} />`)
-      }
+      ${Tab && html`<${Tab} key=${tab} name=${tab} ...${{ job, query, viewed, result, isByName }} />`}
     <//>
   `;
 }
