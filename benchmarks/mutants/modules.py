@@ -49,7 +49,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "pipelines/scan/rules/ranking.py": (f"{TESTS}/test_ranking.py",),
     "pipelines/scan/rules/results.py": (f"{TESTS}/test_results.py",),
     "pipelines/captures/search_walk.py": ("tests/unit/captures/test_search_steps.py",),
-    "warehouse/queries/lists/union.py": (f"{TESTS}/test_unions.py",),
+    "warehouse/queries/lists.py": (f"{TESTS}/test_unions.py",),
     "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
     "pipelines/platform/http/host_names.py": (f"{UPSTREAM}/test_gate.py",),
     "pipelines/platform/parsers/links.py": (f"{UPSTREAM}/test_links.py",),

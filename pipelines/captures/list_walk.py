@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ProviderUnsupportedError, UpstreamError
@@ -52,30 +53,33 @@ class ListWalkState:
     has_more: bool | None = None
     error: UpstreamError | None = None
 
-    async def walk(self, fetch_page: FetchPage) -> str:
-        """Read pages until a stop condition holds, and return the stop reason."""
-        begun_at = self.cursor
-        while True:
-            try:
-                page = await fetch_page(self.cursor)
-            except UpstreamError as error:
-                self.error = error
-                return error.stop_reason
-            except ProviderUnsupportedError as error:
-                if self.pages == 0:
-                    raise
-                return error.stop_reason  # the source reads first screens only
-            stop = self._take(page, begun_at)
-            if stop is not None:
-                return stop if self.error is None else self.error.stop_reason
+    async def walk(self, surface: str, fetch_page: FetchPage) -> ListWalk:
+        """Read pages until a stop condition holds.
 
-    def to_walk(self, surface: str, *, requests: int, stop_reason: str) -> ListWalk:
-        """Return the result of the walk."""
+        Raises:
+            ProviderUnsupportedError: The source cannot read the list at all.
+        """
+        begun_at = self.cursor
+        stop_reason: str | None = None
+        with open_call_trace() as call_trace:
+            while stop_reason is None:
+                try:
+                    page = await fetch_page(self.cursor)
+                except UpstreamError as error:
+                    self.error, stop_reason = error, error.stop_reason
+                except ProviderUnsupportedError as error:
+                    if self.pages == 0:
+                        raise
+                    stop_reason = error.stop_reason  # the source reads first screens only
+                else:
+                    stop_reason = self._take(page, begun_at)
+                    if stop_reason is not None and self.error is not None:
+                        stop_reason = self.error.stop_reason
         return ListWalk(
             videos=tuple(self.videos.values()),
             coverage=SourceCoverage(
                 surface=surface,
-                requests=requests,
+                requests=call_trace.request_count,
                 pages=self.pages,
                 items=self.items,
                 new_items=len(self.videos),
@@ -98,15 +102,17 @@ class ListWalkState:
         # with the substitution as its error and its stop reason.
         if page.is_substituted and self.error is None:
             self.error = foreign_rows_error(page)
-        known = self._seen
+        # Foreign videos count: they are read and compared, too.
+        count_before = len(self.videos) + len(self.foreign)
         for video in page.videos:
             self.videos.setdefault(video.aweme_id, video)
         for video in page.foreign:
             self.foreign.setdefault(video.aweme_id, video)
+        count = len(self.videos) + len(self.foreign)
         before, self.cursor = self.cursor, page.cursor or 0
         self.has_more = page.has_more
         if not page.has_more:  # an empty list may be all there is, or all that a guest is shown
-            return "exhausted" if self._seen or begun_at else "empty_ambiguous"
+            return "exhausted" if count or begun_at else "empty_ambiguous"
         if self.cursor == before:  # it would give the same page for ever
             return "cursor_stalled"
         if not (page.videos or page.foreign):
@@ -114,13 +120,8 @@ class ListWalkState:
             return "cursor_stalled" if self.empty_in_a_row > EMPTY_PAGES_IN_A_ROW else None
         self.empty_in_a_row = 0
         self.pages_with_videos += 1
-        if self._seen == known:
+        if count == count_before:
             return "no_new_items"
-        if self._seen >= self.limit:
+        if count >= self.limit:
             return "candidate_limit"
         return "page_limit" if self.pages_with_videos >= self.page_limit else None
-
-    @property
-    def _seen(self) -> int:
-        """Videos read so far. Foreign ones count: they are read and compared, too."""
-        return len(self.videos) + len(self.foreign)

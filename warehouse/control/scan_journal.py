@@ -3,7 +3,7 @@
 The lake gets captures in batches, so what a killed process has read is not all there. Here each
 capture is written before the scan sees it. The next run of the job is answered from the journal
 instead of the platform; the rows go when the job ends. What a row holds is known to
-`pipelines.captures.recording.journal`. The preview is what the scan has confirmed so far, for those
+`pipelines.captures.journal`. The preview is what the scan has confirmed so far, for those
 who watch it; what it holds is known to `pipelines.scan.state.preview`.
 """
 

@@ -24,7 +24,7 @@ from api.responses.envelope import (
 )
 from api.server.middleware.guard import RAW_SECURITY_HEADERS
 from api.services.entity_changes import ChangeMark, EntityChanges
-from pipelines.captures.recording.rows import entity_key
+from pipelines.captures.rows import entity_key
 
 MAX_AGE = timedelta(minutes=10)
 """Maximum age of a cached response, because not every change is a capture."""

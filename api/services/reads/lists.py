@@ -1,6 +1,6 @@
 """Video lists over time: first screens merged into a union, and pages over that union.
 
-Decides when to read a new first screen and which page to return. `warehouse.queries.lists.pages`
+Decides when to read a new first screen and which page to return. `warehouse.queries.lists`
 defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
 """
 
@@ -20,9 +20,8 @@ from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor
-from warehouse.queries.lists.pages import UnionPage, read_union_page
-from warehouse.queries.lists.union import ListOrder, VideoSortValues, sort_key
-from warehouse.queries.videos import ListedVideo, read_listed_videos
+from warehouse.queries.lists import ListOrder, UnionPage, read_union_page, sort_key
+from warehouse.queries.videos import ListedVideo, VideoSortValues, read_listed_videos
 from warehouse.records.errors import InvalidParameterError, SubstitutionError
 from warehouse.records.videos import Video, VideoPage
 

@@ -14,7 +14,7 @@ from api.services.reads.lists import FreshFirstScreen, ListSource
 from api.services.reads.sources import Sources
 from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
-from warehouse.queries.lists.union import ListOrder
+from warehouse.queries.lists import ListOrder
 from warehouse.records.errors import (
     InvalidMusicInputError,
     InvalidParameterError,

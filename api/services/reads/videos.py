@@ -18,7 +18,7 @@ from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.recent_details import is_fresh
-from pipelines.captures.surface_captures import DetailOrUnavailable
+from pipelines.captures.session import DetailOrUnavailable
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos
