@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.captures.search_walk import FinishedSearch
+from pipelines.captures.walks import FinishedSearch
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.search import to_search_related

@@ -152,7 +152,7 @@ def _forget_files(engine: Engine) -> None:
 
 
 def _forget_responses(cache: ResponseCache) -> None:
-    cache._kept.clear()
+    cache._entries.clear()
     cache._size = 0
 
 

@@ -189,6 +189,6 @@ BUGS: dict[str, Bug] = {
         planner.Planner, "_keep_walk", lambda *_: None
     ),
     "the first answer is enough, however incomplete": lambda: patch(
-        PLANNER + "_Attempt.wants", lambda self, _source: self.found is None
+        PLANNER + "_Attempt.wants", lambda self, _source: self.reading is None
     ),
 }

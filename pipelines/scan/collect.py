@@ -14,7 +14,7 @@ from functools import partial
 
 from pydantic import TypeAdapter
 
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.walks import ListWalk
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
     KNOWN_MATCHES,

@@ -1,14 +1,14 @@
 """The guest search of a scan: its results become candidates and a list of their own.
 
-Not here: terms and relevance (`rules/`), paging (`pipelines/captures/search_walk.py`).
+Not here: terms and relevance (`rules/`), paging (`pipelines/captures/walks.py`).
 """
 
 from collections.abc import Sequence
 
 from pydantic import TypeAdapter
 
-from pipelines.captures.search_walk import FinishedSearch, to_search_limits
 from pipelines.captures.songs import lyric_terms, song_terms
+from pipelines.captures.walks import FinishedSearch, to_search_limits
 from pipelines.documents.result_types import SearchSummary, StoredSearch
 from pipelines.scan.collect import add_coverage, to_sighting
 from pipelines.scan.rules.search import (

@@ -25,7 +25,7 @@ from pipelines.audio.features.sounds import (
     sound_from_row,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
-from pipelines.captures.recording.calls import measured_key, sound_key
+from pipelines.captures.recording import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
 from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from pipelines.captures.search_walk import FinishedSearch, distinct_terms
+from pipelines.captures.walks import FinishedSearch, distinct_terms
 from pipelines.documents.result_types import (
     FoundVideo,
     SearchPagination,

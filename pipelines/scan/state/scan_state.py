@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import SoundMeasurement
-from pipelines.captures.search_walk import FinishedSearch
-from pipelines.captures.surface_captures import CaptureCounters
+from pipelines.captures.session import CaptureCounters
+from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.walks import ListWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import begin_pool, fill_pool
 from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand

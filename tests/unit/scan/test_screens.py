@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.walks import ListWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import read_author_screens, read_hashtag_screens
 from pipelines.scan.discover import read_first_authors
