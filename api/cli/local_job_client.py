@@ -18,8 +18,7 @@ from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.scan_jobs import ScanJob
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from pipelines.settings import Settings
 from warehouse.control import job_claims
 from warehouse.records.values import Document
@@ -39,7 +38,7 @@ class LocalJobClient:
         try:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
-            raise to_service_error(error.errors(), known=()) from error
+            raise to_service_error(error.errors(), names=()) from error
         # The parameters with defaults; a stored result is shown in the order that they ask for.
         effective = body.to_parameters()
         submit = (

@@ -207,5 +207,6 @@ async def sametrack_job_events(
     shown = await run_sync(answers.of, scan_service, job_id)
     if shown.is_final and shown.data.tag == known:
         return Response(status_code=NO_CONTENT)
-    watch = feed.follow(job_id, first=shown, look=partial(answers.of, scan_service))
-    return JobEvents(feed, watch, known=known)
+    read_job = partial(answers.of, scan_service)
+    subscription = feed.subscribe(job_id, first=shown, read_job=read_job)
+    return JobEvents(feed, subscription, last_tag=known)

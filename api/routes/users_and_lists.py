@@ -13,10 +13,14 @@ from api.routes.operations import OperationRoutes
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.responses import DEVICE_ERRORS, PARAMETER_ERRORS, PLATFORM_ERRORS, UPSTREAM_ERRORS
 from api.services.reads.documents import ReadResult, TimeWindow
-from api.services.reads.lists import ListPageRequest
+from api.services.reads.lists import (
+    HASHTAG_ORDERS,
+    ListPageRequest,
+    hashtag_list_source,
+    music_list_source,
+)
 from api.services.reads.metrics import read_metrics
 from api.services.reads.posts import ORDERS, read_posts
-from api.services.reads.track_lists import HASHTAG_ORDERS, hashtag_list_source, music_list_source
 from api.services.reads.users import read_user, resolve_user
 
 users, music, hashtags = (

@@ -59,9 +59,9 @@ class ScanJournal:
         """Go on to the next checkpoint: what was read before it is part of the state."""
         self._checkpoint = checkpoint
         for key, rows in list(self._recorded.items()):
-            left = deque(row for row in rows if row.checkpoint >= checkpoint)
-            if left:
-                self._recorded[key] = left
+            remaining = deque(row for row in rows if row.checkpoint >= checkpoint)
+            if remaining:
+                self._recorded[key] = remaining
             else:
                 del self._recorded[key]
 

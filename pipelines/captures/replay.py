@@ -131,7 +131,7 @@ class Replay:
         Raises:
             WarehouseError: The archive cannot be read, or the differences cannot be written.
         """
-        found: dict[str, SurfaceReplay] = {}
+        replays: dict[str, SurfaceReplay] = {}
         began = observed_now()
         total = count_archive(self._engine, until=began, since=since, surfaces=surfaces)
         done = 0
@@ -139,12 +139,12 @@ class Replay:
             outcomes = list(self._outcomes(captures))
             for capture, outcome in zip(captures, outcomes, strict=True):
                 surface = capture["surface"]
-                _add(found.setdefault(surface, SurfaceReplay(surface)), capture, outcome)
+                _add(replays.setdefault(surface, SurfaceReplay(surface)), capture, outcome)
             if is_written:
                 self._write(captures, outcomes)
             done += len(captures)
             on_step(done, total)
-        return [found[surface] for surface in sorted(found)]
+        return [replays[surface] for surface in sorted(replays)]
 
     def _outcomes(self, captures: list[Row]) -> Iterator[_Outcome]:
         bodies = read_payloads(
@@ -260,8 +260,8 @@ def _compared(
         differing += _differences(table, stored[table], today[f"raw.{table}"])
     if not differing:
         return _Outcome("same")
-    shown = ", ".join(f"{name} ({n})" for name, n in Counter(differing).most_common(5))
-    return _Outcome("changed", shown, tuple(differing), reading=reading)
+    fields = ", ".join(f"{name} ({n})" for name, n in Counter(differing).most_common(5))
+    return _Outcome("changed", fields, tuple(differing), reading=reading)
 
 
 def _differences(table: str, before: list[Row], after: list[dict[str, object]]) -> list[str]:
@@ -290,14 +290,14 @@ def _rewritten(capture: StoredCapture, reading: Capture[Any]) -> dict[str, list[
     )
 
 
-def _add(found: SurfaceReplay, capture: StoredCapture, outcome: _Outcome) -> None:
-    found.kinds[outcome.kind] += 1
-    found.fields.update(outcome.fields)
+def _add(replay: SurfaceReplay, capture: StoredCapture, outcome: _Outcome) -> None:
+    replay.kinds[outcome.kind] += 1
+    replay.fields.update(outcome.fields)
     if outcome.error is not None:
-        found.errors[outcome.error] += 1
-    shown = sum(example.kind == outcome.kind for example in found.examples)
-    if outcome.kind in DIFFERENCE_KINDS and shown < EXAMPLES:
-        found.examples.append(
+        replay.errors[outcome.error] += 1
+    example_count = sum(example.kind == outcome.kind for example in replay.examples)
+    if outcome.kind in DIFFERENCE_KINDS and example_count < EXAMPLES:
+        replay.examples.append(
             ReplayExample(
                 kind=outcome.kind,
                 capture_id=capture["capture_id"],

@@ -22,11 +22,17 @@ from pipelines.captures.inputs import (
     read_handle,
     read_music_input,
 )
-from pipelines.captures.list_walk import FetchPage, ListWalk, ListWalkState
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.captures.recording import CaptureSession, SessionOptions
-from pipelines.captures.search_walk import SearchLimits, SearchWalk, SearchWalkState
 from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
+from pipelines.captures.walks import (
+    FetchPage,
+    ListWalk,
+    ListWalkState,
+    SearchLimits,
+    SearchWalk,
+    SearchWalkState,
+)
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget

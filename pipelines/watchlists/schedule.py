@@ -145,5 +145,5 @@ def _check_even(step: int, whole: int, unit: str) -> None:
 
 
 def _short(text: str) -> str:
-    shown = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return repr(shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}...")
+    printable = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return repr(printable if len(printable) <= _SHOWN_CHARS else f"{printable[:_SHOWN_CHARS]}...")

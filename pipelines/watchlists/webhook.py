@@ -15,13 +15,14 @@ import orjson
 
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.link_gate import (
+    DIAL,
     CheckedAddress,
+    PinnedTransport,
     Resolve,
     is_public,
     look_up,
     read_address,
 )
-from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -83,12 +84,12 @@ class WebhookNotifier:
 
     async def _dial(self) -> str:
         """Resolve once and return the checked address, which prevents DNS rebinding."""
-        found = await self.resolve(self.address.host, self.address.port)
-        if not found:
+        addresses = await self.resolve(self.address.host, self.address.port)
+        if not addresses:
             raise OSError("the name has no address")
-        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
+        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in addresses):
             raise _SpecialAddressError
-        return found[0]
+        return addresses[0]
 
 
 class _SpecialAddressError(Exception):

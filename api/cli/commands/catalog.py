@@ -222,7 +222,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
+    from pipelines.catalog.report.catalog_report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
         exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")

@@ -177,7 +177,9 @@ def _decide(
     document = _call(
         api,
         lambda client: client.link_chart_song(body.song_key, body.music_id, said=decision, **more),
-        lambda songs: songs.say(body.song_key, body.music_id, decision, origin="cli", **more),
+        lambda songs: songs.decide_link(
+            body.song_key, body.music_id, decision, origin="cli", **more
+        ),
     )
     _show(document, print_song, as_json=as_json)
 

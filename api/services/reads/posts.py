@@ -29,9 +29,9 @@ from api.services.reads.lists import (
 )
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
-from pipelines.captures.list_walk import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
 from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
 from warehouse.records.errors import (

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from pipelines.captures.capture import CaptureRequest
-from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import (
     CAPTURE_LEASE_S,
@@ -18,6 +17,7 @@ from pipelines.captures.sharing import (
     CaptureLease,
     CaptureSharing,
 )
+from pipelines.captures.walks import SearchLimits
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, open_control
 from warehouse.control.captures import capture_claims, generations

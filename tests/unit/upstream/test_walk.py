@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.captures.list_walk import ListWalk, ListWalkState
+from pipelines.captures.walks import ListWalk, ListWalkState
 from warehouse.records.errors import (
     SURFACE_OFF,
     ForbiddenError,

@@ -18,8 +18,7 @@ from warehouse.exports.extracts import (
 )
 from warehouse.exports.method_sheet import describe_method
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.exports.single_file import write_table
-from warehouse.exports.table_files import TableFormat
+from warehouse.exports.table_files import TableFormat, write_table
 
 ExportFileFormat = Literal[TableFormat, "package"]
 """File formats of an export."""

@@ -28,7 +28,7 @@ from api.cli.rendering.audio import (
 )
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.decode.limits import MAX_SECONDS
+from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.audio.matching.group_verdict import (

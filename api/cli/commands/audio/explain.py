@@ -28,11 +28,10 @@ from api.cli.terminal import (
     safe,
 )
 from api.responses.errors import NotFoundError
-from api.services.evidence.plot import draw_pair
-from api.services.evidence.plot_texts import PlotTexts
-from api.services.evidence.scene_files import to_picture
+from api.services.evidence.plot import PlotTexts, draw_pair
+from api.services.evidence.scene import to_picture
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.decode.limits import MAX_SECONDS
+from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.explanation import Explanation, explain_pair
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.documents.verdict_reasons import reason_message

@@ -11,8 +11,7 @@ from pipelines.documents.messages import counted
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.home.folder import open_home
-from warehouse.maintenance.backup import write_backup
-from warehouse.maintenance.restore import raise_sequences, restore_backup
+from warehouse.maintenance.backup import raise_sequences, restore_backup, write_backup
 from warehouse.records.errors import InvalidParameterError
 
 MEGABYTE = 1_000_000

@@ -64,7 +64,7 @@ def build_examination(
         time_s=time_s,
         settings=settings,
         profile=profile,
-        looks=[
+        checks=[
             *_machine_checks(settings, profile),
             *device_checks(settings, may_open=probes_surfaces),
         ],
@@ -78,7 +78,7 @@ def _machine_checks(
     is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
-    looks: list[tuple[str, MachineCheck]] = [
+    checks: list[tuple[str, MachineCheck]] = [
         ("python", machine.check_python),
         ("extras", machine.check_extras),
         (
@@ -108,10 +108,10 @@ def _machine_checks(
     ]
     # Checks of what only some installations have
     if settings.digest_webhook_url is not None:
-        looks.append(("webhook", partial(_check_webhook, settings)))
+        checks.append(("webhook", partial(_check_webhook, settings)))
     if profile is not None:
-        looks.append(("dagster", partial(_check_dagster, settings, profile)))
-    return looks
+        checks.append(("dagster", partial(_check_dagster, settings, profile)))
+    return checks
 
 
 def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:

@@ -53,7 +53,7 @@ def erase(
         erasure = open_erasure(settings, account, stack)
         if not yes:
             names = erasure.find()
-            posts = counted(len(names.works), "post")
+            posts = counted(len(names.videos), "post")
             err.print(
                 f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, "
                 "reports and caches. It cannot be undone."

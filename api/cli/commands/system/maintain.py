@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from api.cli.options import JsonOption
 from api.cli.terminal import out, print_json
-from pipelines.orchestration.worker.maintenance_rounds import maintain_once
+from pipelines.orchestration.worker.maintenance import maintain_once
 from pipelines.settings import Settings
 
 NAMES = {
