@@ -6,8 +6,9 @@ and stop with it, however it ends.
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,70 +119,64 @@ def up(
 
 
 def programs(config: UpConfig) -> list[Program]:
-    """Return all programs of `sametrack up`."""
+    """Return all programs of `sametrack up`, in the order of their start."""
     # Daemon and UI reach the code server over a socket file, which needs no port.
     socket, workspace = config.run_dir / "code.sock", config.run_dir / "workspace.yaml"
     workspace.write_text(
         f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n"
     )
-
-    def program(
-        name: str,
-        command: list[str],
-        *,
-        is_ready: Callable[[], bool] | None = None,
-        can_start: Callable[[], bool] | None = None,
-    ) -> Program:
-        log, env = config.logs / f"{name}.log", _environment(config)
-        return Program(
-            name=name, command=command, log=log, env=env, is_ready=is_ready, can_start=can_start
-        )
-
-    # Daemon and UI read the assets from the code server, so they start when it accepts.
-    def has_code() -> bool:
-        return is_accepting(socket)
-
-    # The order of the list is that of the start; only the sandbox is optional.
+    # They read the assets from it, so they start when it accepts.
+    has_code = partial(is_accepting, socket)
+    program, logs = partial(Program, env=_environment(config)), config.logs
     sandbox = []
     if config.sandbox_port is not None:
-        port = config.sandbox_port
-        world = ("--seed", str(config.seed), "--size", f"{config.size:g}")
-        command = sametrack_command("sandbox", *world, "--port", str(port))
-        sandbox = [program("sandbox", command, is_ready=lambda: is_listening(port))]
+        command = sametrack_command(
+            *("sandbox", "--seed", str(config.seed), "--size", f"{config.size:g}"),
+            *("--port", str(config.sandbox_port)),
+        )
+        is_ready = partial(is_listening, config.sandbox_port)
+        sandbox = [
+            program(name="sandbox", command=command, log=logs / "sandbox.log", is_ready=is_ready)
+        ]
     return [
         *sandbox,
         program(
-            "api",
-            sametrack_command("serve"),
+            name="api",
+            command=sametrack_command("serve"),
+            log=logs / "api.log",
             is_ready=lambda: is_listening(config.api_port, config.api_host),
         ),
         program(
-            "worker",
-            sametrack_command("worker"),
+            name="worker",
+            command=sametrack_command("worker"),
+            log=logs / "worker.log",
             is_ready=lambda: _has_worker(config.api_host, config.api_port),
         ),
         program(
-            "code-server",
-            [
+            name="code-server",
+            command=[
                 *(sys.executable, "-m", "dagster", "api", "grpc", "--module-name", CODE),
                 *("--socket", str(socket), "--location-name", LOCATION),
             ],
+            log=logs / "code-server.log",
             is_ready=has_code,
         ),
         program(
-            "daemon",
-            [
+            name="daemon",
+            command=[
                 str(Path(sys.executable).with_name("dagster-daemon")),
                 *("run", "-w", str(workspace), "--log-level", "warning"),
             ],
+            log=logs / "daemon.log",
             can_start=has_code,
         ),
         program(
-            "dagster",
-            sametrack_command(
+            name="dagster",
+            command=sametrack_command(
                 "dagster-ui", "--port", str(config.dagster_port), "--socket", str(socket)
             ),
-            is_ready=lambda: is_listening(config.dagster_port),
+            log=logs / "dagster.log",
+            is_ready=partial(is_listening, config.dagster_port),
             can_start=has_code,
         ),
     ]
