@@ -21,7 +21,7 @@ def render_types(document: JsonSchema) -> str:
         module, _, name = operation.data_type.rpartition(".")
         if not module:  # a type of Python itself
             continue
-        # The `data` of every successful response: 200, and 202 where a job was started.
+        # The `data` of every successful response, that of a started job included.
         responses = document["paths"][operation.path][operation.method.lower()]["responses"]
         alternatives = []
         for status, response in responses.items():

@@ -305,15 +305,24 @@ function TokenDialog() {
   const [isWrong, setWrong] = useState(false);
   const [error, setError] = useState(null); // other than a wrong token
   const isOpen = isTokenOpen.value || needsToken.value;
+  // The event of a dialog that was closed from here comes later, when a token may be needed again.
+  const isClosedHere = useRef(false);
   useEffect(() => {
     if (isOpen && !box.current.open) box.current.showModal();
-    if (!isOpen && box.current.open) box.current.close();
+    if (!isOpen && box.current.open) {
+      isClosedHere.current = true;
+      box.current.close();
+    }
   }, [isOpen]);
   const close = () => {
     isTokenOpen.value = false;
     needsToken.value = false;
     setWrong(false);
     setError(null);
+  };
+  const onClose = () => {
+    if (!isClosedHere.current) close();
+    isClosedHere.current = false;
   };
   const save = async (event) => {
     event.preventDefault();
@@ -334,7 +343,7 @@ function TokenDialog() {
     }, setError);
   const { required, role } = session.value;
   return html`
-    <dialog ref=${box} onClose=${close} aria-labelledby="token-title">
+    <dialog ref=${box} onClose=${onClose} aria-labelledby="token-title">
       <form class="stack" onSubmit=${save}>
         <h2 id="token-title">${t("token.title")}</h2>
         <p class="soft" role="status">
