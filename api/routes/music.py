@@ -36,9 +36,14 @@ operations = OperationRoutes("Music")
 
 _APP = "/api/v1/vidplat/app/v3"
 _ERRORS = (
-    *PARAMETER_ERRORS, "invalid_music_input", *PLATFORM_ERRORS, "worker_unavailable",
-    *UPSTREAM_ERRORS, *DEVICE_ERRORS, "audio_unavailable",
-)  # fmt: skip
+    *PARAMETER_ERRORS,
+    "invalid_music_input",
+    *PLATFORM_ERRORS,
+    "worker_unavailable",
+    *UPSTREAM_ERRORS,
+    *DEVICE_ERRORS,
+    "audio_unavailable",
+)
 STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After")
 
 

@@ -45,10 +45,28 @@ STORING_S = 2.0
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 CHECK_ORDER = (
-    "python", "extras", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
-    "worker", "api", "dagster", "dagster ui", "webhook", "sandbox", "user agent", "referer",
-    "adb server", "android device", "app", "app layout", "guest mode",
-)  # fmt: skip
+    "python",
+    "extras",
+    "chromium",
+    "disk",
+    "time zone",
+    "data home",
+    "control store",
+    "warehouse",
+    "worker",
+    "api",
+    "dagster",
+    "dagster ui",
+    "webhook",
+    "sandbox",
+    "user agent",
+    "referer",
+    "adb server",
+    "android device",
+    "app",
+    "app layout",
+    "guest mode",
+)
 
 type MachineCheck = Callable[[], CheckResult]
 type ProbeState = SurfaceHealth | str

@@ -95,9 +95,12 @@ class WatchChanges:
     def count(self) -> int:
         """Number of changes in a digest: everything except the plain figures."""
         named = (
-            self.fast_works, self.rank_changes, self.new_music_ids, self.new_works,
+            self.fast_works,
+            self.rank_changes,
+            self.new_music_ids,
+            self.new_works,
             self.vanished_works,
-        )  # fmt: skip
+        )
         return sum(map(len, named))
 
     def to_document(self) -> Document:
@@ -182,10 +185,13 @@ def _fast(
         if velocity is not None and velocity >= threshold:
             fast.append(
                 VideoGrowth(
-                    aweme_id=now.aweme_id, title=now.title, music_id=now.music_id,
-                    velocity=velocity, counts=counts,
+                    aweme_id=now.aweme_id,
+                    title=now.title,
+                    music_id=now.music_id,
+                    velocity=velocity,
+                    counts=counts,
                 )
-            )  # fmt: skip
+            )
     return tuple(sorted(fast, key=lambda video: (-video.velocity, video.aweme_id)))
 
 
@@ -196,13 +202,18 @@ def _ranks(
         return ()
     changes = [
         RankChange(
-            aweme_id=now.aweme_id, title=now.title, before=then.rank, after=now.rank,
+            aweme_id=now.aweme_id,
+            title=now.title,
+            before=then.rank,
+            after=now.rank,
             change=then.rank - now.rank,
         )
         for then, now in both
-        if then.rank is not None and now.rank is not None
-        and min(then.rank, now.rank) <= top and abs(then.rank - now.rank) >= threshold
-    ]  # fmt: skip
+        if then.rank is not None
+        and now.rank is not None
+        and min(then.rank, now.rank) <= top
+        and abs(then.rank - now.rank) >= threshold
+    ]
     return tuple(sorted(changes, key=lambda change: (change.after or 0, change.aweme_id)))
 
 

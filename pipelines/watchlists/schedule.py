@@ -29,9 +29,13 @@ _PHRASES = {
     "monthly": "0 0 1 * *",
 }
 _SYNONYMS = {
-    "every hour": "hourly", "every day": "daily", "every night": "nightly",
-    "every weekday": "weekdays", "every week": "weekly", "every month": "monthly",
-}  # fmt: skip
+    "every hour": "hourly",
+    "every day": "daily",
+    "every night": "nightly",
+    "every weekday": "weekdays",
+    "every week": "weekly",
+    "every month": "monthly",
+}
 _NAMED_STEPS: Mapping[str, Mapping[int, str]] = {
     "minute": {1: "every minute", 60: "hourly"},
     "hour": {1: "hourly", 24: "daily"},

@@ -75,9 +75,12 @@ class WebhookNotifier:
             transport=self.transport(), follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
         ) as client:
             request = client.build_request(
-                "POST", self.address.url, content=orjson.dumps(digest), headers=headers,
+                "POST",
+                self.address.url,
+                content=orjson.dumps(digest),
+                headers=headers,
                 extensions={DIAL: dialled},
-            )  # fmt: skip
+            )
             answer = await client.send(request, stream=True)  # the body is never read
             await answer.aclose()
             return answer.status_code

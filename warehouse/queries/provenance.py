@@ -21,9 +21,15 @@ type BodyState = Literal["intact", "damaged", "deleted", "none"]
 
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _SHOWN = (
-    "capture_id", "surface", "entity_id", "source_path", "observed_at", "parser_version",
-    "data_provider", "payload_sha256",
-)  # fmt: skip
+    "capture_id",
+    "surface",
+    "entity_id",
+    "source_path",
+    "observed_at",
+    "parser_version",
+    "data_provider",
+    "payload_sha256",
+)
 _ROW = """
     select r.*, f.source_music_id, f.comparison_id
     from marts.rankings r

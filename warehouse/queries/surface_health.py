@@ -21,9 +21,18 @@ GOOD_RESPONSES_KEPT = 5
 """Number of good responses that decide which keys of a surface are stable."""
 
 _FIELDS = (
-    "surface", "outcome", "observed_at", "entity_id", "error_type", "reason", "http_status",
-    "request_count", "duration_ms", "payload_sha256", "asked_by",
-)  # fmt: skip
+    "surface",
+    "outcome",
+    "observed_at",
+    "entity_id",
+    "error_type",
+    "reason",
+    "http_status",
+    "request_count",
+    "duration_ms",
+    "payload_sha256",
+    "asked_by",
+)
 _LISTS = ("key_paths", "came", "went")
 
 

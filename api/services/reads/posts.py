@@ -154,9 +154,14 @@ async def _by_platform_cursor(
     else:
         async with deadline.guard(SURFACES[0]), sources.users() as captures:
             page = await find_posts(
-                sources, captures, listing.entity_id, cursor=wanted.cursor, now=now,
-                order=wanted.order, refresh=wanted.refresh,
-            )  # fmt: skip
+                sources,
+                captures,
+                listing.entity_id,
+                cursor=wanted.cursor,
+                now=now,
+                order=wanted.order,
+                refresh=wanted.refresh,
+            )
             is_empty = not (page.videos if isinstance(page, ListWalk) else page.aweme_ids)
             if is_empty and wanted.cursor == 0:
                 await _refuse_unknown(sources, captures, listing.entity_id, now=now)
