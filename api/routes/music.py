@@ -126,6 +126,6 @@ async def discover_music_related_videos(
     """
     parameters = query.to_parameters()
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
-    asked = partial(scan_service.discover, query.music_input, parameters, origin="api")
-    scan = await wait_for_job(scan_service, await run_sync(asked), max_wait_s=max_wait_s)
+    submit = partial(scan_service.discover, query.music_input, parameters, origin="api")
+    scan = await wait_for_job(scan_service, await run_sync(submit), max_wait_s=max_wait_s)
     return to_discovery(scan)
