@@ -256,7 +256,9 @@ def test_the_chart_says_what_is_still_read_and_what_is_missing(view: View) -> No
     told = {"end_date_cut": True, "issues_refreshed": False, "not_collected_count": 1}
     history["data"] |= {"snapshots": [short, *gaps], **told}
     held = hold_first(view, "**/top500/history?*", whole)
-    view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    with view.page.expect_request("**/top500/history?*"):
+        view.show("#/chart?start=2026-01-01&end=2026-01-20")
+    settle(view)  # the request has reached this process
     held[0].fulfill(json=history)
     main = view.page.locator("main")
     for words in (
