@@ -7,8 +7,8 @@ profile the service still starts, and each request reports what is missing.
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import override
@@ -32,7 +32,7 @@ from api.services.reads.sources import Sources
 from api.services.sql.runner import StatementLimits, StatementRunner
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
-from pipelines.captures.recording.tracing import start_tracing
+from pipelines.captures.tracing import start_tracing
 from pipelines.logs import buffered_logging
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.profiles import PlatformProfile
@@ -45,49 +45,16 @@ from warehouse.control.sessions import StoredSessions
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
-from warehouse.lake.store import Lake
-from warehouse.queries.results import (
-    read_annotations,
-    read_captions,
-    read_comparison,
-    read_comparisons,
-    read_picture_url,
-    read_sounds,
-)
-from warehouse.queries.surface_health import read_last_worked, read_latest_health
+from warehouse.queries import results, surface_health
 from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Row
 
 
-@contextmanager
-def open_services(settings: ApiSettings) -> Iterator[Services]:
-    """Open the stores of the chosen profile, if one is chosen."""
-    with ExitStack() as stack:
-        try:
-            profile = choose_profile(settings)
-        except ProfileNotChosenError as error:
-            reason = error.detail
-            yield Services(readiness=Readiness({"profile": lambda: reason}))
-            return
-        yield _open_stores(settings, profile, stack)
-
-
-@contextmanager
-def build_app_from_settings(
-    settings: ApiSettings, *, feed: JobBroadcaster, note: RequestLogger | None = None
-) -> Iterator[ASGIApp]:
-    """Build the application over open stores and close them afterwards.
-
-    `note` writes the log line of a request.
-    """
-    with open_services(settings) as opened, open_chart_history(opened.sources) as chart:
-        yield create_app(replace(opened, chart=chart, feed=feed), settings=settings, note=note)
-
-
 def run_server(settings: ApiSettings) -> None:
     """Serve until SIGINT or SIGTERM. Running requests may finish; jobs are not affected."""
-    # uvicorn raises the signal again after it has stopped; exit normally so that the stores close
+    # uvicorn raises the signal again after it has stopped; exit normally, so that the stores close.
     signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    # Made here, because the server ends its streams before it closes the application.
     feed = JobBroadcaster(limit=settings.event_streams_max)
     start_tracing()
     with (
@@ -109,7 +76,7 @@ def run_server(settings: ApiSettings) -> None:
 
 
 class _Server(uvicorn.Server):
-    """Ends event streams before shutting down: an open stream would keep the server running."""
+    """Ends event streams before it shuts down: an open stream would keep the server running."""
 
     def __init__(self, feed: JobBroadcaster, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -121,16 +88,50 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitStack) -> Services:
+@contextmanager
+def build_app_from_settings(
+    settings: ApiSettings, *, feed: JobBroadcaster, note: RequestLogger | None = None
+) -> Iterator[ASGIApp]:
+    """Build the application over open stores and close them afterwards.
+
+    `note` writes the log line of a request.
+    """
+    with open_services(settings) as opened, open_chart_history(opened.sources) as chart:
+        services = replace(opened, chart=chart, feed=feed)
+        yield create_app(services, settings=settings, note=note)
+
+
+@contextmanager
+def open_services(settings: ApiSettings) -> Iterator[Services]:
+    """Open the stores of the chosen profile, if one is chosen, and the services over them."""
+    try:
+        profile = choose_profile(settings)
+    except ProfileNotChosenError as error:
+        reason = error.detail
+        yield Services(readiness=Readiness({"profile": lambda: reason}))
+        return
     home = open_home(settings.data_home, profile.name)
-    control = stack.enter_context(open_control_of(settings, home))
-    engine = stack.enter_context(open_engine_of(settings, home))
-    lake = engine.lake
+    limits = StatementLimits(settings.sql_time_limit_s, settings.sql_memory_mb)
+    with (
+        open_control_of(settings, home) as control,
+        open_engine_of(settings, home) as engine,
+        closing(StatementRunner(engine.lake.url, engine.lake.world, limits=limits)) as runner,
+    ):
+        yield _build_services(settings, profile, home, control, engine, runner)
+
+
+def _build_services(
+    settings: ApiSettings,
+    profile: PlatformProfile,
+    home: Home,
+    control: ControlStore,
+    engine: Engine,
+    runner: StatementRunner,
+) -> Services:
     scan_service = build_scan_service(
         settings, profile, home, control=control, open_engine=lambda: engine
     )
     is_demo = scan_service.world.is_demo
-    platform = _platform(control, engine, is_demo=is_demo)
     sources = Sources(
         settings=settings,
         profile=profile,
@@ -138,112 +139,92 @@ def _open_stores(settings: ApiSettings, profile: PlatformProfile, stack: ExitSta
         control=control,
         sounds_dir=home.sounds_dir,
     )
+
+    # A capture of this process invalidates cached responses at once. Those of other processes are
+    # noticed by their counters; then the engine has to see the new files, too.
     changes = EntityChanges(partial(generations.read, control), see=engine.refresh)
     control.on_generations_change = changes.mark_changed
-    runner = stack.enter_context(closing(_statement_runner(settings, lake)))
+
+    def read_all_annotations(comparison_id: str | None) -> list[Row]:
+        engine.refresh()  # an annotation is shown right after it was added
+        return results.read_annotations(engine, comparison_id)
+
+    readiness, metrics = _build_health(settings, home, control, engine, is_demo=is_demo)
     return Services(
-        readiness=Readiness(_probes(settings, home, control, lake), platform),
+        readiness=readiness,
+        metrics=metrics,
         scan_service=scan_service,
-        evidence=_evidence(settings, home, engine, is_demo=is_demo),
-        annotations=_annotations(lake, engine, is_demo=is_demo),
+        evidence=EvidenceService(
+            read_comparison=partial(results.read_comparison, engine),
+            read_comparisons=partial(results.read_comparisons, engine),
+            read_captions=partial(results.read_captions, engine),
+            read_sounds=partial(results.read_sounds, engine),
+            excerpts=open_excerpts(
+                home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
+            ),
+            is_demo=is_demo,
+        ),
+        annotations=AnnotationService(
+            read_comparison=partial(results.read_comparison, engine),
+            read_annotations=read_all_annotations,
+            append=engine.lake.append,
+            is_demo=is_demo,
+        ),
         sources=sources,
         sql=SqlService(runner, is_demo=is_demo),
-        pictures=_pictures(settings, home, sources),
+        pictures=_build_pictures(settings, home, sources) if settings.pictures else None,
         changes=changes,
         sessions=StoredSessions(control),
-        metrics=Metrics(
-            _store_metrics(control, platform, lost_after_s=settings.worker_lost_after_s)
-        ),
     )
 
 
-def _probes(
-    settings: ApiSettings, home: Home, control: ControlStore, lake: Lake
-) -> dict[str, Callable[[], str | None]]:
-    room = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
-    return {
-        "control_store": lambda: _probe_control(control),
-        "lake": lambda: _probe_lake(lake),
-        "workers": probe_workers(
-            lambda: job_claims.live_workers(control, settings.worker_lost_after_s)
-        ),
-        "disk": lambda: probe_writable(home.root) or room(),
-    }
-
-
-def _pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService | None:
-    if not settings.pictures:
-        return None
+def _build_pictures(settings: ApiSettings, home: Home, sources: Sources) -> PictureService:
+    files = open_pictures(
+        home, max_mb=settings.pictures_max_mb, max_count=settings.pictures_max_count
+    )
     return PictureService(
-        files=open_pictures(
-            home, max_mb=settings.pictures_max_mb, max_count=settings.pictures_max_count
-        ),
-        find_url=partial(read_picture_url, sources.engine),
+        files=files,
+        find_url=partial(results.read_picture_url, sources.engine),
         open_source=lambda: build_picture_source(
             settings, sources.profile, control=sources.control
         ),
     )
 
 
-def _statement_runner(settings: ApiSettings, lake: Lake) -> StatementRunner:
-    limits = StatementLimits(settings.sql_time_limit_s, settings.sql_memory_mb)
-    return StatementRunner(lake.url, lake.world, limits=limits)
+def _build_health(
+    settings: ApiSettings, home: Home, control: ControlStore, engine: Engine, *, is_demo: bool
+) -> tuple[Readiness, Metrics]:
+    """Build what reports the state of this process, its stores and the platform."""
 
+    def live_workers() -> Sequence[str]:
+        return job_claims.live_workers(control, settings.worker_lost_after_s)
 
-def _platform(control: ControlStore, engine: Engine, *, is_demo: bool) -> PlatformHealth:
-    return PlatformHealth(
-        latest=partial(read_latest_health, engine),
-        last_worked=partial(read_last_worked, engine),
+    # The probes of the stores read something small and discard it.
+    def probe_control() -> None:
+        jobs.newest(control, limit=1)
+
+    def probe_lake() -> None:
+        engine.lake.files("marts.job_results")
+
+    probe_space = probe_disk(home.root, min_free_mb=settings.min_free_disk_mb)
+    platform = PlatformHealth(
+        latest=partial(surface_health.read_latest_health, engine),
+        last_worked=partial(surface_health.read_last_worked, engine),
         circuits=partial(circuits.read_all, control),
         robots=partial(robots.decisions, control),
         is_demo=is_demo,
     )
-
-
-def _store_metrics(
-    control: ControlStore, platform: PlatformHealth, *, lost_after_s: float
-) -> StoreMetrics:
-    return StoreMetrics(
+    probes: dict[str, Callable[[], str | None]] = {
+        "control_store": probe_control,
+        "lake": probe_lake,
+        "workers": probe_workers(live_workers),
+        "disk": lambda: probe_writable(home.root) or probe_space(),
+    }
+    store_metrics = StoreMetrics(
         jobs=partial(jobs.counts, control),
         queue_age_s=partial(jobs.queue_age_s, control),
-        workers=lambda: len(job_claims.live_workers(control, lost_after_s)),
+        workers=lambda: len(live_workers()),
         upstream_requests=partial(budgets.spent_today, control),
         surfaces=platform.states,
     )
-
-
-def _evidence(
-    settings: ApiSettings, home: Home, engine: Engine, *, is_demo: bool
-) -> EvidenceService:
-    return EvidenceService(
-        read_comparison=partial(read_comparison, engine),
-        read_comparisons=partial(read_comparisons, engine),
-        read_captions=partial(read_captions, engine),
-        read_sounds=partial(read_sounds, engine),
-        excerpts=open_excerpts(
-            home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
-        ),
-        is_demo=is_demo,
-    )
-
-
-def _annotations(lake: Lake, engine: Engine, *, is_demo: bool) -> AnnotationService:
-    return AnnotationService(
-        read_comparison=partial(read_comparison, engine),
-        read_annotations=partial(_read_annotations, engine),
-        append=lake.append,
-        is_demo=is_demo,
-    )
-
-
-def _read_annotations(engine: Engine, comparison_id: str | None) -> list[Row]:
-    engine.refresh()  # make annotations that were just added visible
-    return read_annotations(engine, comparison_id)
-
-
-def _probe_control(control: ControlStore) -> None:
-    jobs.newest(control, limit=1)
-
-
-def _probe_lake(lake: Lake) -> None:
-    lake.files("marts.job_results")
+    return Readiness(probes, platform), Metrics(store_metrics)

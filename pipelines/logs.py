@@ -207,8 +207,8 @@ def _log_uncaught(
 ) -> None:
     if issubclass(kind, KeyboardInterrupt | SystemExit):
         return
-    told = (kind, error or kind(), trace)
-    logging.getLogger("uncaught").error("%s: %s", kind.__name__, error, exc_info=told)
+    exc_info = (kind, error or kind(), trace)
+    logging.getLogger("uncaught").error("%s: %s", kind.__name__, error, exc_info=exc_info)
 
 
 def _to_line(_logger: object, _method: str, entry: EventDict) -> bytes:
@@ -234,8 +234,8 @@ def _local_paths() -> re.Pattern[bytes]:
 
 def _stderr() -> BinaryIO:
     """Return the binary stream of stderr; Celery and notebooks put a stream without one there."""
-    found = getattr(sys.stderr, "buffer", None) or getattr(sys.__stderr__, "buffer", None)
-    return found or open(2, "wb", buffering=0, closefd=False)
+    buffer = getattr(sys.stderr, "buffer", None) or getattr(sys.__stderr__, "buffer", None)
+    return buffer or open(2, "wb", buffering=0, closefd=False)
 
 
 class BufferedLogWriter:

@@ -147,13 +147,24 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "profile_patch", "users_file", "videos_file", "vidplat_cookie", "chromium_path",
+        "profile_patch",
+        "users_file",
+        "videos_file",
+        "vidplat_cookie",
+        "chromium_path",
         "canary_music_id",
-        "mobileapp_device", "mobileapp_package",
-        "canary_aweme_id", "canary_sec_uid", "canary_ch_id", "canary_link", "canary_term",
-        "digest_webhook_url", "console_url", "celery_broker_url",
+        "mobileapp_device",
+        "mobileapp_package",
+        "canary_aweme_id",
+        "canary_sec_uid",
+        "canary_ch_id",
+        "canary_link",
+        "canary_term",
+        "digest_webhook_url",
+        "console_url",
+        "celery_broker_url",
         mode="before",
-    )  # fmt: skip
+    )
     @classmethod
     def _no_blank(cls, value: object) -> object:
         """Treat `NAME=` in a file as unset, not as the working directory or an empty cookie."""

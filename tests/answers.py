@@ -23,12 +23,13 @@ from pipelines.platform.chartsrc.songs import (
     parse_song_page,
     parse_songs,
 )
-from pipelines.platform.parsers.accounts import (
+from pipelines.platform.parsers.descriptions import (
     parse_account_page,
+    parse_hashtag_info,
+    parse_music_info,
     parse_user_by_handle,
     parse_user_info,
 )
-from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
     parse_hashtag_list,
@@ -37,7 +38,6 @@ from pipelines.platform.parsers.lists import (
     parse_user_page,
     parse_user_posts,
 )
-from pipelines.platform.parsers.music import parse_music_info
 from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
@@ -110,7 +110,7 @@ Parse = Callable[[bytes, str, ParseContext], object]
 
 
 def _chart(seen: ParseContext) -> ChartParseContext:
-    return ChartParseContext(surface=seen.surface, observed_at=seen.observed_at, words=_MARKERS)
+    return ChartParseContext(surface=seen.surface, observed_at=seen.observed_at, markers=_MARKERS)
 
 
 def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> ChartPage:
@@ -121,54 +121,54 @@ def _of_issue(page: ChartPage, asked: str, *, is_proof_needed: bool = False) -> 
 
 
 def _songs(body: bytes, asked: str, seen: ParseContext, page: int = 1) -> ChartPage:
-    return _of_issue(parse_songs(body, page=page, seen=_chart(seen)), asked)
+    return _of_issue(parse_songs(body, page=page, context=_chart(seen)), asked)
 
 
 def _latest(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
-    found = parse_latest(body, page=1, seen=_chart(seen))
+    found = parse_latest(body, page=1, context=_chart(seen))
     return _of_issue(found, asked, is_proof_needed=True)
 
 
 def _song_page(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
-    found = parse_song_page(body, page=1, page_size=22, seen=_chart(seen))
+    found = parse_song_page(body, page=1, page_size=22, context=_chart(seen))
     return _of_issue(found, asked, is_proof_needed=True)
 
 
 def _old_song_page(body: bytes, asked: str, seen: ParseContext) -> ChartPage:
-    return _of_issue(parse_song_page(body, page=1, page_size=30, seen=_chart(seen)), asked)
+    return _of_issue(parse_song_page(body, page=1, page_size=30, context=_chart(seen)), asked)
 
 
 PARSERS: dict[str, Parse] = {
-    "work_page": lambda body, asked, seen: parse_video_page(body, aweme_id=asked, seen=seen),
-    "detail_body": lambda body, asked, seen: parse_detail_body(body, aweme_id=asked, seen=seen),
-    "slides_info": lambda body, asked, seen: parse_slides_info(body, aweme_id=asked, seen=seen),
-    "music_info": lambda body, asked, seen: parse_music_info(body, music_id=asked, seen=seen),
-    "music_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
-    "trends_list": lambda body, asked, seen: parse_music_list(body, music_id=asked, seen=seen),
-    "service_track": lambda body, asked, seen: parse_service_track(body, track_id=asked, seen=seen),
+    "work_page": parse_video_page,
+    "detail_body": parse_detail_body,
+    "slides_info": parse_slides_info,
+    "music_info": parse_music_info,
+    "music_list": parse_music_list,
+    "trends_list": parse_music_list,
+    "service_track": parse_service_track,
     "service_playlist": lambda body, asked, seen: parse_service_list(
-        body, list_id=asked, seen=replace(seen, surface="service_playlist")
+        body, asked, replace(seen, surface="service_playlist")
     ),
     "service_album": lambda body, asked, seen: parse_service_list(
-        body, list_id=asked, seen=replace(seen, surface="service_album")
+        body, asked, replace(seen, surface="service_album")
     ),
     "service_artist": lambda body, asked, seen: parse_service_list(
-        body, list_id=asked, seen=replace(seen, surface="service_artist")
+        body, asked, replace(seen, surface="service_artist")
     ),
-    "hashtag_info": lambda body, asked, seen: parse_hashtag_info(body, ch_id=asked, seen=seen),
-    "hashtag_list": lambda body, asked, seen: parse_hashtag_list(body, ch_id=asked, seen=seen),
+    "hashtag_info": parse_hashtag_info,
+    "hashtag_list": parse_hashtag_list,
     "user_posts": lambda body, asked, seen: parse_user_posts(
-        body, sec_uid=asked, seen=seen, is_first=True
+        body, asked, replace(seen, is_first=True)
     ),
-    "user_page": lambda body, asked, seen: parse_user_page(body, sec_uid=asked, seen=seen),
-    "user_account": lambda body, asked, seen: parse_account_page(body, sec_uid=asked, seen=seen),
-    "user_info": lambda body, asked, seen: parse_user_info(body, sec_uid=asked, seen=seen),
-    "user_by_handle": lambda body, asked, seen: parse_user_by_handle(body, handle=asked, seen=seen),
-    "search_stream": lambda body, _, seen: parse_search_stream(
-        body, place=SearchPosition(), seen=seen
+    "user_page": parse_user_page,
+    "user_account": parse_account_page,
+    "user_info": parse_user_info,
+    "user_by_handle": parse_user_by_handle,
+    "search_stream": parse_search_stream,
+    "search_single": lambda body, asked, seen: parse_search_single(
+        body, asked, replace(seen, place=LATER)
     ),
-    "search_single": lambda body, _, seen: parse_search_single(body, place=LATER, seen=seen),
-    "chart_issues": lambda body, _, seen: parse_issues(body, seen=_chart(seen)),
+    "chart_issues": lambda body, _, seen: parse_issues(body, context=_chart(seen)),
     "chart_songs": _songs,
     "chart_latest": _latest,
     "chart_html": _song_page,

@@ -15,7 +15,7 @@ import numpy as np
 import orjson
 
 from pipelines.audio.decode.decoding import decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from tests.data.audio import synthesis

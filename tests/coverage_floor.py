@@ -41,7 +41,6 @@ BELOW_THE_FLOOR: dict[str, str] = {
     "pipelines/orchestration/runs/run_session.py": _RUN,
     "pipelines/platform/providers/__init__.py": _SERVICE,
     "pipelines/reports/drawing.py": _KERNEL,
-    "pipelines/reports/figures/header.py": _KERNEL,
     "pipelines/reports/figures/report.py": _KERNEL,
     "sandbox/__main__.py": _PROGRAM,
     "warehouse/exports/package_contents/report_numbers.py": _PROGRAM,

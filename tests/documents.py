@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from pipelines.captures.search_walk import FinishedSearch
+from pipelines.captures.walks import FinishedSearch
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.search import to_search_related
@@ -32,7 +32,7 @@ _DISCOVERY: Any = {
 
 NO_SEARCH: Any = to_search_related(
     [],
-    walk=FinishedSearch(terms=(), videos=(), shown_by={}, requests_used=0, request_budget=0),
+    search=FinishedSearch(terms=(), videos=(), shown_by={}, requests_used=0, request_budget=0),
     shown_by={},
     title=None,
     verified=(),

@@ -138,7 +138,7 @@ class Stage:
 
     def run(self, command: str, *arguments: str) -> None:
         """Run a command of `sametrack` to its end; it must succeed."""
-        environment = os.environ | self._environment()
+        environment = os.environ | self.environment()
         line = sametrack_command(command, *arguments)
         subprocess.run(line, env=environment, check=True, stdout=subprocess.DEVNULL)
 
@@ -263,11 +263,11 @@ class Stage:
                 name=command,
                 command=self.command_line(command, *arguments),
                 log=self.root / f"{command}-{stamp}.log",
-                env=self._environment() | settings,
+                env=self.environment() | settings,
             )
         )
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         return (
             {
                 "PROFILE": "sandbox",

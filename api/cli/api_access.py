@@ -37,21 +37,28 @@ LOCALHOST_URL = "http://127.0.0.1"
 ALIVE_WITHIN_S = 1.0
 """How long a service on this machine may take for an answer that needs no platform."""
 
-type ApiCall[Found] = Callable[[AsyncClient], Awaitable[Found]]
+type ApiCall[Result] = Callable[[AsyncClient], Awaitable[Result]]
+"""Calls operations of a client, for example `lambda client: client.job(job_id)`."""
 type ResponsePrinter[Data] = Callable[[Console, Data], None]
 
 
-def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
+def call_api[Result](call: ApiCall[Result], *, api: str | None) -> Result:
     """Call the API; end the command with a message if it returns an error.
 
     Raises:
         typer.Exit: The service or the platform failed (1), or the input is invalid (2).
     """
+
+    async def run() -> Result:
+        async with open_client(ApiSettings(), api) as client:
+            return await call(client)
+
     try:
-        return anyio.run(_call_api, question, api)
+        return anyio.run(run)
     except ServiceError as error:
         show_error(error.type, error.detail, error.hint)
-        raise typer.Exit(_exit_code(error)) from error
+        is_input = error.type in INPUT_ERROR_TYPES
+        raise typer.Exit(EXIT_INPUT if is_input else EXIT_FAILED) from error
     except ConnectionFailedError as error:
         hint = "start it with `sametrack up`, or omit --api: no service is needed"
         show_error("service_unreachable", error, hint)
@@ -59,7 +66,7 @@ def call_api[Found](question: ApiCall[Found], *, api: str | None) -> Found:
 
 
 def call_and_print[Data](
-    question: ApiCall[ApiResponse[Data]],
+    call: ApiCall[ApiResponse[Data]],
     view: ResponsePrinter[Data],
     *,
     api: str | None,
@@ -70,7 +77,7 @@ def call_and_print[Data](
     Raises:
         typer.Exit: See `call_api`.
     """
-    data = call_api(question, api=api).data
+    data = call_api(call, api=api).data
     if as_json:
         print_json(data)
         return
@@ -81,18 +88,14 @@ def call_and_print[Data](
     view(out, data)
 
 
-async def _call_api[Found](question: ApiCall[Found], api: str | None) -> Found:
-    async with open_client(ApiSettings(), api) as client:
-        return await question(client)
-
-
 @asynccontextmanager
 async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[AsyncClient]:
     """Open a client of the service at `api`, of the local service, or of an in-process one.
 
     Raises:
-        typer.Exit: `api` is no address (2).
+        typer.Exit: `api` is not an address (2).
     """
+    # A service at --api, else one that runs on this machine
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
     here = service_url(settings.api_host, settings.api_port)
@@ -103,18 +106,29 @@ async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[A
             )
         except ValueError as error:
             exit_with_input_error(f"--api: {error}")
+        # The port may belong to another program; an address given with --api is used anyway.
         if api is not None or await _is_sametrack(connection):
             async with AsyncClient(connection) as client:
                 yield client
             return
-    async with _open_in_process_client(settings, token) as client:
-        yield client
+    from api.process import build_app_from_settings  # noqa: PLC0415 -- loads the service, 1.6 s
+    from api.services.job_feed import JobBroadcaster  # noqa: PLC0415 -- as above
+
+    # The routes run in this process, without the log lines of a service.
+    configure_logging(quiet=TRACE not in os.environ)
+    with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        connection = Connection(
+            base_url=LOCALHOST_URL, token=token, timeout_s=settings.sync_request_timeout
+        )
+        async with AsyncClient(connection, transport=transport) as client:
+            yield client
 
 
 async def _is_sametrack(connection: Connection) -> bool:
     """Return False if another program listens on the port of the service, or it hangs."""
-    hasty = replace(connection, timeout_s=ALIVE_WITHIN_S, retries=0)
-    async with AsyncClient(hasty) as client:
+    impatient = replace(connection, timeout_s=ALIVE_WITHIN_S, retries=0)
+    async with AsyncClient(impatient) as client:
         try:
             await client.job("none")
         except ServiceError:
@@ -122,27 +136,3 @@ async def _is_sametrack(connection: Connection) -> bool:
         except ConnectionFailedError:
             return False
     return True
-
-
-@asynccontextmanager
-async def _open_in_process_client(
-    settings: ApiSettings, token: str | None
-) -> AsyncIterator[AsyncClient]:
-    """Open a client of the routes in this process, without the log lines of a service."""
-    from api.process import build_app_from_settings  # noqa: PLC0415 -- loads the service, 1.6 s
-    from api.services.job_feed import JobBroadcaster  # noqa: PLC0415 -- as above
-
-    configure_logging(quiet=TRACE not in os.environ)
-    with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
-        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
-        async with AsyncClient(
-            Connection(
-                base_url=LOCALHOST_URL, token=token, timeout_s=settings.sync_request_timeout
-            ),
-            transport=transport,
-        ) as client:
-            yield client
-
-
-def _exit_code(error: ServiceError) -> int:
-    return EXIT_INPUT if error.type in INPUT_ERROR_TYPES else EXIT_FAILED

@@ -17,13 +17,13 @@ class CommandEntry:
     Attributes:
         name: What the user types.
         panel: Heading under which `--help` lists it; None hides it.
-        place: `module:attribute`, a function or a `typer.Typer`; relative to `api.cli.commands`.
+        target: `module:attribute`, a function or a `typer.Typer`; relative to `api.cli.commands`.
         summary: Its line in `--help`, the first line of its own help.
     """
 
     name: str
     panel: str | None
-    place: str
+    target: str
     summary: str
 
     @cached_property
@@ -39,16 +39,17 @@ class CommandEntry:
     @cached_property
     def loaded(self) -> TyperCommand | TyperGroup:
         """The command itself, imported."""
-        module, _, attribute = self.place.partition(":")
-        found: typer.Typer | Callable[..., object] = getattr(
+        module, _, attribute = self.target.partition(":")
+        target: typer.Typer | Callable[..., object] = getattr(
             import_module(module, "api.cli.commands"), attribute
         )
-        if isinstance(found, typer.Typer):
-            group = typer.main.get_group(found)
+        if isinstance(target, typer.Typer):
+            group = typer.main.get_group(target)
             group.name = self.name
             return group
+        # Typer converts functions only as commands of an application.
         single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        single.command(self.name)(found)
+        single.command(self.name)(target)
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand), "it has one command"
         return command
@@ -92,7 +93,7 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
     },
     "Analyse": {
         "sql": (
-            ".analysis.sql:sql",
+            ".analysis.query:sql",
             "Query the tables raw.*, marts.* and seen.* of docs/data-dictionary.md.",
         ),
         "query": (
@@ -187,11 +188,11 @@ PANELS: dict[str | None, dict[str, tuple[str, str]]] = {
         ),
     },
 }
-"""Commands by the panel of `--help` that lists them, None for none: place and summary of each."""
+"""Target and summary of each command, by the panel of `--help` that lists it; None: hidden."""
 COMMANDS = tuple(
-    CommandEntry(name, panel, place, summary)
+    CommandEntry(name, panel, target, summary)
     for panel, entries in PANELS.items()
-    for name, (place, summary) in entries.items()
+    for name, (target, summary) in entries.items()
 )
 BY_NAME = {entry.name: entry for entry in COMMANDS}
 
@@ -204,6 +205,7 @@ class CommandGroup(TyperGroup):
         self.commands.update({entry.name: entry.listed for entry in COMMANDS})
 
     # Typer has no public names for the types of its commands and contexts.
+    # Only now is the module of the command imported.
     @override
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)

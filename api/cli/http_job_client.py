@@ -1,6 +1,7 @@
 """A job client that uses the job API of a running service."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Self
 
 import httpx2
@@ -13,6 +14,7 @@ from warehouse.records.errors import JobNotFoundError, SametrackError
 from warehouse.records.values import Document
 
 TIMEOUT_S = 30.0
+PROBE_TIMEOUT_S = 1.0
 
 
 class JobServiceError(SametrackError):
@@ -44,27 +46,22 @@ class HttpJobClient:
 
     def create(self, text: str, parameters: Mapping[str, object]) -> Document:
         """POST the job. The status is 200 for a stored result, 202 for a new job."""
-        asked = Operations.create_job
+        # The body may be a search by name, which has an operation of its own at the same address.
+        operation = Operations.create_job
         body = build_job_body(text, parameters)
-        return self._ask(ApiRequest(asked.method, asked.path, body=body, is_safe=False))
+        return self._send(ApiRequest(operation.method, operation.path, body=body, is_safe=False))
 
     def job(self, job_id: str) -> Document:
         """GET the job."""
-        return self._ask(Operations.job.request(job_id))
+        return self._send(Operations.job.request(job_id))
 
     def cancel(self, job_id: str) -> Document:
         """DELETE the job."""
-        return self._ask(Operations.cancel_job.request(job_id))
+        return self._send(Operations.cancel_job.request(job_id))
 
     def is_there(self) -> bool:
         """Return True if a Sametrack service responds, with whatever status."""
-        hasty = Connection(
-            base_url=self._connection.base_url,
-            token=self._connection.token,
-            timeout_s=1.0,
-            retries=0,
-        )
-        with Client(hasty) as client:
+        with Client(replace(self._connection, timeout_s=PROBE_TIMEOUT_S, retries=0)) as client:
             try:
                 client.job("none")
             except ServiceError:
@@ -73,14 +70,16 @@ class HttpJobClient:
                 return False
         return True
 
-    def _ask(self, ask: ApiRequest[JobData]) -> Document:
+    def _send(self, request: ApiRequest[JobData]) -> Document:
+        """Send a request; turn the errors of the client into errors of the product."""
         try:
-            return dict(self._client.send(ask).data)
+            return dict(self._client.send(request).data)
         except ServiceError as error:
             if error.type == JobNotFoundError.type:
                 raise JobNotFoundError(error.detail, hint=error.hint) from error
             raise JobServiceError(error) from error
         except ConnectionFailedError as error:
+            # Without such a cause something answered, but it was not a Sametrack service.
             is_silent = isinstance(error.__cause__, httpx2.HTTPError)
             raise UnreachableServiceError(
                 str(error),

@@ -1,4 +1,4 @@
-"""What the command line needs of jobs: submit, read and cancel scans.
+"""The interface through which commands submit, read and cancel scans.
 
 `HttpJobClient` (`http_job_client.py`) uses the job API of a running service; `LocalJobClient`
 (`local_job_client.py`) uses the control store of this machine. Both return the job document of the
@@ -31,5 +31,5 @@ def build_job_body(text: str, parameters: Mapping[str, object]) -> dict[str, obj
 
 def expand_job_id(beginning: str, job_ids: Iterable[str]) -> str:
     """Expand the prefix of an id if exactly one of these jobs has it; else return it as given."""
-    whole = [job_id for job_id in job_ids if beginning and job_id.startswith(beginning)]
-    return whole[0] if len(whole) == 1 else beginning
+    matches = [job_id for job_id in job_ids if beginning and job_id.startswith(beginning)]
+    return matches[0] if len(matches) == 1 else beginning

@@ -18,8 +18,7 @@ from api.settings import ApiSettings
 from pipelines.open_stores import open_chosen_home, open_control_of
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.open_service import open_scan_service
-from pipelines.scan.service.scan_jobs import ScanJob
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from pipelines.settings import Settings
 from warehouse.control import job_claims
 from warehouse.records.values import Document
@@ -39,15 +38,15 @@ class LocalJobClient:
         try:
             body = JobBody.model_validate(build_job_body(text, parameters))
         except ValidationError as error:
-            raise to_service_error(error.errors(), known=()) from error
-        wanted = body.to_parameters()
-        ask = (
+            raise to_service_error(error.errors(), names=()) from error
+        # The parameters with defaults; a stored result is shown in the order that they ask for.
+        effective = body.to_parameters()
+        submit = (
             self._scan_service.ask
             if body.keyword is None
             else self._scan_service.submit_keyword_search
         )
-        found = ask(text, wanted, origin="cli")
-        return self._document(found, view=wanted)
+        return self._document(submit(text, effective, origin="cli"), view=effective)
 
     def job(self, job_id: str) -> Document:
         """Return the job."""
@@ -63,8 +62,8 @@ class LocalJobClient:
 
     def cancel(self, job_id: str) -> Document:
         """Request cancellation."""
-        _, found = self._scan_service.cancel(job_id)
-        return self._document(found)
+        _, scan = self._scan_service.cancel(job_id)
+        return self._document(scan)
 
     def expand_job_id(self, beginning: str) -> str:
         """Expand the prefix of an id if exactly one recent job has it; else return it as given."""
@@ -73,8 +72,8 @@ class LocalJobClient:
 
     def jobs(self, *, limit: int) -> list[Document]:
         """Return the newest jobs."""
-        found = self._scan_service.jobs(limit=limit, status=None)
-        return [self._document(scan) for scan in found]
+        scans = self._scan_service.jobs(limit=limit, status=None)
+        return [self._document(scan) for scan in scans]
 
     def _document(self, scan: ScanJob, *, view: ScanParameters | None = None) -> Document:
         return dict(to_job_document(scan, is_demo=self._scan_service.world.is_demo, view=view))

@@ -46,19 +46,16 @@ def main() -> None:
     except Exception as error:
         if TRACE in os.environ:
             raise
-        sys.exit(_show_unforeseen(error))
-
-
-def _show_unforeseen(error: Exception) -> int:
-    """Print an invalid setting or an internal error; return the exit code."""
-    if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
-        for wrong in error.errors():  # pydantic, which is not loaded here; `input` may be a secret
-            name = "_".join(map(str, wrong["loc"])).upper() or "a setting"
-            show_error("invalid_parameter", f"{name}: {wrong['msg']}", "see .env.example")
-        return EXIT_INPUT
-    detail = f"{type(error).__name__}: {error}"
-    show_error("internal_error", detail, f"set {TRACE}=1 to see where it happened")
-    return EXIT_FAILED
+        # An invalid setting. Pydantic is not loaded here, so its error is known by its name; its
+        # `input` is not printed, because it may be a secret.
+        if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
+            for wrong in error.errors():
+                name = "_".join(map(str, wrong["loc"])).upper() or "a setting"
+                show_error("invalid_parameter", f"{name}: {wrong['msg']}", "see .env.example")
+            sys.exit(EXIT_INPUT)
+        detail = f"{type(error).__name__}: {error}"
+        show_error("internal_error", detail, f"set {TRACE}=1 to see where it happened")
+        sys.exit(EXIT_FAILED)
 
 
 if __name__ == "__main__":

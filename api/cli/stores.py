@@ -1,4 +1,4 @@
-"""Stores of a command: those of this machine, whose only world needs no PROFILE, or a service's."""
+"""Chooses between the stores of this machine and those of a service."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -19,12 +19,12 @@ def stored_settings() -> ApiSettings:
     return choose_stored_world(ApiSettings())
 
 
-def ask(
+def call_service_or_stores(
     api: str | None,
     remote: "Callable[[AsyncClient], Awaitable[ApiResponse[Any]]]",
     local: Callable[[], Any],  # a document, whose type only the caller knows
 ) -> Any:
-    """Return the data of the service at `api`, or what is equal, the answer of `local`.
+    """Return the data of the service at `api`, or without one the equal document of `local`.
 
     Raises:
         typer.Exit: The service failed (1), or the input is invalid (2).

@@ -62,10 +62,17 @@ _JOINERS = frozenset("\u200c\u200d")  # harmless, and used by emoji and some scr
 
 def sanitize(text: object, *, limit: int | None = None) -> str:
     """Return one line without control, bidirectional or surrogate characters."""
-    shown = "".join(_visible(character) for character in str(text))
-    if limit is not None and len(shown) > limit:
-        return shown[: limit - 1] + "…"
-    return shown
+    # A replacement sign shows that something was there; it may be meant to deceive.
+    characters = []
+    for character in str(text):
+        if character in "\t\n\r":
+            characters.append(" ")
+        elif unicodedata.category(character) in _UNSAFE_CATEGORIES and character not in _JOINERS:
+            characters.append("\N{REPLACEMENT CHARACTER}")
+        else:
+            characters.append(character)
+    line = "".join(characters)
+    return line if limit is None or len(line) <= limit else line[: limit - 1] + "…"
 
 
 def safe(text: object, *, limit: int | None = None) -> str:
@@ -74,17 +81,15 @@ def safe(text: object, *, limit: int | None = None) -> str:
 
 
 def as_typed(text: str) -> str:
-    """Return a text whose commands `sametrack …` run verbatim: as this one was called."""
-    return re.sub(r"(?<![\w./-])sametrack (?=[a-z])", f"{_program()} ", text)
+    """Return a text whose commands `sametrack …` can be copied and run.
 
-
-def _program() -> str:
-    """Return what runs this program: its name if that is on the PATH, else the path as typed."""
-    typed, on_path = Path(sys.argv[0]), shutil.which("sametrack")
-    if typed.name != "sametrack" or not typed.is_file():
-        return "sametrack"
-    is_on_path = on_path is not None and Path(on_path).samefile(typed)
-    return "sametrack" if is_on_path else shlex.quote(str(typed))
+    If the program is not on the PATH, its path replaces its name, as the user typed it.
+    """
+    program, typed, on_path = "sametrack", Path(sys.argv[0]), shutil.which("sametrack")
+    if typed.name == "sametrack" and typed.is_file():
+        is_on_path = on_path is not None and Path(on_path).samefile(typed)
+        program = program if is_on_path else shlex.quote(str(typed))
+    return re.sub(r"(?<![\w./-])sametrack (?=[a-z])", f"{program} ", text)
 
 
 def format_count(value: int | None) -> str:
@@ -105,7 +110,7 @@ def print_json(document: object, *, indent: int | None = 2) -> None:
 def print_document(
     document: object, view: Callable[[], None] | str, *, as_json: bool, indent: int | None = 2
 ) -> None:
-    """Print a document as JSON, or what stands for it: a line, or what `view` prints."""
+    """Print a document as JSON, or for people: a line of text, or what `view` prints."""
     if as_json:
         print_json(document, indent=indent)
     elif isinstance(view, str):
@@ -149,11 +154,3 @@ def exit_with_input_error(detail: str, *, hint: str | None = None) -> NoReturn:
     """
     show_error("invalid_parameter", detail, hint)
     raise typer.Exit(EXIT_INPUT)
-
-
-def _visible(character: str) -> str:
-    if character in "\t\n\r":
-        return " "
-    if unicodedata.category(character) in _UNSAFE_CATEGORIES and character not in _JOINERS:
-        return "\N{REPLACEMENT CHARACTER}"
-    return character

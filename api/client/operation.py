@@ -1,12 +1,13 @@
 """Declares an operation of the service, and makes it a method of both clients.
 
-Read on a client, an operation is a method that sends its request; the asynchronous client's is
-awaited. Read on the class, it is the declaration itself, whose `request` sends nothing.
+On a client, an operation is a method that sends its request; on the asynchronous client it is
+awaited. On the class `Operations`, it is the declaration, whose `request` builds a request only.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
-from functools import update_wrapper
+from functools import wraps
 from inspect import Parameter, signature
+from types import MethodType
 from typing import Concatenate, Literal, Protocol, Self, TypedDict, Unpack, overload
 from urllib.parse import quote
 
@@ -19,13 +20,13 @@ type Method = Literal["GET", "POST", "PATCH", "DELETE"]
 class AsyncRequestSender(Protocol):
     """The asynchronous client, as an operation sees it."""
 
-    async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+    async def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]: ...
 
 
 class RequestSender(Protocol):
     """The synchronous client, as an operation sees it."""
 
-    def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]: ...
+    def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]: ...
 
 
 class OperationTraits(TypedDict, total=False):
@@ -37,7 +38,7 @@ class OperationTraits(TypedDict, total=False):
         sent_as: Names that arguments have in the request, where they differ.
         always: Fields that are always sent.
         body: The argument that is the whole body.
-        is_safe: Whether it may be retried. By default a GET alone.
+        is_safe: Whether it may be retried. By default True for a GET only.
         timeout_s: Read timeout.
     """
 
@@ -53,9 +54,9 @@ class OperationTraits(TypedDict, total=False):
 class Operation[**P, Data]:
     """An operation: address, arguments and the type of `data`.
 
-    Arguments that the path names go there, the others to the query of a GET or to the body. What
-    is not given, None or empty is not sent, so that the service applies its default; the fields of
-    `**options` are sent as they are.
+    Arguments that the path names are put there, the others into the query of a GET or the body.
+    An argument that is missing, None or empty is not sent, so that the service applies its default;
+    the fields of `**options` are sent as they are.
     """
 
     def __init__(
@@ -70,34 +71,39 @@ class Operation[**P, Data]:
         self._declared = declared
         parameters = list(signature(declared).parameters.values())[1:]
         self.signature = signature(declared).replace(parameters=parameters)
-        self._options = [one.name for one in parameters if one.kind is Parameter.VAR_KEYWORD]
+        self._options = [
+            parameter.name for parameter in parameters if parameter.kind is Parameter.VAR_KEYWORD
+        ]
         self.__doc__ = declared.__doc__
 
     def request(self, *args: P.args, **kwargs: P.kwargs) -> ApiRequest[Data]:
         """Build the request of a call."""
-        given = self.signature.bind(*args, **kwargs).arguments
-        options = [given.pop(name) for name in self._options if name in given]
-        placed = {name: value for name, value in given.items() if f"{{{name}}}" in self.path}
+        arguments = self.signature.bind(*args, **kwargs).arguments
+        options = [arguments.pop(name) for name in self._options if name in arguments]
+        in_path = {
+            name: quote(str(value), safe="")
+            for name, value in arguments.items()
+            if f"{{{name}}}" in self.path
+        }
+        # What was not given is not sent, so that the service applies its default.
         names = self._traits.get("sent_as", {})
-        sent: dict[str, object] = dict(self._traits.get("always", {}))
-        for name, value in given.items():
-            if name not in placed and value is not None and value not in ([], ()):
-                sent[names.get(name, name)] = value
-        for one in options:
-            sent |= one
+        fields: dict[str, object] = dict(self._traits.get("always", {}))
+        for name, value in arguments.items():
+            if name not in in_path and value is not None and value not in ([], ()):
+                fields[names.get(name, name)] = value
+        # Options are sent as they are: for a threshold, None means "never".
+        for values in options:
+            fields |= values
+        is_query = self.method == "GET"
+        body = fields[self._traits["body"]] if "body" in self._traits else fields
         return ApiRequest(
             self.method,
-            self.path.format_map({name: quote(str(one), safe="") for name, one in placed.items()}),
-            query=sent if self.method == "GET" else None,
-            body=self._body(sent),
-            is_safe=self._traits.get("is_safe", self.method == "GET"),
+            self.path.format_map(in_path),
+            query=fields if is_query else None,
+            body=None if is_query or not fields else body,
+            is_safe=self._traits.get("is_safe", is_query),
             timeout_s=self._traits.get("timeout_s"),
         )
-
-    def _body(self, sent: Mapping[str, object]) -> object:
-        if self.method == "GET" or not sent:
-            return None
-        return sent[self._traits["body"]] if "body" in self._traits else sent
 
     @overload
     def __get__(self, client: None, owner: type) -> Self: ...
@@ -111,12 +117,14 @@ class Operation[**P, Data]:
         if client is None:
             return self
 
-        def call(*args: P.args, **kwargs: P.kwargs) -> object:
-            return client.send(self.request(*args, **kwargs))
+        # `wraps` keeps name, docstring and signature of the declaration for `help`.
+        @wraps(self._declared)
+        def call(
+            sender: AsyncRequestSender | RequestSender, *args: P.args, **kwargs: P.kwargs
+        ) -> object:
+            return sender.send(self.request(*args, **kwargs))
 
-        update_wrapper(call, self._declared)
-        call.__signature__ = self.signature  # type: ignore[attr-defined]  # inspect reads it
-        return call
+        return MethodType(call, client)
 
 
 def operation[Owner, **P, Data](

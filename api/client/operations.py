@@ -1,7 +1,7 @@
 """The operations of the service, one declaration each.
 
-The methods of both clients, the types of their answers, the table of the interface in the
-reference, and the commands and assistant tools that ask for one thing come from here.
+The methods of both clients, the types of their responses and the table of the interface in the
+reference come from here; commands and assistant tools call the methods.
 """
 
 # A declaration has no body, because `operation` sends the request; and annotations are not
@@ -101,7 +101,7 @@ class WatchlistChanges(WatchlistOptions, total=False):
 
 
 class CatalogOptions(TypedDict, total=False):
-    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means none."""
+    """Settings of a catalogue; omitted ones stay unchanged. A budget of 0 means no limit."""
 
     fresh_days: float
     tracks_per_day: int
@@ -129,7 +129,7 @@ class Operations:
         self,
         sec_user_id: str,
         *,
-        max_cursor: int = 0,
+        max_cursor: int | None = None,
         count: int | None = None,
         sort_type: int | None = None,
     ) -> answers.UserPostsData:
@@ -159,7 +159,7 @@ class Operations:
     ) -> answers.BatchData:
         """Return the result, the job or the error of each of up to ten tracks.
 
-        A link to a list of songs of the music service stands for its songs.
+        A link to a list of songs of the music service counts as its songs.
         """
 
     @operation("POST", JOBS, number=7, sent_as={**TRACK_NAMES, "music": "input"})
@@ -221,7 +221,7 @@ class Operations:
         self,
         music_id: str,
         *,
-        cursor: int = 0,
+        cursor: int | None = None,
         count: int | None = None,
         refresh: bool | None = None,
     ) -> answers.MusicVideosData:
@@ -232,7 +232,7 @@ class Operations:
         self,
         ch_id: str,
         *,
-        cursor: int = 0,
+        cursor: int | None = None,
         count: int | None = None,
         sort_type: int | None = None,
         refresh: bool | None = None,
@@ -360,7 +360,7 @@ class Operations:
 
     @operation("DELETE", f"{CATALOGS}/{{name}}")
     def remove_catalog(self, name: str) -> answers.CatalogRemovedData:
-        """Remove a catalogue. Its jobs go on; results and observations are kept."""
+        """Remove a catalogue. Its jobs continue; results and observations are kept."""
 
     @operation("POST", f"{CATALOGS}/{{name}}/runs")
     def run_catalog(self, name: str) -> answers.CatalogRunData:
@@ -468,4 +468,4 @@ class Operations:
         """Return all operations, parameters and errors in English and Chinese."""
 
 
-OPERATIONS = tuple(one for one in vars(Operations).values() if isinstance(one, Operation))
+OPERATIONS = tuple(value for value in vars(Operations).values() if isinstance(value, Operation))

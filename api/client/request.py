@@ -20,12 +20,14 @@ class ApiRequest[Data]:
 
     @property
     def params(self) -> dict[str, str]:
-        """The query as text, without None values."""
-        given = {name: value for name, value in (self.query or {}).items() if value is not None}
-        return {name: _text(value) for name, value in given.items()}
-
-
-def _text(value: object) -> str:
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
+        """The query as text, without None values; a list is separated by commas."""
+        params: dict[str, str] = {}
+        for name, value in (self.query or {}).items():
+            if value is None:
+                continue
+            if isinstance(value, Iterable) and not isinstance(value, str):
+                params[name] = ",".join(map(str, value))
+            else:
+                # The service reads `true` and `false`, in lower case only.
+                params[name] = str(value).lower() if isinstance(value, bool) else str(value)
+        return params

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, cast
 
 import httpx2
 
@@ -29,7 +29,7 @@ TOO_MANY = 429
 FINAL = frozenset({"completed", "failed", "cancelled"})
 POLL_S = 1.0
 OUTAGE_POLLS = 45
-"""So many polls of a watched job may fail: each takes up to 1.6 s with its retries."""
+"""How many polls of a watched job may fail in a row: each takes up to 1.6 s with its retries."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 """What ends a line of an event stream. Text may hold other line separators."""
 
@@ -61,14 +61,22 @@ class ApiResponse[Data]:
     envelope: ResponseEnvelope
 
 
-def to_api_response[Data](_ask: ApiRequest[Data], response: httpx2.Response) -> ApiResponse[Data]:
+def to_api_response[Data](
+    _request: ApiRequest[Data], response: httpx2.Response
+) -> ApiResponse[Data]:
     """Convert a successful HTTP response.
 
     Raises:
         ServiceError: It is an error response.
         ConnectionFailedError: It does not come from a Sametrack service.
     """
-    envelope = _envelope(response)
+    try:
+        document: object = response.json()
+    except ValueError as error:
+        raise _not_sametrack(response) from error
+    if not isinstance(document, dict) or not document.keys() >= {"code", "request_id", "data"}:
+        raise _not_sametrack(response)
+    envelope = cast("ResponseEnvelope", document)
     if response.status_code >= FIRST_FAILURE:
         raise to_error(response.status_code, envelope)
     return ApiResponse(
@@ -91,7 +99,12 @@ def retry_after(response: httpx2.Response) -> float | None:
 
 
 def retry_delay(
-    ask: ApiRequest[object], error: Exception, *, attempt: int, limits: Connection, left_s: float
+    request: ApiRequest[object],
+    error: Exception,
+    *,
+    attempt: int,
+    limits: Connection,
+    left_s: float,
 ) -> float | None:
     """Return the seconds to wait before a retry; None if the request must not be retried.
 
@@ -99,25 +112,27 @@ def retry_delay(
     retried only if it was certainly not executed: the connection failed, or the service rejected it
     with 429.
     """
-    pause = _pause(ask, error, attempt) if attempt < limits.retries else None
-    if pause is None or pause > limits.longest_pause_s or pause >= left_s:
+    if attempt >= limits.retries:
         return None
-    return pause
-
-
-def _pause(ask: ApiRequest[object], error: Exception, attempt: int) -> float | None:
     if isinstance(error, httpx2.TransportError):
-        never_sent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-        return 0.2 * 2.0**attempt if ask.is_safe or never_sent else None
-    if not isinstance(error, ServiceError) or error.retry_after is None:
+        was_not_executed = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
+        pause: float | None = 0.2 * 2.0**attempt
+    elif isinstance(error, ServiceError):
+        was_not_executed = error.status == TOO_MANY
+        pause = error.retry_after
+    else:
         return None
-    return error.retry_after if ask.is_safe or error.status == TOO_MANY else None
+    if pause is None or not (request.is_safe or was_not_executed):
+        return None
+    # A pause that outlasts the time limit would only delay the same error.
+    return pause if pause <= limits.longest_pause_s and pause < left_s else None
 
 
 def to_connection_error(
     base_url: str, error: httpx2.HTTPError, *, attempts: int, spent_s: float
 ) -> ConnectionFailedError:
     """Convert a transport error."""
+    # Attempts and time distinguish a service that hangs from one that is not there.
     tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
     measured = f"{type(error).__name__}, {tries} in {spent_s:.1f} s"
     if isinstance(error, httpx2.ReadTimeout):
@@ -165,6 +180,7 @@ class EventText:
         Raises:
             ValueError: An event is not a job document.
         """
+        # "\r\n" is one line end, also if a part ends between both characters.
         if self._is_after_cr:
             text = text.removeprefix("\n")
         self._is_after_cr = text.endswith("\r")
@@ -172,32 +188,17 @@ class EventText:
         self._line.append(first)
         for following in others:
             line, self._line = "".join(self._line), [following]
-            yield self._completed(line)
-
-    def _completed(self, line: str) -> JobData | None:
-        if line.startswith("data:"):
-            self._data.append(line.removeprefix("data:").removeprefix(" "))
-        if line or not self._data:
-            return None
-        text, self._data = "\n".join(self._data), []
-        document: object = json.loads(text)
-        if not isinstance(document, dict) or "status" not in document:
-            raise ValueError("the event is not a job document")
-        return cast("JobData", document)
-
-
-def _envelope(response: httpx2.Response) -> ResponseEnvelope:
-    try:
-        document: object = response.json()
-    except ValueError as error:
-        raise _not_sametrack(response) from error
-    if not _is_envelope(document):
-        raise _not_sametrack(response)
-    return document
-
-
-def _is_envelope(document: object) -> TypeGuard[ResponseEnvelope]:
-    return isinstance(document, dict) and document.keys() >= {"code", "request_id", "data"}
+            if line.startswith("data:"):
+                self._data.append(line.removeprefix("data:").removeprefix(" "))
+            # An empty line ends an event; comments keep the connection open and have no data.
+            if line or not self._data:
+                yield None
+                continue
+            event, self._data = "\n".join(self._data), []
+            document: object = json.loads(event)
+            if not isinstance(document, dict) or "status" not in document:
+                raise ValueError("the event is not a job document")
+            yield cast("JobData", document)
 
 
 def _not_sametrack(response: httpx2.Response) -> ConnectionFailedError:

@@ -3,42 +3,42 @@
 "use strict";
 
 const LABELS = {
-  "Parameters": "参数",
+  Parameters: "参数",
   "No parameters": "无参数",
-  "Name": "名称",
-  "Description": "说明",
-  "Responses": "响应",
+  Name: "名称",
+  Description: "说明",
+  Responses: "响应",
   "Response body": "响应体",
   "Response headers": "响应头",
   "Server response": "服务器响应",
-  "Code": "状态码",
-  "Details": "详情",
+  Code: "状态码",
+  Details: "详情",
   "Headers:": "响应头：",
-  "Type": "类型",
+  Type: "类型",
   "Request Duration": "耗时",
-  "Links": "链接",
+  Links: "链接",
   "No links": "无链接",
   "Media type": "媒体类型",
   "Example Value": "示例",
-  "Schema": "结构",
-  "Schemas": "数据结构",
+  Schema: "结构",
+  Schemas: "数据结构",
   "Request body": "请求体",
   "Request URL": "请求地址",
-  "Curl": "Curl 命令",
-  "Authorize": "授权",
+  Curl: "Curl 命令",
+  Authorize: "授权",
   "Available authorizations": "可用的授权方式",
-  "Close": "关闭",
-  "Logout": "注销",
+  Close: "关闭",
+  Logout: "注销",
   "Value:": "值：",
   "Try it out": "试一试",
-  "Cancel": "取消",
-  "Execute": "执行",
-  "Clear": "清除",
-  "Reset": "重置",
-  "Download": "下载",
-  "Loading": "加载中",
+  Cancel: "取消",
+  Execute: "执行",
+  Clear: "清除",
+  Reset: "重置",
+  Download: "下载",
+  Loading: "加载中",
   "Controls ": "控制 ",
-  "required": "必填",
+  required: "必填",
   "Expand all": "全部展开",
   "Collapse all": "全部收起",
 };
@@ -66,7 +66,9 @@ function showBar(language) {
   document.getElementById("what").textContent = TITLES[language];
   for (const link of document.querySelectorAll("#languages a")) {
     if (link.lang === language) link.setAttribute("aria-current", "true");
-    link.addEventListener("click", () => { link.href = `?lang=${link.lang}${location.hash}`; });
+    link.addEventListener("click", () => {
+      link.href = `?lang=${link.lang}${location.hash}`;
+    });
   }
 }
 
@@ -74,8 +76,11 @@ const language = chosenLanguage();
 const page = document.getElementById("reference");
 showBar(language);
 if (language === CHINESE) {
-  new MutationObserver(() => translateLabels(page))
-    .observe(page, { childList: true, subtree: true, characterData: true });
+  new MutationObserver(() => translateLabels(page)).observe(page, {
+    childList: true,
+    subtree: true,
+    characterData: true,
+  });
 }
 SwaggerUIBundle({
   url: `/openapi.json?lang=${language}`,

@@ -51,12 +51,14 @@ from typing import Literal, NotRequired, TypedDict
 
 def main(to: Path = CLIENT) -> None:
     """Make the blocking client and the types in a folder."""
+    # The blocking client: the same code without `async`, with other names
     awaiting, types = CLIENT / "awaiting", to / "answers.py"
     rule = unasync.Rule(f"{awaiting}/", f"{to / 'blocking'}/", BLOCKING_NAMES)
     unasync.unasync_files([str(path) for path in awaiting.glob("*.py")], [rule])
     head = _HEAD + "".join(
         f"{name} = Literal{list(values)}\n" for name, values in ENUMERATIONS.items()
     )
+    # The types, in two steps: the service describes itself with the client loaded.
     before = types.read_text(encoding="utf-8") if types.exists() else ""
     if not before.startswith(head):  # the service, which describes itself, loads the client
         write_atomically(types, [head.encode()])

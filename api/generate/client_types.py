@@ -3,8 +3,6 @@
 Only schemas reachable from the `data` of the client's operations.
 """
 
-from collections.abc import Iterator
-
 from api.client.operations import OPERATIONS
 from api.openapi.reference import OpenApiDocument
 
@@ -19,56 +17,56 @@ def render_types(document: JsonSchema) -> str:
     schemas: JsonSchema = document["components"]["schemas"]
     data_types: dict[str, JsonSchema] = {}
     reached: dict[str, None] = {}
-    for one in OPERATIONS:
-        module, _, name = one.data_type.rpartition(".")
+    for operation in OPERATIONS:
+        module, _, name = operation.data_type.rpartition(".")
         if not module:  # a type of Python itself
             continue
-        described = document["paths"][one.path][one.method.lower()]
-        schema = {"anyOf": list(_successes(document, described["responses"]))}
-        _reach(schema, schemas, reached)
-        data_types.setdefault(name, schema)
-    parts = [_declaration(name, schemas[name]) for name in sorted(reached)]
-    parts += [f"type {name} = {_type(schema)}" for name, schema in data_types.items()]
-    return "".join(f"\n{part}\n" for part in parts)
+        # The `data` of every successful response, that of a started job included.
+        responses = document["paths"][operation.path][operation.method.lower()]["responses"]
+        alternatives = []
+        for status, response in responses.items():
+            schema = response.get("content", {}).get("application/json", {}).get("schema", {})
+            if status < "300" and "$ref" in schema:
+                alternatives.append(schemas[_name(schema)]["properties"]["data"])
+        data_type = {"anyOf": alternatives}
+        _collect(data_type, schemas, reached)
+        data_types.setdefault(name, data_type)
+
+    # The declarations: schemas by name, then the `data` of each operation
+    declarations = []
+    for name in sorted(reached):
+        schema = schemas[name]
+        if "properties" not in schema:  # an alias that the description names: an enumeration
+            declarations.append(f"type {name} = {_type(schema)}")
+            continue
+        # The functional form, because a field may have the name of a keyword.
+        lines = [f'{name} = TypedDict("{name}", {{']
+        for field, field_schema in schema["properties"].items():
+            field_type = _type(field_schema)
+            if field not in schema["required"]:
+                field_type = f"NotRequired[{field_type}]"
+            lines.append(f'    "{field}": {field_type!r},')
+        declarations.append("\n".join([*lines, "})"]))
+    declarations += [f"type {name} = {_type(schema)}" for name, schema in data_types.items()]
+    return "".join(f"\n{declaration}\n" for declaration in declarations)
 
 
-def _successes(document: JsonSchema, responses: JsonSchema) -> Iterator[JsonSchema]:
-    schemas = document["components"]["schemas"]
-    for status, response in responses.items():
-        schema = response.get("content", {}).get("application/json", {}).get("schema", {})
-        if status < "300" and "$ref" in schema:
-            yield schemas[_name(schema)]["properties"]["data"]
-
-
-def _reach(schema: JsonSchema, schemas: JsonSchema, reached: dict[str, None]) -> None:
+def _collect(schema: JsonSchema, schemas: JsonSchema, reached: dict[str, None]) -> None:
+    """Add the names of all schemas that a schema refers to, directly or through others."""
     if "$ref" in schema:
         name = _name(schema)
         if name not in reached:
             reached[name] = None
-            _reach(schemas[name], schemas, reached)
-    for part in _parts(schema):
-        _reach(part, schemas, reached)
-
-
-def _parts(schema: JsonSchema) -> Iterator[JsonSchema]:
-    yield from schema.get("anyOf", [])
-    yield from schema.get("properties", {}).values()
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            yield schema[key]
-
-
-def _declaration(name: str, schema: JsonSchema) -> str:
-    if "properties" not in schema:  # an alias that the description names, such as an enumeration
-        return f"type {name} = {_type(schema)}"
-    lines = [f'{name} = TypedDict("{name}", {{']  # a field may have the name of a key word
-    for field, kind in schema["properties"].items():
-        given = _type(kind) if field in schema["required"] else f"NotRequired[{_type(kind)}]"
-        lines.append(f'    "{field}": {given!r},')
-    return "\n".join([*lines, "})"])
+            _collect(schemas[name], schemas, reached)
+    parts = [*schema.get("anyOf", []), *schema.get("properties", {}).values()]
+    parts += [schema[key] for key in ("items", "additionalProperties") if key in schema]
+    for part in parts:
+        if isinstance(part, dict):  # `additionalProperties` may be a boolean
+            _collect(part, schemas, reached)
 
 
 def _type(schema: JsonSchema) -> str:
+    """Return a schema as a type, for example `list[VideoDocument]` or `int | None`."""
     if "$ref" in schema:
         return _name(schema)
     if "anyOf" in schema:

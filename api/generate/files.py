@@ -34,8 +34,15 @@ OVERVIEW = ("README.md", "<!-- operations -->", "<!-- end of operations -->")
 def derived_files() -> dict[Path, str]:
     """Return every derived file with its expected text."""
     document = read_description()
-    whole = {name: render(document) for name, render in WHOLE_FILES.items()}
-    texts = {**whole, **_overview(document), **_pictures()}
+    texts = {name: render(document) for name, render in WHOLE_FILES.items()}
+    # The part of the README between two markers
+    name, begin, end = OVERVIEW
+    before, _, rest = (ROOT / name).read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    texts[name] = f"{before}{begin}\n{render_overview(document)}\n{end}{after}"
+    # The diagrams
+    texts["docs/pictures/packages.svg"] = draw_packages(ROOT)
+    texts["docs/pictures/scan.svg"] = draw_graph(read_scan_graph(), "The assets of a scan.")
     return {ROOT / name: text for name, text in texts.items()}
 
 
@@ -51,18 +58,3 @@ def read_scan_graph() -> dict[str, list[str]]:
         for node in nodes
         if node.group_name in SCAN_GROUPS and node.is_materializable
     }
-
-
-def _pictures() -> dict[str, str]:
-    return {
-        "docs/pictures/packages.svg": draw_packages(ROOT),
-        "docs/pictures/scan.svg": draw_graph(read_scan_graph(), "The assets of a scan."),
-    }
-
-
-def _overview(document: OpenApiDocument) -> dict[str, str]:
-    name, begin, end = OVERVIEW
-    text = (ROOT / name).read_text(encoding="utf-8")
-    before, _, rest = text.partition(begin)
-    _, _, after = rest.partition(end)
-    return {name: f"{before}{begin}\n{render_overview(document)}\n{end}{after}"}

@@ -20,23 +20,25 @@ _HEAD = """\
 
 def render_operation_list(document: OpenApiDocument) -> str:
     """Return the list: operations by path, then schemas by name."""
-    operations = [
-        line
-        for path, methods in sorted(document["paths"].items())
-        for method, operation in sorted(methods.items())
-        for line in ("", f"{method.upper()} {path}", *_lines(operation))
-    ]
+    lines: list[str] = []
+    for path, methods in sorted(document["paths"].items()):
+        for method, operation in sorted(methods.items()):
+            lines += ["", f"{method.upper()} {path}", *_describe(operation)]
+    lines += ["", "# Schemas", ""]
     schemas = document["components"]["schemas"]
-    hashes = [f"{name} {_hash(schema)}" for name, schema in sorted(schemas.items())]
-    return _HEAD + "\n".join([*operations, "", "# Schemas", "", *hashes]) + "\n"
+    lines += [f"{name} {_hash(schema)}" for name, schema in sorted(schemas.items())]
+    return _HEAD + "\n".join(lines) + "\n"
 
 
-def _lines(operation: OpenApiDocument) -> Iterator[str]:
-    for one in operation.get("parameters", []):
-        needed = "required" if one.get("required") else "optional"
-        yield f"  {one['in']} {one['name']} {needed} {_schema(one['schema'])}"
+def _describe(operation: OpenApiDocument) -> Iterator[str]:
+    """Yield a line per parameter, body and group of equal responses."""
+    for parameter in operation.get("parameters", []):
+        needed = "required" if parameter.get("required") else "optional"
+        schema = _schema(parameter["schema"])
+        yield f"  {parameter['in']} {parameter['name']} {needed} {schema}"
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         yield f"  body {kind} {_schema(content['schema'])}"
+    # Statuses with the same response share a line.
     statuses: dict[str, list[str]] = {}
     for status, response in sorted(operation["responses"].items()):
         contents = response.get("content", {}).items()
@@ -44,8 +46,8 @@ def _lines(operation: OpenApiDocument) -> Iterator[str]:
             f"{kind} {_schema(content.get('schema', {}))}" for kind, content in contents
         )
         statuses.setdefault(kinds, []).append(status)
-    for kinds, same in statuses.items():
-        yield f"  {' '.join(same)} {kinds}".rstrip()
+    for kinds, equal_statuses in statuses.items():
+        yield f"  {' '.join(equal_statuses)} {kinds}".rstrip()
 
 
 def _schema(schema: OpenApiDocument) -> str:
@@ -59,7 +61,7 @@ def _hash(schema: OpenApiDocument) -> str:
 
 
 def _shape(node: object, *, are_names: bool) -> object:
-    """Return a schema without its texts; keys that are names of fields stay, whatever they are."""
+    """Return a schema without its texts. `are_names`: the keys are names of fields, which stay."""
     if isinstance(node, list):
         return [_shape(part, are_names=False) for part in node]
     if not isinstance(node, dict):

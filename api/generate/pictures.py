@@ -33,8 +33,27 @@ def draw_packages(root: Path) -> str:
         for row, layer in enumerate(layers):
             width = (_WIDTH - GAP) // len(layer) - GAP
             for column, name in enumerate(layer):
-                x = MARGIN + GAP + column * (width + GAP)
-                parts += _module(root / package / name, x, top + _HEAD + row * _ROW - GAP, width)
+                # A box with the name of a module or folder, and how its docstring begins
+                x, y = MARGIN + GAP + column * (width + GAP), top + _HEAD + row * _ROW - GAP
+                path = root / package / name
+                source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+                charter = source.read_text(encoding="utf-8").split('"""')[1].replace("\n", " ")
+                lines = wrap(charter, width=width * 100 // 560)
+                label = lines[0] + (" …" if len(lines) > 1 else "")
+                parts += [
+                    (
+                        f'<rect x="{x}" y="{y}" width="{width}" height="{_LAYER}" rx="6" '
+                        f'fill="{_PAPER}" stroke="{_INK}" stroke-width="0.7"/>'
+                    ),
+                    _text(
+                        x + 10,
+                        y + 16,
+                        path.name + ("/" if path.is_dir() else ".py"),
+                        size=13,
+                        weight="bold",
+                    ),
+                    _text(x + 10, y + 31, label, size=10),
+                ]
         top += _HEAD + len(layers) * _ROW + 2 * GAP
     title = "The packages and their layers. Imports point down only."
     return _svg(_WIDTH + 2 * MARGIN, top, "\n".join(parts), title)
@@ -47,33 +66,54 @@ def draw_graph(edges: Mapping[str, Iterable[str]], title: str) -> str:
         edges: Each node with the nodes that it depends on. Implied edges are not drawn.
         title: Description of the diagram for screen readers.
     """
-    depth = _depths(edges)
+    # A node stands one column to the right of the last node that it depends on.
+    depths: dict[str, int] = {}
+
+    def depth(node: str) -> int:
+        if node not in depths:
+            sources = [source for source in edges[node] if source in edges]
+            depths[node] = 1 + max(map(depth, sources), default=-1)
+        return depths[node]
+
     columns: dict[int, list[str]] = {}
     for node in edges:
-        columns.setdefault(depth[node], []).append(node)
+        columns.setdefault(depth(node), []).append(node)
+    # Positions of the nodes: their left upper corners
     place = {
         node: (MARGIN + column * (BOX + 60), MARGIN + row * 64)
         for column, nodes in columns.items()
         for row, node in enumerate(nodes)
     }
-    lines = [
-        _arrow(place[source], place[node])
-        for node, sources in edges.items()
-        for source in sources
-        if source in place and not _is_implied(edges, source, sources)
-    ]
-    boxes = [part for node, (x, y) in place.items() for part in _node(node, x, y)]
+    arrows, boxes = [], []
+    for node, (x, y) in place.items():
+        boxes += [
+            (
+                f'<rect x="{x}" y="{y}" width="{BOX}" height="40" rx="6" '
+                f'fill="{_FILLS["pipelines"]}" stroke="{_INK}"/>'
+            ),
+            _text(x + BOX // 2, y + 25, node, size=12, anchor="middle"),
+        ]
+        for source in edges[node]:
+            if source not in place or _is_implied(edges, source, edges[node]):
+                continue
+            begin_x, begin_y = place[source][0] + BOX, place[source][1] + 20
+            end_x, end_y = x, y + 20
+            bend = max(30, (end_x - begin_x) // 2)
+            arrows.append(
+                f'<path d="M{begin_x} {begin_y}C{begin_x + bend} {begin_y} {end_x - bend} {end_y} '
+                f'{end_x} {end_y}" fill="none" stroke="{_INK}" marker-end="url(#head)"/>'
+            )
     width = max(x for x, _ in place.values()) + BOX + MARGIN
     height = max(y for _, y in place.values()) + 44 + MARGIN
-    return _svg(width, height, "\n".join([_ARROWHEAD, *lines, *boxes]), title)
+    return _svg(width, height, "\n".join([_ARROWHEAD, *arrows, *boxes]), title)
 
 
 def read_layers(root: Path, package: str) -> list[list[str]]:
     """Return the layers of a package, highest first, as checked by `make arch`."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     contracts: Sequence[Mapping[str, list[str]]] = project["tool"]["importlinter"]["contracts"]
-    found = next(one for one in contracts if one.get("containers") == [package])
-    return [[name.strip() for name in layer.split("|")] for layer in found["layers"]]
+    contract = next(item for item in contracts if item.get("containers") == [package])
+    return [[name.strip() for name in layer.split("|")] for layer in contract["layers"]]
 
 
 _WIDTH, _HEAD, _ROW, _LAYER = 820, 52, 46, 38
@@ -83,63 +123,12 @@ _ARROWHEAD = (
 )
 
 
-def _depths(edges: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    depth: dict[str, int] = {}
-
-    def find(node: str) -> int:
-        if node not in depth:
-            depth[node] = 1 + max((find(one) for one in edges[node] if one in edges), default=-1)
-        return depth[node]
-
-    for node in edges:
-        find(node)
-    return depth
-
-
 def _is_implied(edges: Mapping[str, Iterable[str]], source: str, siblings: Iterable[str]) -> bool:
-    """Return whether another dependency already depends on `source`, which makes its arrow
-    redundant.
-    """
+    """Return True if another dependency depends on `source`, so that its arrow is redundant."""
     return any(
-        source in edges.get(one, ()) or _is_implied(edges, source, edges.get(one, ()))
-        for one in siblings
-        if one != source
-    )
-
-
-def _module(path: Path, x: int, y: int, width: int) -> list[str]:
-    """Draw a box with the name of a module or folder and the first sentence of its docstring."""
-    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    charter = source.read_text(encoding="utf-8").split('"""')[1].replace("\n", " ")
-    lines = wrap(charter, width=width * 100 // 560)
-    shown = lines[0] + (" …" if len(lines) > 1 else "")
-    name = path.name + ("/" if path.is_dir() else ".py")
-    return [
-        (
-            f'<rect x="{x}" y="{y}" width="{width}" height="{_LAYER}" rx="6" fill="{_PAPER}" '
-            f'stroke="{_INK}" stroke-width="0.7"/>'
-        ),
-        _text(x + 10, y + 16, name, size=13, weight="bold"),
-        _text(x + 10, y + 31, shown, size=10),
-    ]
-
-
-def _node(name: str, x: int, y: int) -> list[str]:
-    return [
-        (
-            f'<rect x="{x}" y="{y}" width="{BOX}" height="40" rx="6" fill="{_FILLS["pipelines"]}" '
-            f'stroke="{_INK}"/>'
-        ),
-        _text(x + BOX // 2, y + 25, name, size=12, anchor="middle"),
-    ]
-
-
-def _arrow(source: tuple[int, int], target: tuple[int, int]) -> str:
-    (x, y), (to_x, to_y) = (source[0] + BOX, source[1] + 20), (target[0], target[1] + 20)
-    bend = max(30, (to_x - x) // 2)
-    return (
-        f'<path d="M{x} {y}C{x + bend} {y} {to_x - bend} {to_y} {to_x} {to_y}" fill="none" '
-        f'stroke="{_INK}" marker-end="url(#head)"/>'
+        source in edges.get(sibling, ()) or _is_implied(edges, source, edges.get(sibling, ()))
+        for sibling in siblings
+        if sibling != source
     )
 
 

@@ -22,9 +22,13 @@ _UPSTREAM = {
     if ERROR_SPECS[name].status == ERROR_SPECS["upstream_empty"].status
 }
 _COMMON_ERRORS = (
-    "unauthorized", "role_required", "cross_site_request", "host_not_allowed", "local_rate_limit",
+    "unauthorized",
+    "role_required",
+    "cross_site_request",
+    "host_not_allowed",
+    "local_rate_limit",
     "internal_error",
-)  # fmt: skip
+)
 _COMMON_STATUSES = {str(ERROR_SPECS[name].status) for name in _COMMON_ERRORS}
 
 
@@ -41,108 +45,101 @@ def render_chinese(document: OpenApiDocument) -> str:
 def render_overview(document: OpenApiDocument) -> str:
     """Render one line per operation of the interface, for the README."""
     rows = [
-        (one["number"], f"`{one['method']} {one['path']}`", one["summary"])
-        for one in build_reference(document)["operations"]
-        if one["number"]
+        (operation["number"], f"`{operation['method']} {operation['path']}`", operation["summary"])
+        for operation in build_reference(document)["operations"]
+        if operation["number"]
     ]
     return _table(("#", "Operation", "Purpose"), rows)
 
 
-def _render(reference: ReferenceEntry, words: ReferenceTexts) -> str:
-    listed = [one for one in reference["operations"] if one["number"]]
-    own = [one for one in reference["operations"] if not one["number"]]
-    parts = [words.opening, words.operations]
-    parts += [_operation(one, words) for one in listed]
-    parts += [words.own, *(_operation(one, words) for one in own)]
-    parts += [words.errors, _errors(reference["errors"], words)]
+def _render(reference: ReferenceEntry, texts: ReferenceTexts) -> str:
+    """Render the operations of the interface, our own ones, and the table of errors."""
+    interface = [operation for operation in reference["operations"] if operation["number"]]
+    own = [operation for operation in reference["operations"] if not operation["number"]]
+    errors = [
+        (
+            str(error["status"]),
+            f"`{error['type']}`",
+            error[f"message{texts.suffix}"],
+            error[f"hint{texts.suffix}"],
+        )
+        for error in reference["errors"]
+    ]
+    parts = [texts.opening, texts.operations]
+    parts += [_operation(operation, texts) for operation in interface]
+    parts += [texts.own, *(_operation(operation, texts) for operation in own)]
+    parts += [texts.errors, _table(texts.error_columns, errors)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _operation(one: ReferenceEntry, words: ReferenceTexts) -> str:
-    number = f"{one['number']}. " if one["number"] else ""
-    said = one[f"description{words.suffix}"].strip()
+def _operation(operation: ReferenceEntry, texts: ReferenceTexts) -> str:
+    """Render an operation: its parameters, its own errors and its example."""
+    number = f"{operation['number']}. " if operation["number"] else ""
     parts = [
-        f"### {number}{one[f'summary{words.suffix}']}",
-        f"`{one['method']} {one['path']}`",
-        said,
-        _parameters(one["parameters"], words),
-        _failures(one["statuses"], words),
-        _example(one, words),
+        f"### {number}{operation[f'summary{texts.suffix}']}",
+        f"`{operation['method']} {operation['path']}`",
+        operation[f"description{texts.suffix}"].strip(),
     ]
+    rows = []
+    for parameter in operation["parameters"]:
+        default = parameter["default"]
+        if parameter["default_from"]:
+            default = texts.default_from.format(parameter["default_from"])
+        elif default in (None, [], ""):
+            default = ""
+        else:
+            default = f"`{default if isinstance(default, str) else json.dumps(default)}`"
+        rows.append(
+            (
+                f"`{parameter['name']}`",
+                parameter["in"],
+                parameter["type"],
+                texts.yes if parameter["required"] else "",
+                default,
+                limits_of(parameter, texts),
+                parameter[f"meaning{texts.suffix}"],
+            )
+        )
+    parts.append(_table(texts.columns, rows) if rows else texts.no_parameters)
+    # Errors that every operation may return are in the introduction.
+    failures = []
+    for status, types in operation["statuses"].items():
+        if not types or status in _COMMON_STATUSES:
+            continue
+        names = types
+        if set(types) >= _UPSTREAM:  # all errors of the platform
+            names = ["upstream_*", *(name for name in types if name not in _UPSTREAM)]
+        failures.append(f"{status} {', '.join(f'`{name}`' for name in names)}")
+    if failures:
+        parts.append(f"{texts.answers}: {'; '.join(failures)}{texts.full_stop}")
+    example = operation["example"]
+    if example is not None:
+        curl = to_curl(operation["method"], example)
+        parts.append(f"{texts.example}:\n\n```sh\n{curl}\n```")
     return "\n\n".join(part for part in parts if part)
 
 
-def _parameters(parameters: Sequence[ReferenceEntry], words: ReferenceTexts) -> str:
-    if not parameters:
-        return words.no_parameters
-    rows = [
-        (
-            f"`{one['name']}`",
-            one["in"],
-            one["type"],
-            words.yes if one["required"] else "",
-            _default(one, words),
-            limits_of(one, words),
-            one[f"meaning{words.suffix}"],
-        )
-        for one in parameters
-    ]
-    return _table(words.columns, rows)
+def limits_of(parameter: ReferenceEntry, texts: ReferenceTexts) -> str:
+    """Describe the allowed values of a parameter, for example `1 to 20`."""
+    if parameter["allowed"]:
+        return ", ".join(f"`{value}`" for value in parameter["allowed"])
+    limits = [_span(parameter["minimum"], parameter["maximum"], texts)]
+    items = _span(parameter["min_items"], parameter["max_items"], texts)
+    limits += [texts.items.format(items)] if items else []
+    limits += [texts.digits.format(parameter["pattern"])] if parameter["pattern"] else []
+    return "; ".join(limit for limit in limits if limit)
 
 
-def _default(one: ReferenceEntry, words: ReferenceTexts) -> str:
-    if one["default_from"]:
-        return words.default_from.format(one["default_from"])
-    if one["default"] in (None, [], ""):
-        return ""
-    default = one["default"]
-    return f"`{default if isinstance(default, str) else json.dumps(default)}`"
-
-
-def limits_of(one: ReferenceEntry, words: ReferenceTexts) -> str:
-    """Describe the allowed values of a parameter."""
-    if one["allowed"]:
-        return ", ".join(f"`{value}`" for value in one["allowed"])
-    found = [_span(one["minimum"], one["maximum"], words)]
-    items = _span(one["min_items"], one["max_items"], words)
-    found += [words.items.format(items)] if items else []
-    found += [words.digits.format(one["pattern"])] if one["pattern"] else []
-    return "; ".join(part for part in found if part)
-
-
-def _span(least: float | None, most: float | None, words: ReferenceTexts) -> str:
+def _span(least: float | None, most: float | None, texts: ReferenceTexts) -> str:
     if least is None and most is None:
         return ""
     if least == most:
         return f"{least:g}"
     return (
-        words.least.format(f"{least:g}")
+        texts.least.format(f"{least:g}")
         if most is None
-        else words.span.format(f"{least or 0:g}", f"{most:g}")
+        else texts.span.format(f"{least or 0:g}", f"{most:g}")
     )
-
-
-def _failures(statuses: ReferenceEntry, words: ReferenceTexts) -> str:
-    told = [
-        f"{status} {', '.join(f'`{name}`' for name in _shortened(names))}"
-        for status, names in statuses.items()
-        if names and status not in _COMMON_STATUSES
-    ]
-    return f"{words.answers}: {'; '.join(told)}{words.full_stop}" if told else ""
-
-
-def _shortened(names: Sequence[str]) -> list[str]:
-    """Abbreviate a complete list of upstream errors to `upstream_*`."""
-    if not set(names) >= _UPSTREAM:
-        return list(names)
-    return ["upstream_*", *(name for name in names if name not in _UPSTREAM)]
-
-
-def _example(one: ReferenceEntry, words: ReferenceTexts) -> str:
-    example = one["example"]
-    if example is None:
-        return ""
-    return f"{words.example}:\n\n```sh\n{to_curl(one['method'], example)}\n```"
 
 
 def to_curl(method: str, example: ReferenceEntry) -> str:
@@ -163,24 +160,11 @@ def to_curl(method: str, example: ReferenceEntry) -> str:
     return " \\\n  ".join(call)
 
 
-def _errors(errors: Sequence[ReferenceEntry], words: ReferenceTexts) -> str:
-    rows = [
-        (
-            str(one["status"]),
-            f"`{one['type']}`",
-            one[f"message{words.suffix}"],
-            one[f"hint{words.suffix}"],
-        )
-        for one in errors
-    ]
-    return _table(words.error_columns, rows)
-
-
 def _table(columns: Iterable[str], rows: Iterable[Sequence[str]]) -> str:
+    """Render a Markdown table; a cell stays one line, whatever its text."""
     head = list(columns)
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    lines = []
+    for row in (head, ["---"] * len(head), *rows):
+        cells = (text.replace("|", "\\|").replace("\n", " ") for text in row)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

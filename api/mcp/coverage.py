@@ -28,12 +28,14 @@ _COVERAGE_FIELDS = (
 
 def coverage_of(data: ReadOnlyDocument) -> Document:
     """Collect the coverage fields of a response, with the note that always applies."""
-    told = {name: data[name] for name in _COVERAGE_FIELDS if name in data}
+    coverage = {name: data[name] for name in _COVERAGE_FIELDS if name in data}
     if "filter_list" in data:
-        told["not_read"] = [
-            {"aweme_id": one["aweme_id"], "reason": one["reason"]} for one in data["filter_list"]
+        coverage["not_read"] = [
+            {"aweme_id": video["aweme_id"], "reason": video["reason"]}
+            for video in data["filter_list"]
         ]
-    return {**told, "coverage_complete": False, "note": TOOL_COVERAGE_NOTE}
+    # Also where the service says nothing about it: no list of the platform is complete.
+    return {**coverage, "coverage_complete": False, "note": TOOL_COVERAGE_NOTE}
 
 
 def shorten_result(result: ReadOnlyDocument, *, top: int) -> Document:
@@ -41,22 +43,23 @@ def shorten_result(result: ReadOnlyDocument, *, top: int) -> Document:
 
     The counts beside a list stay those of the whole list.
     """
-    kept = {name: value for name, value in result.items() if name != "aweme_list"}
-    kept["aweme_list"] = list(result.get("aweme_list", [])[:top])
+    short = {name: value for name, value in result.items() if name != "aweme_list"}
+    short["aweme_list"] = list(result.get("aweme_list", [])[:top])
     for name in ("candidates", "reference_works"):  # of a discovery
-        if name in kept:
-            kept[name] = kept[name][:top]
-    coverage = kept.get("coverage") or {}
+        if name in short:
+            short[name] = short[name][:top]
+    coverage = short.get("coverage") or {}
     if coverage.get("audit"):
         audit = {**coverage["audit"], "videos": coverage["audit"]["videos"][:top]}
-        kept["coverage"] = {**coverage, "audit": audit}
+        short["coverage"] = {**coverage, "audit": audit}
     for name in ("search_related", "variants"):
-        if kept.get(name):
-            kept[name] = {**kept[name], "aweme_list": kept[name]["aweme_list"][:top]}
-    if kept.get("account_summary"):
+        if short.get(name):
+            short[name] = {**short[name], "aweme_list": short[name]["aweme_list"][:top]}
+    # The previews repeat videos of the ranking.
+    if short.get("account_summary"):
         accounts = [
             {name: value for name, value in account.items() if name != "video_previews"}
-            for account in kept["account_summary"]["accounts"][:top]
+            for account in short["account_summary"]["accounts"][:top]
         ]
-        kept["account_summary"] = {**kept["account_summary"], "accounts": accounts}
-    return kept
+        short["account_summary"] = {**short["account_summary"], "accounts": accounts}
+    return short

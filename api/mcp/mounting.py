@@ -31,7 +31,14 @@ class InternalApp:
 
 
 def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> InternalApp:
-    """Add the route and its background task. The caller sets `.app` of the returned object."""
+    """Add the route and its background task. The caller sets `.app` of the returned object.
+
+    Args:
+        app: The service that gets the route `/mcp`.
+        token: Token that the tools send, if the service requires one.
+        may_start_jobs: Offer the tool that starts scans.
+    """
+    # The tools call the whole service with its middleware, so guard and limits hold for them, too.
     inside = InternalApp()
     transport = httpx2.ASGITransport(inside, raise_app_exceptions=False)
     client = AsyncClient(Connection(base_url=INTERNAL_BASE_URL, token=token), transport=transport)
@@ -40,11 +47,12 @@ def mount_tools(app: FastAPI, *, token: str | None, may_start_jobs: bool) -> Int
         streamable_http_path=MCP_PATH,
         json_response=True,
         stateless_http=True,
-        # the guard checks hosts and origins for every path
+        # The guard of the service checks hosts and origins for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     app.router.routes.extend(tools.routes)
 
+    # Sessions and the client live as long as the service.
     @asynccontextmanager
     async def running(_app: FastAPI) -> AsyncIterator[None]:
         async with client, server.session_manager.run():

@@ -120,8 +120,8 @@ class Tools:
 
     async def job_status(self, job_id: JobId) -> ToolResult:
         """Status, stage and counts of a scan, without its result."""
-        answer = await _await_response(self._client.job(job_id))
-        return _with_coverage({**answer.data, "result": None})
+        job = (await _await_response(self._client.job(job_id))).data
+        return _with_coverage({**job, "result": None})
 
     async def job_result(self, job_id: JobId, top: Top = 10) -> ToolResult:
         """Result of a completed scan: ranking with evidence, accounts, coverage."""
@@ -137,10 +137,13 @@ class Tools:
         sort_by: SortBy = "hot_score",
     ) -> ToolResult:
         """Start a scan of a track, or return the job of a stored result; then call job_status."""
-        answer = await _await_response(self._client.create_job(track, count=count, sort_by=sort_by))
-        return _with_coverage({**answer.data, "result": None})
+        created = self._client.create_job(track, count=count, sort_by=sort_by)
+        job = (await _await_response(created)).data
+        # A stored result may be large: `job_result` returns a part of it.
+        return _with_coverage({**job, "result": None})
 
     async def _id_of(self, user: str) -> str:
+        """Return an id unchanged; resolve `@` and a handle, a link, or text with a link in it."""
         user = user.strip()
         if "/" not in user and " " not in user and not user.startswith("@"):
             return user
@@ -157,7 +160,8 @@ def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[obje
         log_level="ERROR",
     )
     tools = Tools(client)
-    for reading in (
+    # Named one by one, so that a new method is not offered by accident.
+    for read_tool in (
         tools.profile,
         tools.posts,
         tools.metrics,
@@ -169,20 +173,20 @@ def build_server(client: AsyncClient, *, may_start_jobs: bool) -> MCPServer[obje
         tools.job_status,
         tools.job_result,
     ):
-        server.add_tool(reading, annotations=_READS)
+        server.add_tool(read_tool, annotations=_READS)
     if may_start_jobs:
         server.add_tool(tools.start_scan, annotations=_STARTS)
     return server
 
 
-async def _tool_result(asked: Awaitable[ApiResponse[Mapping[str, object]]]) -> ToolResult:
-    return _with_coverage((await _await_response(asked)).data)
+async def _tool_result(response: Awaitable[ApiResponse[Mapping[str, object]]]) -> ToolResult:
+    return _with_coverage((await _await_response(response)).data)
 
 
-async def _await_response[Data](asked: Awaitable[ApiResponse[Data]]) -> ApiResponse[Data]:
+async def _await_response[Data](response: Awaitable[ApiResponse[Data]]) -> ApiResponse[Data]:
     """Await a response; turn a service error into a tool error with its hint."""
     try:
-        return await asked
+        return await response
     except ServiceError as error:
         wait = f" Try again after {error.retry_after:g} s." if error.retry_after else ""
         raise ToolError(f"{error.type}: {error.detail}. {error.hint or ''}{wait}") from error

@@ -90,6 +90,7 @@ def parameter_names(route: object) -> frozenset[str]:
     endpoint = getattr(route, "endpoint", None)
     if endpoint is None:
         return frozenset()
+    # `Annotated[Query, ...]` hides the model one level deeper.
     hints = get_type_hints(endpoint).values()
     kinds = [kind for hint in hints for kind in (hint, *get_args(hint))]
     models = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
@@ -107,17 +108,18 @@ def build(app: FastAPI) -> Document:
     )
     document["components"]["securitySchemes"] = copy.deepcopy(SECURITY_SCHEMES)
     document["tags"] = [
-        {"name": name, "description": said, ZH: TAGS_ZH[name]} for name, said in TAGS.items()
+        {"name": name, "description": text, ZH: TAGS_ZH[name]} for name, text in TAGS.items()
     ]
+    # No response refers to the framework's own error schemas.
     for name in _FRAMEWORK_SCHEMAS:
         document["components"]["schemas"].pop(name, None)
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             name = operation_name(method.upper(), path, operation["operationId"])
-            _complete(operation, name, is_protected=path.startswith(PROTECTED))
+            operation["security"] = OPTIONAL_TOKEN if path.startswith(PROTECTED) else []
             if path.startswith(EXTENSIONS_ROOT):
                 operation["x-extension"] = True
-            _add_translations(operation, name)
+            _complete(operation, name)
     add_links(document)
     _split_descriptions(document)
     return document
@@ -125,15 +127,15 @@ def build(app: FastAPI) -> Document:
 
 def in_chinese(document: Document) -> Document:
     """Return a copy of the description with Chinese texts in place of the English ones."""
-    found = copy.deepcopy(document)
-    _translate(found)
-    return found
+    translated = copy.deepcopy(document)
+    _translate(translated)
+    return translated
 
 
 def _translate(node: object) -> None:
     if isinstance(node, list):
-        for one in node:
-            _translate(one)
+        for item in node:
+            _translate(item)
     if not isinstance(node, dict):
         return
     for place, chinese in (("description", ZH), ("summary", SUMMARY_ZH)):
@@ -144,37 +146,58 @@ def _translate(node: object) -> None:
             _translate(value)
 
 
-def _add_translations(operation: Document, name: str) -> None:
-    words = split_languages(operation["description"])
-    short = words.zh.partition("\n")[0].rstrip(".。")
-    operation["description"] = words.en
-    operation[ZH] = DESCRIPTIONS_ZH.get(name, words.zh)
-    operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, short)
-    for response in operation["responses"].values():
-        named = [kind for kind in ERROR_SPECS if f"`{kind}`" in response["description"]]
-        if named:
-            told = [
-                f"`{kind}`: {ERROR_SPECS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in named
-            ]
-            response[ZH] = "\n\n".join(told)
-            _add_error_example(response, named[0])
+def _complete(operation: Document, name: str) -> None:
+    """Remove what the framework assumes; add examples and Chinese texts to an operation."""
+    responses = operation["responses"]
+    # The framework lists its own validation error, which this service never returns, and a success
+    # without content for operations that never succeed.
+    if _FRAMEWORK_SCHEMAS[0] in str(responses.get(_INVALID)):
+        del responses[_INVALID]
+    if responses.get(_SUCCESS, {}).get("content") == _ANYTHING:
+        del responses[_SUCCESS]
+
+    # Examples: of parameters and body, then of successful responses.
+    examples = EXAMPLES.get(name, {})
+    for parameter in operation.get("parameters", []):
+        if parameter["name"] in examples:
+            parameter["example"] = examples[parameter["name"]]
+    if "body" in examples:
+        operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
+    for status, file in RESPONSE_EXAMPLES.get(name, {}).items():
+        responses[str(status)]["content"]["application/json"]["example"] = read_example(file)
+
+    # The docstring of the handler holds both languages; longer Chinese texts are in the tables.
+    text = split_languages(operation["description"])
+    operation["description"] = text.en
+    operation[ZH] = DESCRIPTIONS_ZH.get(name, text.zh)
+    first_line = text.zh.partition("\n")[0].rstrip(".。")
+    operation[SUMMARY_ZH] = SUMMARIES_ZH.get(name, first_line)
+
+    # One status stands for several error types: translate all, and show the first as an example.
+    for response in responses.values():
+        kinds = [kind for kind in ERROR_SPECS if f"`{kind}`" in response["description"]]
+        if kinds:
+            response[ZH] = "\n\n".join(
+                f"`{kind}`: {ERROR_SPECS[kind].message_zh}. {HINTS_ZH[kind]}." for kind in kinds
+            )
+            response["content"]["application/json"]["example"] = _error_example(kinds[0])
 
 
-def _add_error_example(response: Document, kind: str) -> None:
-    """Add an example response of this error type; the real `detail` varies."""
-    answer = ERROR_SPECS[kind]
+def _error_example(kind: str) -> Document:
+    """Return an example response of this error type; the real `detail` varies."""
+    spec = ERROR_SPECS[kind]
     error = {
         "type": kind,
-        "detail": answer.message,
-        "hint": answer.hint,
+        "detail": spec.message,
+        "hint": spec.hint,
         "retry_after": None,
         "upstream": None,
     }
-    response["content"]["application/json"]["example"] = {
+    return {
         **_EXAMPLE_ENVELOPE,
-        "code": answer.status,
-        "message": answer.message,
-        "message_zh": answer.message_zh,
+        "code": spec.status,
+        "message": spec.message,
+        "message_zh": spec.message_zh,
         "data": {"error": error},
     }
 
@@ -182,36 +205,16 @@ def _add_error_example(response: Document, kind: str) -> None:
 def _split_descriptions(node: object) -> None:
     """Split bilingual descriptions into English and Chinese. Examples are left as they are."""
     if isinstance(node, list):
-        for one in node:
-            _split_descriptions(one)
+        for item in node:
+            _split_descriptions(item)
     if not isinstance(node, dict):
         return
-    said = node.get("description")
-    if isinstance(said, str):
-        words = split_languages(said)
-        chinese = words.zh or PHRASES_ZH.get(said)
-        node.update({"description": words.en, ZH: chinese} if chinese and ZH not in node else {})
+    description = node.get("description")
+    if isinstance(description, str) and ZH not in node:
+        text = split_languages(description)
+        chinese = text.zh or PHRASES_ZH.get(description)
+        if chinese:
+            node.update({"description": text.en, ZH: chinese})
     for key, value in node.items():
         if key not in _EXAMPLE_KEYS:
             _split_descriptions(value)
-
-
-def _complete(operation: Document, name: str, *, is_protected: bool) -> None:
-    if _FRAMEWORK_SCHEMAS[0] in str(operation["responses"].get(_INVALID)):
-        del operation["responses"][
-            _INVALID
-        ]  # the framework's default error, which is never returned
-    if operation["responses"].get(_SUCCESS, {}).get("content") == _ANYTHING:
-        del operation["responses"][
-            _SUCCESS
-        ]  # added by the framework to operations that never succeed
-    operation["security"] = OPTIONAL_TOKEN if is_protected else []
-    examples = EXAMPLES.get(name, {})
-    for parameter in operation.get("parameters", []):
-        if parameter["name"] in examples:
-            parameter["example"] = examples[parameter["name"]]
-    if "body" in examples:
-        operation["requestBody"]["content"]["application/json"]["example"] = examples["body"]
-    for status, shown in RESPONSE_EXAMPLES.get(name, {}).items():
-        content = operation["responses"][str(status)]["content"]["application/json"]
-        content["example"] = read_example(shown)

@@ -3,7 +3,7 @@
 For client generators and for tests that follow links.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from api.openapi.reference import operation_name
@@ -59,16 +59,14 @@ LINKS = (
 
 def add_links(document: Document) -> None:
     """Add the links to the responses in an API description."""
-    operations = dict(_operations(document))
+    operations: dict[str, Document] = {}
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            name = operation_name(method.upper(), path, operation["operationId"])
+            operations[name] = operation
     for link in LINKS:
         response = operations[link.source]["responses"][str(link.status)]
         response.setdefault("links", {})[link.target] = {
             "operationId": operations[link.target]["operationId"],
             "parameters": dict(link.parameters),
         }
-
-
-def _operations(document: Document) -> Iterator[tuple[str, Document]]:
-    for path, methods in document["paths"].items():
-        for method, described in methods.items():
-            yield operation_name(method.upper(), path, described["operationId"]), described

@@ -37,11 +37,11 @@ class InterfaceOperation:
 
 
 INTERFACE = tuple(
-    InterfaceOperation(str(one.number), one.id, one.method, one.path)
-    for one in sorted(OPERATIONS, key=lambda one: one.number or 0)
-    if one.number is not None
+    InterfaceOperation(str(operation.number), operation.id, operation.method, operation.path)
+    for operation in sorted(OPERATIONS, key=lambda operation: operation.number or 0)
+    if operation.number is not None
 )
-_BY_ADDRESS = {(one.method, one.path): one for one in INTERFACE}
+_BY_ADDRESS = {(operation.method, operation.path): operation for operation in INTERFACE}
 
 
 def build_reference(document: OpenApiDocument) -> OpenApiDocument:
@@ -53,12 +53,14 @@ def build_reference(document: OpenApiDocument) -> OpenApiDocument:
     Returns:
         `operations`: those of the interface by number, then the extensions; `errors`.
     """
-    found = [
+    operations = [
         _operation(document, path, method.upper(), described)
         for path, methods in document["paths"].items()
         for method, described in methods.items()
     ]
-    return {"operations": sorted(found, key=_sort_key), "errors": build_errors()}
+    # Operations without a number are extensions; they keep the order of the description.
+    operations.sort(key=lambda operation: int(operation["number"] or len(INTERFACE) + 1))
+    return {"operations": operations, "errors": build_errors()}
 
 
 def build_errors() -> list[OpenApiDocument]:
@@ -66,13 +68,13 @@ def build_errors() -> list[OpenApiDocument]:
     return [
         {
             "type": name,
-            "status": answer.status,
-            "message": answer.message,
-            "message_zh": answer.message_zh,
-            "hint": answer.hint,
+            "status": spec.status,
+            "message": spec.message,
+            "message_zh": spec.message_zh,
+            "hint": spec.hint,
             "hint_zh": HINTS_ZH[name],
         }
-        for name, answer in ERROR_SPECS.items()
+        for name, spec in ERROR_SPECS.items()
     ]
 
 
@@ -89,16 +91,11 @@ def operation_name(method: str, path: str, operation_id: str) -> str:
     return operation_id.removesuffix(f"{tail}_{method.lower()}")
 
 
-def _sort_key(operation: OpenApiDocument) -> tuple[int, int]:
-    number = operation["number"]
-    return (0, int(number)) if number else (1, 0)
-
-
 def _operation(
     document: OpenApiDocument, path: str, method: str, described: OpenApiDocument
 ) -> OpenApiDocument:
     listed = _BY_ADDRESS.get((method, path))
-    parameters = [*_request_parameters(described), *_body_parameters(document, described)]
+    parameters = list(_parameters(document, described))
     return {
         "id": operation_name(method, path, described["operationId"]),
         "number": listed.number if listed else None,
@@ -112,73 +109,72 @@ def _operation(
         "description": described["description"],
         "description_zh": described.get(ZH, ""),
         "parameters": parameters,
-        "statuses": {status: _types(one) for status, one in described["responses"].items()},
+        # The description of a response names the error types that have its status.
+        "statuses": {
+            status: [name for name in ERROR_SPECS if f"`{name}`" in response["description"]]
+            for status, response in described["responses"].items()
+        },
         "example": _example(path, described, parameters),
     }
 
 
-def _types(response: OpenApiDocument) -> list[str]:
-    return [name for name in ERROR_SPECS if f"`{name}`" in response["description"]]
-
-
-def _request_parameters(described: OpenApiDocument) -> Iterator[OpenApiDocument]:
-    for given in described.get("parameters", []):
-        if given["in"] in _LOCATIONS:
+def _parameters(document: OpenApiDocument, described: OpenApiDocument) -> Iterator[OpenApiDocument]:
+    """Yield the parameters of a request, then the fields of its body."""
+    for parameter in described.get("parameters", []):
+        if parameter["in"] in _LOCATIONS:
+            field = {**parameter["schema"], **parameter}
             yield _parameter(
-                given["name"], given["in"], {**given["schema"], **given}, given.get("required")
+                parameter["name"], parameter["in"], field, is_required=parameter.get("required")
             )
-
-
-def _body_parameters(
-    document: OpenApiDocument, described: OpenApiDocument
-) -> Iterator[OpenApiDocument]:
     body = described.get("requestBody")
     if body is None:
         return
-    schema = _resolved(document, body["content"]["application/json"]["schema"])
+    schema = _resolve(document, body["content"]["application/json"]["schema"])
     if schema.get("type") != "object":
-        yield _parameter("body", "body", {**schema, **_descriptions(schema, body)}, needed=True)
+        # A body without fields, such as an array of ids, is one parameter; its own description is
+        # more precise than that of its type.
+        texts = {key: body[key] for key in ("description", ZH) if key in body}
+        yield _parameter("body", "body", {**schema, **texts}, is_required=True)
         return
+    required = schema.get("required", [])
     for name, field in schema["properties"].items():
-        yield _parameter(
-            name, "body", _resolved(document, field), name in schema.get("required", [])
-        )
+        yield _parameter(name, "body", _resolve(document, field), is_required=name in required)
 
 
-def _descriptions(schema: OpenApiDocument, body: OpenApiDocument) -> OpenApiDocument:
-    return {key: said[key] for said in (schema, body) for key in ("description", ZH) if key in said}
-
-
-def _resolved(document: OpenApiDocument, schema: OpenApiDocument) -> OpenApiDocument:
+def _resolve(document: OpenApiDocument, schema: OpenApiDocument) -> OpenApiDocument:
+    """Return the schema that a reference names, with what stands beside the reference."""
     if "$ref" not in schema:
         return schema
     name = schema["$ref"].rpartition("/")[2]
-    found: OpenApiDocument = document["components"]["schemas"][name]
-    return {**found, **{key: value for key, value in schema.items() if key != "$ref"}}
+    target: OpenApiDocument = document["components"]["schemas"][name]
+    return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
 
 
-def _parameter(name: str, place: str, field: OpenApiDocument, needed: object) -> OpenApiDocument:
-    words = split_languages(field.get("description"))
+def _parameter(
+    name: str, location: str, field: OpenApiDocument, *, is_required: object
+) -> OpenApiDocument:
+    meaning = split_languages(field.get("description"))
+    # A field that may be null lists its types; with several of them no limit holds for all.
     kinds = [kind for kind in field.get("anyOf", [field]) if kind.get("type") != "null"]
     limits = kinds[0] if len(kinds) == 1 else {}
     maximum = _number(limits, "maximum")
     return {
         "name": name,
-        "in": place,
+        "in": location,
         "type": " or ".join(_kind(kind) for kind in kinds),
-        "required": bool(needed),
+        "required": bool(is_required),
         "default": field.get("default"),
         "default_from": field.get(DEFAULT_FROM),
         "minimum": _number(limits, "minimum"),
-        # what the description has where the interface has no maximum
+        # The description has this maximum where the interface has none.
         "maximum": None if maximum == MAX_SAFE_INTEGER else maximum,
         "min_items": limits.get("minItems"),
         "max_items": limits.get("maxItems"),
         "pattern": limits.get("pattern") or limits.get("items", {}).get("pattern"),
         "format": limits.get("format"),
         "allowed": limits.get("enum"),
-        "meaning": words.en.rstrip("."),
-        "meaning_zh": (field.get(ZH) or words.zh).rstrip(".。"),
+        "meaning": meaning.en.rstrip("."),
+        "meaning_zh": (field.get(ZH) or meaning.zh).rstrip(".。"),
     }
 
 
@@ -197,28 +193,30 @@ def _kind(schema: ReadOnlyDocument) -> str:
 def _example(
     path: str, described: OpenApiDocument, parameters: list[OpenApiDocument]
 ) -> OpenApiDocument | None:
-    """Return a complete example request: path and query filled in, and the body."""
-    shown = {
-        one["name"]: one["example"] for one in described.get("parameters", []) if "example" in one
+    """Return a complete example request: path and query filled in, and the body.
+
+    None if the description lacks an example of the body or of a required parameter.
+    """
+    values = {
+        parameter["name"]: parameter["example"]
+        for parameter in described.get("parameters", [])
+        if "example" in parameter
     }
     body = described.get("requestBody", {}).get("content", {}).get("application/json", {})
     if "requestBody" in described and "example" not in body:
         return None
-    needed = [one for one in parameters if one["required"] and one["in"] != "body"]
-    if any(one["name"] not in shown for one in needed):
+    locations = {parameter["name"]: parameter["in"] for parameter in parameters}
+    required = {parameter["name"] for parameter in parameters if parameter["required"]}
+    if any(locations[name] != "body" for name in required - values.keys()):
         return None
-    places = {one["name"]: one["in"] for one in parameters}
-    query = {name: value for name, value in shown.items() if places[name] == "query"}
-    for name, value in shown.items():
+    query = {name: value for name, value in values.items() if locations[name] == "query"}
+    for name, value in values.items():
         path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
     url = f"{path}?{urlencode(query)}" if query else path
-    return {"url": url, "body": body.get("example"), "file": _file(path, described)}
 
-
-def _file(path: str, described: OpenApiDocument) -> str | None:
-    """Return the file name to save a binary response under, None for text."""
+    # A binary response is saved to a file: `picture.svg` names itself, an excerpt needs a suffix.
     kind = next(iter(described["responses"].get(_SUCCESS, {}).get("content", {})), "")
-    if not kind.startswith(_BINARY):
-        return None
-    name = path.rpartition("/")[2]
-    return name if "." in name else f"{name}{guess_extension(kind)}"
+    file = path.rpartition("/")[2] if kind.startswith(_BINARY) else None
+    if file is not None and "." not in file:
+        file = f"{file}{guess_extension(kind)}"
+    return {"url": url, "body": body.get("example"), "file": file}

@@ -62,18 +62,21 @@ class ErrorData(ClosedDocument):
 def to_document[Kind](kind: type[Kind], record: object, /, **others: object) -> Kind:
     """Build a document of this type from the fields of a record or a row that have its names.
 
+    `to_document(ComparedVideo, row)` reads the columns that `ComparedVideo` declares from `row`.
+
     Args:
         kind: A `TypedDict`.
         record: A dataclass, or a mapping by name. Times become text, tuples lists.
         others: Values of fields that the record lacks, or has in another form.
     """
     read = record.__getitem__ if isinstance(record, Mapping) else partial(getattr, record)
-    shown = {}
+    document = {}
     for name in kind.__annotations__:
         value = others[name] if name in others else read(name)
+        # By exact type: a `datetime` is also a `date`, and a named tuple stays what it is.
         encode = _PLAIN.get(type(value))
-        shown[name] = value if encode is None else encode(value)
-    return cast("Kind", shown)
+        document[name] = value if encode is None else encode(value)
+    return cast("Kind", document)
 
 
 _PLAIN: Mapping[type, Callable[..., object]] = {

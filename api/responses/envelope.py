@@ -20,7 +20,8 @@ from warehouse.records.errors import SametrackError
 
 DOCS_PATH = "/docs"
 _VALIDATOR_HEADERS = (b"etag", b"cache-control")
-_VARY = "Accept-Encoding"  # compression adds it to answers with a body alone
+# Compression adds this only to responses with a body; one without a body names it too.
+_VARY = "Accept-Encoding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +46,8 @@ class CachedResponse:
 class RequestInfo:
     """What an envelope says about its request. `params` is filled once they are validated.
 
-    `wish` and `shown` tell the response cache about the response. `route` is the path template, set
-    where the scope has none.
+    `cache_policy` and `cacheable` describe the response to the response cache. `route` is the path
+    template, set where the scope has none.
     """
 
     request_id: str
@@ -54,8 +55,8 @@ class RequestInfo:
     time_zone: ZoneInfo
     path: str
     params: dict[str, object] = field(default_factory=dict)
-    wish: CachePolicy | None = None
-    shown: "tuple[EncodedData, Mapping[str, str]] | None" = None
+    cache_policy: CachePolicy | None = None
+    cacheable: "tuple[EncodedData, Mapping[str, str]] | None" = None
     route: str = ""
 
 
@@ -71,8 +72,8 @@ class JsonResponse(Response):
 
 def request_info(scope: Scope) -> RequestInfo:
     """Return the `RequestInfo` that the outermost middleware created for this request."""
-    found: RequestInfo = scope["state"]["call"]
-    return found
+    info: RequestInfo = scope["state"]["call"]
+    return info
 
 
 def record_parameters(scope: Scope, params: Mapping[str, object]) -> None:
@@ -107,27 +108,29 @@ def conditional_response(
     scope: Scope, data: object, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Wrap the `data` of a read with an ETag; answer 304 if the client already has it."""
-    rendered = data if isinstance(data, EncodedData) else encode_data(data)
-    tag = f'W/"{rendered.tag}"'
-    more = {**(headers or {}), "ETag": tag, "Cache-Control": "private, no-cache"}
-    request_info(scope).shown = rendered, more
+    encoded = data if isinstance(data, EncodedData) else encode_data(data)
+    # A weak tag: it identifies `data` alone, while request id and time differ in each envelope.
+    tag = f'W/"{encoded.tag}"'
+    all_headers = {**(headers or {}), "ETag": tag, "Cache-Control": "private, no-cache"}
+    request_info(scope).cacheable = encoded, all_headers
     if tag in _client_etags(scope):
-        return Response(status_code=NOT_MODIFIED, headers={**more, "Vary": _VARY})
-    return success_response(scope, orjson.Fragment(rendered.body), headers=more)
+        return Response(status_code=NOT_MODIFIED, headers={**all_headers, "Vary": _VARY})
+    return success_response(scope, orjson.Fragment(encoded.body), headers=all_headers)
 
 
 def to_cached_response(scope: Scope) -> CachedResponse | None:
     """Return the response of `conditional_response` in cacheable form, or None if
     `conditional_response` was not called.
     """
-    shown = request_info(scope).shown
-    if shown is None:
+    cacheable = request_info(scope).cacheable
+    if cacheable is None:
         return None
-    rendered, headers = shown
-    lasting = orjson.dumps(_stable_fields(scope, orjson.Fragment(rendered.body)))
-    named = {"Content-Type": JsonResponse.media_type, **headers}
-    raw = tuple((name.lower().encode(), value.encode()) for name, value in named.items())
-    return CachedResponse(lasting[1:], headers["ETag"], raw, route_of(scope))
+    encoded, headers = cacheable
+    document = orjson.dumps(_stable_fields(scope, orjson.Fragment(encoded.body)))
+    all_headers = {"Content-Type": JsonResponse.media_type, **headers}
+    raw = tuple((name.lower().encode(), value.encode()) for name, value in all_headers.items())
+    # Without its first brace, which stands in front of the fields of each request.
+    return CachedResponse(document[1:], headers["ETag"], raw, route_of(scope))
 
 
 def route_of(scope: Scope) -> str:
@@ -135,18 +138,19 @@ def route_of(scope: Scope) -> str:
     return request_info(scope).route or str(getattr(scope.get("route"), "path", ""))
 
 
-async def send_cached_response(scope: Scope, told: CachedResponse, send: Send) -> None:
+async def send_cached_response(scope: Scope, cached: CachedResponse, send: Send) -> None:
     """Send a cached response with the request's own id and time, or 304 if the client has it."""
     call = request_info(scope)
-    call.route = told.route
-    if told.tag in _client_etags(scope):
+    call.route = cached.route
+    if cached.tag in _client_etags(scope):
         status, body = NOT_MODIFIED, b""
-        headers = [header for header in told.headers if header[0] in _VALIDATOR_HEADERS]
+        headers = [header for header in cached.headers if header[0] in _VALIDATOR_HEADERS]
         headers.append((b"vary", _VARY.encode()))
     else:
+        # Joined as bytes: a cached response is not encoded again.
         middle = _time_bytes(int(call.moment.timestamp()), call.time_zone)
-        body = b"".join((_HEAD, call.request_id.encode(), middle, told.tail))
-        status, headers = OK, [(b"content-length", b"%d" % len(body)), *told.headers]
+        body = b"".join((_HEAD, call.request_id.encode(), middle, cached.tail))
+        status, headers = OK, [(b"content-length", b"%d" % len(body)), *cached.headers]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -156,16 +160,15 @@ def error_response(
 ) -> Response:
     """Build the error response: status, message in both languages, hint."""
     document = with_hint(error.to_document())
-    answer = error_spec(error.type)
-    content = _envelope(
-        scope, answer.status, answer.message, answer.message_zh, {"error": document}
-    )
-    more = dict(headers or {})
+    spec = error_spec(error.type)
+    content = _envelope(scope, spec.status, spec.message, spec.message_zh, {"error": document})
+    all_headers = dict(headers or {})
     if error.retry_after is not None:
-        more["Retry-After"] = str(math.ceil(error.retry_after))
+        # The header has whole seconds; rounded down, a client would come too early.
+        all_headers["Retry-After"] = str(math.ceil(error.retry_after))
     if error.type == "unauthorized":
-        more["WWW-Authenticate"] = "Bearer"
-    return JsonResponse(content, status_code=answer.status, headers=more)
+        all_headers["WWW-Authenticate"] = "Bearer"
+    return JsonResponse(content, status_code=spec.status, headers=all_headers)
 
 
 def _envelope(
@@ -183,10 +186,14 @@ def _envelope(
 
 
 def _stable_fields(scope: Scope, data: object) -> dict[str, object]:
+    """Return the fields that are the same for every request to this path and query."""
     call = request_info(scope)
+    # The reference page has an anchor for each operation that the description lists.
+    route = scope.get("route")
+    unique_id, tags = getattr(route, "unique_id", None), getattr(route, "tags", None)
     return {
         "time_zone": call.time_zone.key,
-        "docs": _docs(scope),
+        "docs": f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH,
         "router": call.path,
         "params": call.params,
         "data": data,
@@ -207,13 +214,6 @@ def _time_bytes(second: int, time_zone: ZoneInfo) -> bytes:
     message, message_zh = SUCCESS[OK]
     document = {"message": message, "message_zh": message_zh, **_time_fields(second, time_zone)}
     return b'",' + orjson.dumps(document)[1:-1] + b","
-
-
-def _docs(scope: Scope) -> str:
-    """Return the address of the operation on the reference page, or of the page itself."""
-    route = scope.get("route")
-    unique_id, tags = getattr(route, "unique_id", None), getattr(route, "tags", None)
-    return f"{DOCS_PATH}#/{tags[0]}/{unique_id}" if unique_id and tags else DOCS_PATH
 
 
 def _client_etags(scope: Scope) -> Collection[str]:

@@ -23,7 +23,7 @@ NOT_READY = 503
 
 @dataclass(frozen=True, slots=True)
 class ErrorSpec:
-    """Status, messages and default hint for one error `type`."""
+    """Status, message in both languages, and default hint of one error `type`."""
 
     status: int
     message: str
@@ -116,7 +116,7 @@ class LocalRateLimitError(SametrackError):
 
 
 class QueryLimitError(SametrackError):
-    """A statement needs more time, memory or space for its answer than it may have."""
+    """A statement exceeds its limit of time, memory or size of the result."""
 
     type = "query_limit_exceeded"
 
@@ -218,9 +218,7 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "请求传输超时",
         "Send the whole body at once; REQUEST_TIMEOUT_S is the limit",
     ),
-    "body_too_large": ErrorSpec(
-        413, "The body is too large", "请求体过大", "Send at most 64 kB"
-    ),
+    "body_too_large": ErrorSpec(413, "The body is too large", "请求体过大", "Send at most 64 kB"),
     "unsupported_media_type": ErrorSpec(
         415, "The body must be JSON", "请求体必须为 JSON", "Send Content-Type: application/json"
     ),
@@ -353,13 +351,14 @@ ERROR_SPECS: dict[str, ErrorSpec] = {
         "今日请求预算已用完",
         "Wait until midnight UTC or raise DAILY_REQUEST_BUDGET",
     ),
-}  # fmt: skip
+}
 
 SUCCESS: dict[int, tuple[str, str]] = {
     OK: ("Request successful", "请求成功"),
     ACCEPTED: ("Job accepted; poll data.poll_url", "任务已受理，请轮询 data.poll_url"),
 }
 
+# The framework itself raises these, before or instead of an operation.
 _STATUS_ERRORS: dict[int, tuple[type[SametrackError], str]] = {
     400: (MalformedJsonError, "The request body could not be read"),
     404: (NotFoundError, "No operation has this path"),
@@ -387,5 +386,6 @@ def with_hint(error: Mapping[str, object]) -> ErrorDocument:
     Args:
         error: `SametrackError.to_document()`, of this request or stored with a job.
     """
+    # The hint is looked up now and not when the job failed: a release may have improved it.
     document = {**error, "hint": error.get("hint") or error_spec(error.get("type")).hint}
     return cast("ErrorDocument", document)

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[.。!?])\s+|\s*\n\n\s*")
-_HAN_BREAK = re.compile(
-    r"(?<=[\u3400-\u9fff])\s*\n\s*(?=[\u3400-\u9fff])"
-)  # Chinese has no space at a line break
+_HAN_BREAK = re.compile(r"(?<=[\u3400-\u9fff])\s*\n\s*(?=[\u3400-\u9fff])")
 _BREAK = re.compile(r"\s*\n\s*")
 
 
@@ -24,11 +22,19 @@ class BilingualText:
 
 
 def split_languages(text: str | None) -> BilingualText:
-    """Split a text: sentences with a Chinese character are Chinese. Paragraphs are kept."""
-    paragraphs = [_sentences(one) for one in (text or "").split("\n\n")]
-    english = [" ".join(one for one in said if not is_chinese(one)) for said in paragraphs]
-    chinese = [" ".join(one for one in said if is_chinese(one)) for said in paragraphs]
-    return BilingualText(_joined(english), _joined(chinese))
+    """Split a text: sentences with a Chinese character are Chinese. Paragraphs are kept.
+
+    `"Free text. 备注"` becomes `BilingualText("Free text.", "备注")`.
+    """
+    english: list[str] = []
+    chinese: list[str] = []
+    for paragraph in (text or "").split("\n\n"):
+        # The line breaks are those of the source file. Chinese has no space in their place.
+        line = _BREAK.sub(" ", _HAN_BREAK.sub("", paragraph.strip()))
+        sentences = [sentence for sentence in _SENTENCE_END.split(line) if sentence]
+        english.append(" ".join(text for text in sentences if not is_chinese(text)))
+        chinese.append(" ".join(text for text in sentences if is_chinese(text)))
+    return BilingualText(_join(english), _join(chinese))
 
 
 def is_chinese(text: str) -> bool:
@@ -36,10 +42,6 @@ def is_chinese(text: str) -> bool:
     return _HAN.search(text) is not None
 
 
-def _sentences(paragraph: str) -> list[str]:
-    whole = _BREAK.sub(" ", _HAN_BREAK.sub("", paragraph.strip()))
-    return [one for one in _SENTENCE_END.split(whole) if one]
-
-
-def _joined(paragraphs: list[str]) -> str:
-    return "\n\n".join(one.replace("。 ", "。") for one in paragraphs if one)
+def _join(paragraphs: list[str]) -> str:
+    # A Chinese full stop has its own width, so no space follows it.
+    return "\n\n".join(text.replace("。 ", "。") for text in paragraphs if text)

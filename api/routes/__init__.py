@@ -48,11 +48,11 @@ def allowed_methods(path: str) -> str | None:
 
     Methods of one path may belong to several routes, of which the framework names only the first.
     """
-    found = {
+    methods = {
         method
         for router in ROUTERS
         for route in router.routes
         if isinstance(route, Route) and route.path_regex.fullmatch(path)
         for method in route.methods or ()
     }
-    return ", ".join(sorted(found)) or None
+    return ", ".join(sorted(methods)) or None

@@ -38,9 +38,9 @@ async def history(
     """
     record_parameters(request.scope, query.model_dump())
     span = query.to_span()  # before the chart is used, which may not be there
-    found = await chart.read(span, deadline=deadline)
-    if found.retry_after is not None:
-        headers = {"Retry-After": str(math.ceil(found.retry_after))}
-        return conditional_response(request.scope, found.document, headers=headers)
-    cache_response(request.scope, entities=[("chart_issues", "all")], until=found.until)
-    return conditional_response(request.scope, found.document)
+    result = await chart.read(span, deadline=deadline)
+    if result.retry_after is not None:
+        headers = {"Retry-After": str(math.ceil(result.retry_after))}
+        return conditional_response(request.scope, result.document, headers=headers)
+    cache_response(request.scope, entities=[("chart_issues", "all")], until=result.until)
+    return conditional_response(request.scope, result.document)

@@ -84,9 +84,9 @@ def _part(name: str) -> Callable[[Request], Awaitable[object]]:
     """Return a dependency on one of the services."""
 
     async def find(request: Request) -> object:
-        found: object = getattr(request.app.state.services, name)
-        if found is not None:
-            return found
+        service: object = getattr(request.app.state.services, name)
+        if service is not None:
+            return service
         detail = "No platform profile is chosen, so nothing is contacted or stored"
         if "job_id" in request.path_params:
             return NotChosen(JobNotFoundError(f"No job has this id. {detail}"))

@@ -102,8 +102,10 @@ async def music_collection_job(
 ) -> Response:
     """Return the progress of a job and, once completed, its result. 查询任务进度与结果."""
     record_parameters(request.scope, {"job_id": job_id})
-    shown = await answers.now(scan_service, job_id)
-    return conditional_response(request.scope, shown.data, headers=waiting_headers(shown.job))
+    job_response = await answers.now(scan_service, job_id)
+    return conditional_response(
+        request.scope, job_response.data, headers=waiting_headers(job_response.job)
+    )
 
 
 @extensions.read(
@@ -204,8 +206,9 @@ async def sametrack_job_events(
     connection open. Answers 204 if `Last-Event-ID` is already the final state.
     """
     record_parameters(request.scope, {"job_id": job_id})
-    shown = await run_sync(answers.of, scan_service, job_id)
-    if shown.is_final and shown.data.tag == known:
+    first = await run_sync(answers.of, scan_service, job_id)
+    if first.is_final and first.data.tag == known:
         return Response(status_code=NO_CONTENT)
-    watch = feed.follow(job_id, first=shown, look=partial(answers.of, scan_service))
-    return JobEvents(feed, watch, known=known)
+    read_job = partial(answers.of, scan_service)
+    subscription = feed.subscribe(job_id, first=first, read_job=read_job)
+    return JobEvents(feed, subscription, last_tag=known)

@@ -36,9 +36,14 @@ operations = OperationRoutes("Music")
 
 _APP = "/api/v1/vidplat/app/v3"
 _ERRORS = (
-    *PARAMETER_ERRORS, "invalid_music_input", *PLATFORM_ERRORS, "worker_unavailable",
-    *UPSTREAM_ERRORS, *DEVICE_ERRORS, "audio_unavailable",
-)  # fmt: skip
+    *PARAMETER_ERRORS,
+    "invalid_music_input",
+    *PLATFORM_ERRORS,
+    "worker_unavailable",
+    *UPSTREAM_ERRORS,
+    *DEVICE_ERRORS,
+    "audio_unavailable",
+)
 STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After")
 
 
@@ -121,6 +126,6 @@ async def discover_music_related_videos(
     """
     parameters = query.to_parameters()
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
-    asked = partial(scan_service.discover, query.music_input, parameters, origin="api")
-    scan = await wait_for_job(scan_service, await run_sync(asked), max_wait_s=max_wait_s)
+    submit = partial(scan_service.discover, query.music_input, parameters, origin="api")
+    scan = await wait_for_job(scan_service, await run_sync(submit), max_wait_s=max_wait_s)
     return to_discovery(scan)

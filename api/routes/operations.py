@@ -70,10 +70,10 @@ class OperationRoutes:
         """
 
         def register(handler: H) -> H:
-            found = success(model or _data_type(handler), answer, "ETag", *headers)
+            answered = success(model or _data_type(handler), answer, "ETag", *headers)
             parts = [unchanged(*headers), error_responses(*errors)]
             first, last = reversed(parts) if self._lists_unchanged_last else parts
-            responses: ResponseSpecs = {OK: found, **first, **last}
+            responses: ResponseSpecs = {OK: answered, **first, **last}
             declare = self.respond(
                 "GET", path, summary, responses, wrap=conditional_response, checks=checks
             )
@@ -97,9 +97,9 @@ class OperationRoutes:
         """
 
         def register(handler: H) -> H:
-            found = success(model or _data_type(handler), answer)
+            answered = success(model or _data_type(handler), answer)
             of_body = BODY_ERRORS if _takes(handler, params.Body) else ()
-            responses: ResponseSpecs = {OK: found, **error_responses(*errors, *of_body)}
+            responses: ResponseSpecs = {OK: answered, **error_responses(*errors, *of_body)}
             return self.respond(method, path, summary, responses)(handler)
 
         return register
@@ -162,35 +162,35 @@ def _endpoint(handler: _Handler, wrap: _Wrap) -> Callable[..., Awaitable[Respons
         if not takes_request:
             record_parameters(request.scope, _effective({name: values[name] for name in sent}))
         run = functools.partial(handler, **values)
-        found = run() if is_coroutine else await run_sync(run)
-        found = await found if isinstance(found, Awaitable) else found
-        return found if isinstance(found, Response) else _wrapped(request.scope, found, wrap)
+        result = run() if is_coroutine else await run_sync(run)
+        result = await result if isinstance(result, Awaitable) else result
+        return result if isinstance(result, Response) else _wrapped(request.scope, result, wrap)
 
     endpoint.__signature__ = signature  # type: ignore[attr-defined]  # read by inspect
     return endpoint
 
 
-def _wrapped(scope: Scope, found: object, wrap: _Wrap) -> Response:
-    if not isinstance(found, ReadResult):
-        return wrap(scope, found)
-    if found.is_cacheable:
-        cache_response(scope, entities=found.entities, until=found.until)
-    return wrap(scope, found.document)
+def _wrapped(scope: Scope, result: object, wrap: _Wrap) -> Response:
+    if not isinstance(result, ReadResult):
+        return wrap(scope, result)
+    if result.is_cacheable:
+        cache_response(scope, entities=result.entities, until=result.until)
+    return wrap(scope, result.document)
 
 
-def _effective(given: dict[str, object]) -> dict[str, object]:
-    shown: dict[str, object] = {}
-    for name, value in given.items():
-        shown |= value.model_dump() if isinstance(value, BaseModel) else {name: value}
-    return shown
+def _effective(values: dict[str, object]) -> dict[str, object]:
+    effective: dict[str, object] = {}
+    for name, value in values.items():
+        effective |= value.model_dump() if isinstance(value, BaseModel) else {name: value}
+    return effective
 
 
 def _sent(signature: inspect.Signature) -> dict[str, object]:
     """Return what the request carries for a handler, by the name of its parameter."""
     return {
         name: kind
-        for name, one in signature.parameters.items()
-        for kind in getattr(one.annotation, "__metadata__", ())
+        for name, parameter in signature.parameters.items()
+        for kind in getattr(parameter.annotation, "__metadata__", ())
         if isinstance(kind, _SENT)
     }
 
@@ -198,7 +198,9 @@ def _sent(signature: inspect.Signature) -> dict[str, object]:
 def _signature(handler: _Handler) -> inspect.Signature:
     """Return the signature for the framework, in which models say what they are models of."""
     signature = inspect.signature(handler)
-    own = [_declared(one) for name, one in signature.parameters.items() if name != _REQUEST]
+    own = [
+        _declared(parameter) for name, parameter in signature.parameters.items() if name != _REQUEST
+    ]
     added = inspect.Parameter(_REQUEST, inspect.Parameter.KEYWORD_ONLY, annotation=Request)
     return signature.replace(parameters=[added, *own])
 
@@ -211,7 +213,7 @@ def _declared(parameter: inspect.Parameter) -> inspect.Parameter:
 
 
 def _takes(handler: _Handler, kind: type) -> bool:
-    return any(isinstance(one, kind) for one in _sent(_signature(handler)).values())
+    return any(isinstance(sent, kind) for sent in _sent(_signature(handler)).values())
 
 
 def _data_type(handler: _Handler) -> type:

@@ -13,10 +13,14 @@ from api.routes.operations import OperationRoutes
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.schemas.responses import DEVICE_ERRORS, PARAMETER_ERRORS, PLATFORM_ERRORS, UPSTREAM_ERRORS
 from api.services.reads.documents import ReadResult, TimeWindow
-from api.services.reads.lists import ListPageRequest
+from api.services.reads.lists import (
+    HASHTAG_ORDERS,
+    ListPageRequest,
+    hashtag_list_source,
+    music_list_source,
+)
 from api.services.reads.metrics import read_metrics
 from api.services.reads.posts import ORDERS, read_posts
-from api.services.reads.track_lists import HASHTAG_ORDERS, hashtag_list_source, music_list_source
 from api.services.reads.users import read_user, resolve_user
 
 users, music, hashtags = (
@@ -65,10 +69,10 @@ async def fetch_user_post_videos(
     observed posts if the source reads only first screens. `sort_type` sorts each platform page
     separately.
     """
-    wanted = ListPageRequest(
+    page = ListPageRequest(
         cursor=query.max_cursor, count=query.count, order=ORDERS[query.sort_type]
     )
-    return await read_posts(sources, query.sec_user_id, wanted, now=now, deadline=deadline)
+    return await read_posts(sources, query.sec_user_id, page, now=now, deadline=deadline)
 
 
 @users.read(
@@ -107,11 +111,11 @@ async def fetch_music_video_list(
     Stored observations are served unless `refresh=true` reads a new first screen. Pages keep
     showing the union as it was at the first page, even if it is refreshed in between.
     """
-    wanted = ListPageRequest(
+    page = ListPageRequest(
         cursor=query.cursor, count=query.count, order="public", refresh=query.refresh
     )
     listing = music_list_source(sources, query.music_id, now=now)
-    return await listing.read(wanted, now=now, deadline=deadline)
+    return await listing.read(page, now=now, deadline=deadline)
 
 
 @hashtags.read(
@@ -129,11 +133,11 @@ async def fetch_hashtag_video_list(
     included, unknown ones last. Later pages keep the order of the moment at which pagination began;
     the values in them may be newer.
     """
-    wanted = ListPageRequest(
+    page = ListPageRequest(
         cursor=query.cursor,
         count=query.count,
         order=HASHTAG_ORDERS[query.sort_type],
         refresh=query.refresh,
     )
     listing = hashtag_list_source(sources, query.ch_id, now=now)
-    return await listing.read(wanted, now=now, deadline=deadline)
+    return await listing.read(page, now=now, deadline=deadline)

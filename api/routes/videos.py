@@ -40,10 +40,13 @@ AppIds = Annotated[
 _RESPONSES: ResponseSpecs = {
     OK: success(ManyVideos, "Videos that were read, and reasons for the others"),
     **error_responses(
-        "invalid_video_ids", "unknown_parameter", "body_too_large", "unsupported_media_type",
+        "invalid_video_ids",
+        "unknown_parameter",
+        "body_too_large",
+        "unsupported_media_type",
         *PLATFORM_ERRORS,
     ),
-}  # fmt: skip
+}
 
 
 class _IdsRoute(JsonRoute):

@@ -51,10 +51,10 @@ class PlatformHealth:
 
     def document(self) -> PlatformReport:
         """Return the last report on every surface that was ever probed."""
-        found = list(self.latest().values())
-        newest = max((health.observed_at for health in found), default=None)
+        surfaces = list(self.latest().values())
+        newest = max((health.observed_at for health in surfaces), default=None)
         return {
-            "surfaces": to_surface_documents(found, last_worked=self.last_worked()),
+            "surfaces": to_surface_documents(surfaces, last_worked=self.last_worked()),
             "observed_at": to_time(newest),
             "circuits": to_circuit_documents(self.circuits()),
             "robots": to_robots_documents(self.robots()),
@@ -68,7 +68,7 @@ class PlatformHealth:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Named probes. A probe returns what is wrong, None if nothing is, and may raise.
+    """Named probes. A probe returns why the service is not ready, or None; it may raise.
 
     `platform` is None while no profile is chosen. Its state is reported but does not decide
     readiness.
@@ -79,12 +79,24 @@ class Readiness:
 
     def checks(self) -> list[HealthCheck]:
         """Run every probe."""
-        return [{"name": name, "reason": _run_probe(probe)} for name, probe in self.probes.items()]
+        checks: list[HealthCheck] = []
+        for name, probe in self.probes.items():
+            try:
+                reason = probe()
+            except Exception as exc:  # noqa: BLE001  # whatever it is, the service is not ready
+                reason = type(exc).__name__
+            checks.append({"name": name, "reason": reason})
+        return checks
 
     def document(self) -> ReadinessReport:
         """Return whether the service is ready, with the last probe outcome of each surface."""
         checks = self.checks()
-        return {"ready": _is_ready(checks), "checks": checks, "surfaces": self._states()}
+        surfaces: list[SurfaceState] = []
+        if self.platform is not None:
+            # If the store cannot be read, its own check says so.
+            with suppress(WarehouseError):
+                surfaces = self.platform.states()
+        return {"ready": _is_ready(checks), "checks": checks, "surfaces": surfaces}
 
     def report(self) -> DoctorReport:
         """Return the readiness document with everything known about the surfaces.
@@ -98,26 +110,9 @@ class Readiness:
         checks = self.checks()
         return {"ready": _is_ready(checks), "checks": checks, **self.platform.document()}
 
-    def _states(self) -> list[SurfaceState]:
-        """Return the surface states, or none if they cannot be read: the checks report the
-        store.
-        """
-        if self.platform is None:
-            return []
-        with suppress(WarehouseError):
-            return self.platform.states()
-        return []
-
 
 def _is_ready(checks: Sequence[HealthCheck]) -> bool:
     return all(check["reason"] is None for check in checks)
-
-
-def _run_probe(probe: Callable[[], str | None]) -> str | None:
-    try:
-        return probe()
-    except Exception as exc:  # noqa: BLE001  # whatever it is, the service is not ready
-        return type(exc).__name__
 
 
 def probe_workers(live_workers: Callable[[], Sequence[str]]) -> Callable[[], str | None]:
@@ -136,6 +131,6 @@ def probe_disk(folder: Path, *, min_free_mb: int) -> Callable[[], str | None]:
 
 
 def probe_writable(folder: Path) -> str | None:
-    """Return what is wrong if the data home cannot be written, as on a read-only disk."""
-    why = why_unwritable(folder)
-    return None if why is None else f"the data home: {why}"
+    """Return why the data home cannot be written, for example on a read-only disk, or None."""
+    reason = why_unwritable(folder)
+    return None if reason is None else f"the data home: {reason}"

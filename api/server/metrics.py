@@ -1,7 +1,7 @@
 """Prometheus metrics: requests of this process, and the state of the shared stores.
 
 A label holds the template of a path, never a path, because there are as many paths as ids. Not
-here: readiness (`health.py`), spans (`pipelines/captures/recording/tracing.py`).
+here: readiness (`health.py`), spans (`pipelines/captures/tracing.py`).
 """
 
 from bisect import bisect_left
@@ -84,11 +84,12 @@ class Metrics:
         """Count a finished request."""
         method: str = scope["method"]
         if method not in _METHODS:
-            method = "other"  # otherwise a client could create any number of labels
-        kind = (method, route_of(scope) or NO_ROUTE, status, bool(scope["state"]["call"].route))
-        tally = self._tallies.get(kind)
+            # Otherwise a client could create any number of labels.
+            method = "other"
+        labels = (method, route_of(scope) or NO_ROUTE, status, bool(scope["state"]["call"].route))
+        tally = self._tallies.get(labels)
         if tally is None:
-            tally = self._tallies[kind] = _Tally([0] * (len(BUCKETS_S) + 1))
+            tally = self._tallies[labels] = _Tally([0] * (len(BUCKETS_S) + 1))
         tally.counts[bisect_left(BUCKETS_S, seconds)] += 1
         tally.seconds += seconds
 
@@ -105,7 +106,8 @@ class _RequestCollector(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        tallies = dict(self._tallies)  # requests continue while these are written
+        # A copy: requests continue while these are written.
+        tallies = dict(self._tallies)
         requests = CounterMetricFamily(
             "sametrack_http_requests",
             "Requests answered, by path template.",
@@ -120,10 +122,11 @@ class _RequestCollector(Collector):
         seconds = HistogramMetricFamily(
             "sametrack_http_request_seconds", "Response time in seconds.", labels=("route",)
         )
-        for route, found in by_route.items():
-            counts = accumulate(map(sum, zip(*(tally.counts for tally in found), strict=True)))
+        for route, group in by_route.items():
+            # A bucket of Prometheus counts everything up to its bound, so the counts are summed.
+            counts = accumulate(map(sum, zip(*(tally.counts for tally in group), strict=True)))
             buckets = list(zip(BUCKET_LABELS, counts, strict=True))
-            seconds.add_metric((route,), buckets, sum(tally.seconds for tally in found))
+            seconds.add_metric((route,), buckets, sum(tally.seconds for tally in group))
         yield seconds
 
 
@@ -139,30 +142,37 @@ class _StoreCollector(Collector):
 
     @override
     def collect(self) -> Iterable[Metric]:
-        readable = 1.0
+        is_readable = 1.0
         for name, text, labels, read in _STORE_METRICS:
             family = GaugeMetricFamily(name, text, labels=labels)
             try:
                 for values, number in read(self._shared):
                     family.add_metric(values, number)
             except SametrackError:
-                readable = 0.0
+                # One metric less is better than no scrape at all.
+                is_readable = 0.0
             else:
                 yield family
         yield GaugeMetricFamily(
-            "sametrack_stores_readable", "1 if all store metrics could be read.", readable
+            "sametrack_stores_readable", "1 if all store metrics could be read.", is_readable
         )
 
 
 def _job_counts(shared: StoreMetrics) -> Iterable[_Sample]:
     counts = shared.jobs()
+    # Every status has a sample, 0 included: no alert can watch a series that vanishes.
     return [((status,), counts.get(status, 0)) for status in TRANSITIONS]
 
 
 _STORE_METRICS: tuple[
     tuple[str, str, tuple[str, ...], Callable[[StoreMetrics], Iterable[_Sample]]], ...
 ] = (
-    ("sametrack_jobs", "Stored jobs.", ("status",), _job_counts),
+    (
+        "sametrack_jobs",
+        "Stored jobs.",
+        ("status",),
+        _job_counts,
+    ),
     (
         "sametrack_queue_age_seconds",
         "Age of the oldest queued job.",
@@ -185,7 +195,7 @@ _STORE_METRICS: tuple[
         "sametrack_surface_probe",
         "Outcome of the last probe of a surface, as a label; always 1.",
         ("surface", "outcome"),
-        lambda shared: [((one["surface"], one["outcome"]), 1) for one in shared.surfaces()],
+        lambda shared: [((state["surface"], state["outcome"]), 1) for state in shared.surfaces()],
     ),
 )
 """Name, text and labels of each metric of the stores, and how its samples are read."""

@@ -1,8 +1,7 @@
 """The middleware around the routes, outermost first.
 
-Request context, guard, rate limit, body timeout, sign-in, access, compression, response cache,
-body limit.
-Composition only: each middleware has its own file.
+Request context, guard, rate limit, body timeout, sign-in, access, compression, response cache, body
+limit. Composition only: each middleware has its own file.
 """
 
 from collections.abc import Callable
@@ -35,7 +34,8 @@ PRIVATE = (API_ROOT, "/metrics", MCP_PATH)
 MEGABYTE = 1024 * 1024
 MIN_COMPRESSED_BYTES = 600
 
-remove_compress_type("text/event-stream")  # each event leaves as it comes
+# An event stream is not compressed: each event is sent at once.
+remove_compress_type("text/event-stream")
 add_compress_type("text/csv")
 
 
@@ -50,7 +50,7 @@ def wrap(
     note: RequestLogger | None = None,
     internal_tokens: tuple[Holder, ...] = (),
 ) -> ASGIApp:
-    """Wrap the routes in all middleware.
+    """Wrap the routes in all middleware. The innermost comes first, so read from the bottom up.
 
     Args:
         app: The routes.
@@ -62,11 +62,17 @@ def wrap(
         note: Writes the log line of a request.
         internal_tokens: Tokens with which the service calls itself.
     """
+    # The cache stores plain responses, because each client accepts another compression.
     app = BodyLimit(app, limit=settings.body_limit_bytes, reject=error_response)
     app = ResponseCache(app, changes=changes, max_bytes=settings.answer_cache_mb * MEGABYTE)
     app = compressed(app)
+    # Who may come in. Nobody is refused while no token is configured, but the pages of signing in
+    # are served all the same.
     policy = AccessPolicy.of_settings(
-        settings, store=sessions, clock=lambda: clock().timestamp(), more=internal_tokens
+        settings,
+        store=sessions,
+        clock=lambda: clock().timestamp(),
+        internal_tokens=internal_tokens,
     )
     if not policy.is_open:
         required = service_role(settings)
@@ -79,6 +85,7 @@ def wrap(
         shows_pictures=settings.pictures,
     )
     app = BodyTimeout(app, settings.request_timeout_s)
+    # Outside of access, so that guessing tokens is limited too.
     if settings.rate_limit_per_s > 0:
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
         app = RateLimit(app, per_s=per_s, burst=burst, reject=error_response)
@@ -100,7 +107,7 @@ def compressed(app: ASGIApp) -> ASGIApp:
 
 
 def service_role(settings: ApiSettings) -> RequiredRole:
-    """Return the roles of the service: none for health, description and the console's files."""
+    """Return the rule of the service: health, description and the console's files need no role."""
     tools = tools_role(settings)
 
     def required(scope: Scope) -> Role | None:
@@ -111,12 +118,13 @@ def service_role(settings: ApiSettings) -> RequiredRole:
 
 
 def tools_role(settings: ApiSettings) -> Role:
-    """Return the role of the tools for assistants: what they can do at most."""
+    """Return the role of the tools for assistants: the highest that any of them needs."""
     return Role.SCAN if settings.mcp_may_start_jobs else Role.READ
 
 
 def is_private(path: str) -> bool:
-    """Return True for paths that return data. Some reads start work, so other sites may not send
-    them.
+    """Return True for paths that return data.
+
+    Pages of other sites may not read them either: some of these reads start work.
     """
     return path.startswith(PRIVATE)

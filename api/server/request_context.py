@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import uuid4
 from zoneinfo import ZoneInfo
 
@@ -33,7 +34,7 @@ def with_request_id(app: ASGIApp) -> ASGIApp:
     return CorrelationIdMiddleware(
         app,
         validator=None,
-        transformer=lambda _id: str(uuid4()),  # an id that the client sends is not taken over
+        transformer=lambda _id: str(uuid4()),  # an id that the client sends is ignored
         update_request_header=False,
     )
 
@@ -58,21 +59,24 @@ class RequestContext:
     note: RequestLogger | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Run the application for one request, then count and log it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         call = new_request_info(scope, moment=self.clock(), time_zone=self.time_zone)
         scope.setdefault("state", {})["call"] = call
-        await self._answer(scope, receive, send, call)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, call: RequestInfo) -> None:
         started, status = time.perf_counter(), 0
 
         async def stamped(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                _add_security_headers(message)
+                # Bytes instead of Starlette's headers: this runs for every cached response.
+                headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
+                names = {name for name, _ in headers}
+                if not names >= SECURITY_HEADER_NAMES:
+                    headers += [pair for pair in RAW_SECURITY_HEADERS if pair[0] not in names]
+                message["headers"] = headers
             await send(message)
 
         try:
@@ -80,41 +84,31 @@ class RequestContext:
         except Exception:
             log = _log.bind(request_id=call.request_id, method=scope["method"], path=call.path)
             log.exception("request failed")
-            if status == 0:  # once a response has begun, no other can be sent
+            # Once a response has begun, no other can be sent.
+            if status == 0:
                 error = SametrackError("An unexpected error occurred while handling the request")
                 await error_response(scope, error)(scope, receive, stamped)
         spent_s = time.perf_counter() - started
         if self.observe is not None:
             self.observe(scope, status, spent_s)
-        note = self.note or _log_request
-        note(
-            {
-                "request_id": call.request_id,
-                "method": scope["method"],
-                "path": call.path,
-                "status": status,
-                "ms": round(spent_s * 1000, 1),
-                "event": "request",
-            }
-        )
+        line: dict[str, Any] = {
+            "request_id": call.request_id,
+            "method": scope["method"],
+            "path": call.path,
+            "status": status,
+            "ms": round(spent_s * 1000, 1),
+            "event": "request",
+        }
+        if self.note is None:
+            _log.info(**line)
+        else:
+            self.note(line)
 
 
 def new_request_info(scope: Scope, *, moment: datetime, time_zone: ZoneInfo = _UTC) -> RequestInfo:
-    """Return the info of the request that `with_request_id` passes on, which came at `moment`."""
+    """Return the info of a request that arrived at `moment`, with the id of `with_request_id`."""
     path: str = scope["path"]
+    # The path is in the response, and JSON cannot hold half of a surrogate pair.
     if not path.isascii():
         path = path.encode("utf-8", "replace").decode()
     return RequestInfo(correlation_id.get() or "", moment, time_zone, path)
-
-
-def _log_request(line: dict[str, object]) -> None:
-    _log.info(**line)
-
-
-def _add_security_headers(message: Message) -> None:
-    """Add the security headers that the response does not set itself."""
-    headers: list[tuple[bytes, bytes]] = list(message.get("headers", ()))
-    own = {name for name, _ in headers}
-    if not own >= SECURITY_HEADER_NAMES:
-        headers += [header for header in RAW_SECURITY_HEADERS if header[0] not in own]
-    message["headers"] = headers

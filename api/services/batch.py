@@ -16,11 +16,7 @@ from api.schemas.result import BatchItem, BatchResult, BatchSongList, ResultNote
 from api.services.job_document import notes, poll_url, ranking_of
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
-from pipelines.captures.inputs import (
-    ACCEPTED_INPUT_HINT,
-    SONG_LIST_KINDS,
-    InputTarget,
-)
+from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, SONG_LIST_KINDS, InputTarget
 from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanService
@@ -36,7 +32,7 @@ from warehouse.records.errors import (
     WarehouseError,
 )
 from warehouse.records.values import is_platform_id
-from warehouse.records.videos import ListedSong, ServiceSongList
+from warehouse.records.videos import ServiceSongList
 
 _KINDS: Mapping[str, Literal["playlist", "album", "artist"]] = {
     "service_playlist": "playlist",
@@ -52,13 +48,18 @@ _ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
 
 @dataclass(frozen=True, slots=True)
 class BatchInput:
-    """One track of a batch: `shown` in the answer, `asked` of the scan service.
+    """One track of a batch.
 
-    `error`: the input could not be taken apart, so nothing is asked.
+    Attributes:
+        text: The input as the response repeats it.
+        scan_input: The input that the scan service gets.
+        label: Title and artist of a song of a list.
+        list_input: The link of the list that the song comes from.
+        error: Why the input could not be read; then no scan is requested.
     """
 
-    shown: str
-    asked: str
+    text: str
+    scan_input: str
     label: str | None = None
     list_input: str | None = None
     error: SametrackError | None = None
@@ -73,10 +74,24 @@ class BatchInputs:
 
     def notes(self) -> list[ResultNote]:
         """Return one remark per list of which songs were left out."""
-        return [_left_out_note(one) for one in self.lists if one["left_out_count"]]
+        notes: list[ResultNote] = []
+        for entry in self.lists:
+            left_out, count = entry["left_out_count"], entry["song_count"]
+            title = entry["title"] or entry["input"]
+            if left_out:
+                notes.append(
+                    {
+                        "type": "songs_left_out",
+                        "message": f"{left_out} of the {count} songs of {title!r} are left out: a "
+                        f"batch has at most {MAX_BATCH_INPUTS} tracks",
+                        "message_zh": f"「{title}」共 {count} 首，{left_out} 首未处理："
+                        f"一次最多 {MAX_BATCH_INPUTS} 首",
+                    }
+                )
+        return notes
 
 
-type _Read = BatchInput | tuple[str, ServiceSongList]
+type _ReadInput = BatchInput | tuple[str, ServiceSongList]
 """An input that is one track or an error, or the kind of a list with its songs."""
 
 
@@ -85,27 +100,58 @@ async def expand_inputs(
 ) -> BatchInputs:
     """Replace links to lists of songs by the songs, within the limit of a batch.
 
-    Every input keeps at least one place; a list takes what the inputs behind it leave free. Without
-    such a link nothing is read.
+    Without such a link nothing is read.
 
     Raises:
         ProfileNotChosenError: There is such a link, but nothing may be read.
     """
-    links = [_list_link(text, find_target, sources) for text in texts]
-    if not any(links):
+    list_links = [_find_list_link(text, find_target, sources) for text in texts]
+    if not any(list_links):
         return BatchInputs(tuple(BatchInput(text, text) for text in texts))
     if sources is None:
         raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+    # One deadline for all links: a batch is one request.
     deadline = Deadline(sources.settings.sync_request_timeout)
     async with sources.songs() as captures:
-        found = [
-            await _read_or_refuse(captures, sources, text, link, deadline)
-            for text, link in zip(texts, links, strict=True)
+        read_inputs: list[_ReadInput] = [
+            BatchInput(text, text)
+            if link is None
+            else await _read_link(captures, sources, text, link, deadline)
+            for text, link in zip(texts, list_links, strict=True)
         ]
-    return _place(texts, found, sources.profile.song_link)
+
+    # Every input keeps at least one place; a list takes what the inputs after it leave free.
+    tracks: list[BatchInput] = []
+    lists: list[BatchSongList] = []
+    for index, (text, read_input) in enumerate(zip(texts, read_inputs, strict=True)):
+        if isinstance(read_input, BatchInput):
+            tracks.append(read_input)
+            continue
+        kind, song_list = read_input
+        count_after = len(texts) - index - 1
+        songs = song_list.songs[: MAX_BATCH_INPUTS - len(tracks) - count_after]
+        for song in songs:
+            link_text = sources.profile.song_link(song.track_id)
+            label = " - ".join(name for name in (song.title, song.artist) if name)
+            tracks.append(BatchInput(link_text, link_text, label=label or None, list_input=text))
+        # A service may state more songs than it shows to guests.
+        count = max(len(song_list.songs), song_list.stated_count or 0)
+        lists.append(
+            {
+                "input": text,
+                "kind": _KINDS[kind],
+                "title": song_list.title,
+                "song_count": count,
+                "taken_count": len(songs),
+                "left_out_count": count - len(songs),
+            }
+        )
+    return BatchInputs(tuple(tracks), tuple(lists))
 
 
-def _list_link(text: str, find_target: FindTarget, sources: Sources | None) -> InputTarget | None:
+def _find_list_link(
+    text: str, find_target: FindTarget, sources: Sources | None
+) -> InputTarget | None:
     """Return the link if it leads to a list of songs, or may: a short link names no target."""
     target = find_target(text)
     if target is None:
@@ -115,78 +161,31 @@ def _list_link(text: str, find_target: FindTarget, sources: Sources | None) -> I
     return target if target.kind in SONG_LIST_KINDS and is_platform_id(target.id) else None
 
 
-async def _read_or_refuse(
-    captures: Captures, sources: Sources, text: str, link: InputTarget | None, deadline: Deadline
-) -> _Read:
-    if link is None:
-        return BatchInput(text, text)
+async def _read_link(
+    captures: Captures, sources: Sources, text: str, link: InputTarget, deadline: Deadline
+) -> _ReadInput:
+    """Follow a link and read its list. An error of one input becomes an item of the batch."""
     try:
         async with deadline.guard(link.kind):
-            return await _read(captures, sources, text, link)
+            if link.url is not None:
+                # A short link that a scan has followed before leads to a track, not to a list.
+                if await run_sync(links.read, sources.control, link.url) is not None:
+                    return BatchInput(text, text)
+                link = await captures.follow_link(link.url)
+            if link.kind == "service_track":
+                # The link of the song itself, so that the scan does not follow it again.
+                return BatchInput(text, sources.profile.song_link(link.id))
+            if link.kind not in SONG_LIST_KINDS:
+                return BatchInput(text, text)
+            song_list = await captures.song_list(link.kind, link.id)
+            if not song_list.songs:
+                raise InvalidMusicInputError(
+                    f"The list {song_list.title or link.id!r} shows no songs",
+                    hint=ACCEPTED_INPUT_HINT,
+                )
+            return link.kind, song_list
     except (InputError, UpstreamError, ProviderUnsupportedError) as error:
         return BatchInput(text, text, error=error)
-
-
-async def _read(captures: Captures, sources: Sources, text: str, link: InputTarget) -> _Read:
-    if link.url is not None:
-        if await run_sync(links.read, sources.control, link.url) is not None:
-            return BatchInput(text, text)  # a scan has followed it to its track before
-        link = await captures.follow_link(link.url)
-    if link.kind == "service_track":  # the link of the song, so that it is not followed again
-        return BatchInput(text, sources.profile.song_link(link.id))
-    if link.kind not in SONG_LIST_KINDS:
-        return BatchInput(text, text)
-    songs = await captures.song_list(link.kind, link.id)
-    if not songs.songs:
-        raise InvalidMusicInputError(
-            f"The list {songs.title or link.id!r} shows no songs", hint=ACCEPTED_INPUT_HINT
-        )
-    return link.kind, songs
-
-
-def _place(
-    texts: Sequence[str], found: Sequence[_Read], song_link: Callable[[str], str]
-) -> BatchInputs:
-    tracks: list[BatchInput] = []
-    lists: list[BatchSongList] = []
-    for index, (text, one) in enumerate(zip(texts, found, strict=True)):
-        if isinstance(one, BatchInput):
-            tracks.append(one)
-            continue
-        kind, songs = one
-        behind = len(found) - index - 1
-        taken = songs.songs[: MAX_BATCH_INPUTS - len(tracks) - behind]
-        tracks.extend(_to_input(text, song, song_link) for song in taken)
-        lists.append(_to_list(text, kind, songs, len(taken)))
-    return BatchInputs(tuple(tracks), tuple(lists))
-
-
-def _to_input(text: str, song: ListedSong, song_link: Callable[[str], str]) -> BatchInput:
-    link = song_link(song.track_id)
-    label = " - ".join(name for name in (song.title, song.artist) if name)
-    return BatchInput(link, link, label=label or None, list_input=text)
-
-
-def _to_list(text: str, kind: str, songs: ServiceSongList, taken: int) -> BatchSongList:
-    count = max(len(songs.songs), songs.stated_count or 0)
-    return {
-        "input": text,
-        "kind": _KINDS[kind],
-        "title": songs.title,
-        "song_count": count,
-        "taken_count": taken,
-        "left_out_count": count - taken,
-    }
-
-
-def _left_out_note(one: BatchSongList) -> ResultNote:
-    title, left, count = one["title"] or one["input"], one["left_out_count"], one["song_count"]
-    return {
-        "type": "songs_left_out",
-        "message": f"{left} of the {count} songs of {title!r} are left out: a batch has at most "
-        f"{MAX_BATCH_INPUTS} tracks",
-        "message_zh": f"「{title}」共 {count} 首，{left} 首未处理：一次最多 {MAX_BATCH_INPUTS} 首",
-    }
 
 
 def to_batch(
@@ -197,7 +196,29 @@ def to_batch(
     Raises:
         ProviderUnsupportedError: The configured source does not support scans.
     """
-    items = [_to_item(scan_service, one, parameters) for one in inputs.tracks]
+    items: list[BatchItem] = []
+    for track in inputs.tracks:
+        # An invalid input is an item with an error; a fault of the service fails the request.
+        scan, error = None, track.error
+        try:
+            if error is None:
+                scan_input = _check_input(track.scan_input)
+                scan = scan_service.ask(scan_input, parameters, origin="api")
+        except _ITEM_ERRORS as item_error:
+            error = item_error
+        items.append(
+            {
+                "input": track.text,
+                "label": track.label,
+                "list_input": track.list_input,
+                "ok": error is None,
+                "status": None if scan is None else scan.job.status,
+                "job_id": None if scan is None else scan.job.job_id,
+                "poll_url": None if scan is None else poll_url(scan.job.job_id),
+                "result": None if scan is None else ranking_of(scan, parameters),
+                "error": None if error is None else with_hint(error.to_document()),
+            }
+        )
     ok_count = sum(item["ok"] for item in items)
     return {
         "items": items,
@@ -209,30 +230,10 @@ def to_batch(
     }
 
 
-def _to_item(scan_service: ScanService, one: BatchInput, parameters: ScanParameters) -> BatchItem:
-    error = one.error
-    scan = None
-    try:
-        if error is None:
-            scan = scan_service.ask(_checked_input(one.asked), parameters, origin="api")
-    except _ITEM_ERRORS as raised:
-        error = raised
-    return {
-        "input": one.shown,
-        "label": one.label,
-        "list_input": one.list_input,
-        "ok": error is None,
-        "status": None if scan is None else scan.job.status,
-        "job_id": None if scan is None else scan.job.job_id,
-        "poll_url": None if scan is None else poll_url(scan.job.job_id),
-        "result": None if scan is None else ranking_of(scan, parameters),
-        "error": None if error is None else with_hint(error.to_document()),
-    }
-
-
-def _checked_input(text: str) -> str:
+def _check_input(text: str) -> str:
+    """Validate an input as the operation for a single track does."""
     try:
         return _TEXT.validate_python(text)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidMusicInputError(str(found["msg"]), hint=ACCEPTED_INPUT_HINT) from error
+        problem = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidMusicInputError(str(problem["msg"]), hint=ACCEPTED_INPUT_HINT) from error

@@ -1,10 +1,9 @@
-"""Catalogues for the API and the command line: importing, reading, asking for a run.
+"""Catalogues as documents of the API: importing, reading, requesting a run.
 
 Blocking calls on the control store. A run is made by a worker (`pipelines/catalog/background.py`)
 or by `sametrack catalog run`.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -24,12 +23,11 @@ from pipelines.catalog.documents import (
     to_import_document,
     to_track_document,
 )
-from pipelines.catalog.rules.planning import TRACK_STATES, TrackState, state_of
+from pipelines.catalog.rules.planning import state_of
 from pipelines.catalog.run import CatalogScans, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService, CatalogStatus
 from warehouse.control import ControlStore, catalogs
-from warehouse.records.catalog.tracks import CatalogTrack
 
 PATH = "/api/v1/sametrack/catalogs"
 
@@ -38,7 +36,7 @@ PATH = "/api/v1/sametrack/catalogs"
 class CatalogApi:
     """The catalogues of one world.
 
-    All but `listed` and `add` raise `NotFoundError` if there is no catalogue of the name.
+    All but `listed` and `add` raise `NotFoundError` if no catalogue has the name.
 
     Attributes:
         catalogs: The catalogues.
@@ -52,40 +50,50 @@ class CatalogApi:
 
     def listed(self) -> CatalogList:
         """Return all catalogues."""
-        found = [self._document(status) for status in self.catalogs.listed()]
-        return {"catalogs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
+        documents = [self._document(status) for status in self.catalogs.listed()]
+        return {
+            "catalogs": documents,
+            "returned_count": len(documents),
+            "is_demo_data": self.is_demo,
+        }
 
     def read(self, name: str) -> CatalogDocument:
         """Return one catalogue."""
         return self._document(self._status(name))
 
     def tracks(self, name: str, query: CatalogTracksQuery) -> CatalogTracks:
-        """Return a page of its tracks."""
+        """Return a page of its tracks, in the order of the imports."""
         status = self._status(name)
-        wanted = TRACK_STATES if query.state is None else (query.state,)
-        found = tracks_in(status, wanted)
-        page = found[query.cursor : query.cursor + query.limit]
-        after = query.cursor + len(page)
+        settings, now = status.catalog.settings, status.read_at
+        # A state is not stored: it follows from the last scan, the settings and the time.
+        tracks = [
+            track
+            for track in status.tracks
+            if query.state is None or state_of(track, settings, now) == query.state
+        ]
+        page = tracks[query.cursor : query.cursor + query.limit]
+        end = query.cursor + len(page)
         return {
             "name": name,
             "tracks": [
                 cast("CatalogTrackDocument", to_track_document(status, track)) for track in page
             ],
             "returned_count": len(page),
-            "total_count": len(found),
-            "next_cursor": after if after < len(found) else None,
+            "total_count": len(tracks),
+            "next_cursor": end if end < len(tracks) else None,
             "is_demo_data": self.is_demo,
         }
 
     def add(self, name: str, body: CatalogImportBody) -> CatalogImport:
-        """Add tracks to a catalogue, or update them; it is created if there is none.
+        """Add tracks to a catalogue, or update them. A new catalogue is created.
 
         Raises:
-            InvalidParameterError: The name cannot be used, or no line names a track.
+            InvalidParameterError: The name is invalid, or no line names a track.
         """
         report = self.catalogs.import_lines(
             name, body.to_lines(), changes=body.to_changes(), dry_run=body.dry_run
         )
+        # The documents of this package are those of `sametrack catalog` with the demo mark.
         document = to_import_document(report) | {"is_demo_data": self.is_demo}
         return cast("CatalogImport", document)
 
@@ -96,7 +104,7 @@ class CatalogApi:
         return {"name": name, "removed_count": count, "is_demo_data": self.is_demo}
 
     def run(self, name: str) -> CatalogDocument:
-        """Ask the workers to scan what is due."""
+        """Request a run: a worker scans the tracks that are due."""
         status = self._status(name)
         request_run(self.control, name)
         return self._document(status)
@@ -116,12 +124,8 @@ class CatalogApi:
         name = status.catalog.name
         running = is_run_requested(self.control, name)
         document = {
-            **to_catalog_document(status), "is_running": running, "is_demo_data": self.is_demo
-        }  # fmt: skip
+            **to_catalog_document(status),
+            "is_running": running,
+            "is_demo_data": self.is_demo,
+        }
         return cast("CatalogDocument", document)
-
-
-def tracks_in(status: CatalogStatus, states: Collection[TrackState]) -> list[CatalogTrack]:
-    """Return the tracks in these states, in the order of the imports."""
-    settings, now = status.catalog.settings, status.read_at
-    return [track for track in status.tracks if state_of(track, settings, now) in states]

@@ -26,7 +26,6 @@ from api.services.series import growth_document
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
 from pipelines.charts.rules.lead import LEAD_METHOD
 from pipelines.charts.rules.platform_comparison import (
-    PlatformComparison,
     SongPositions,
     StoredChart,
     compare_with_platform,
@@ -63,13 +62,51 @@ class ChartSongService:
         """
         self.engine.refresh()
         chart = read_stored_chart(self.engine, song_key)
-        return self._document(chart, _find_song(chart, song_key))
+        positions = _find_song(chart, song_key)
+        song = positions.song
+        links = read_chart_platform(self.engine, song.song_key)
 
-    def say(
+        # The platform side: observations of all videos under the music ids that are the same song.
+        music_ids = sorted(row["music_id"] for row in links if row["relation"] == "same")
+        observed = read_music_videos(self.engine, music_ids) if music_ids else []
+        comparison = compare_with_platform(positions, chart.days, to_video_likes(observed))
+        lead, rise = comparison.lead, comparison.rise
+        return {
+            "song_key": song.song_key,
+            "title": song.title,
+            "artist": song.artist,
+            "chart": to_document(
+                SongOnChart,
+                summarize_positions(positions),
+                entry_after_date=comparison.entry_after,
+                kept_issue_count=len(chart.days),
+                kept_from=chart.days[0],
+                kept_to=chart.days[-1],
+                positions=[
+                    to_document(ChartPosition, place, chart_date=place.day)
+                    for place in positions.places
+                ],
+            ),
+            "links": [to_document(SongLink, row, judged_at=row["committed_at"]) for row in links],
+            "said": self.links(song.song_key)["links"],
+            "platform": {"music_ids": music_ids, "points": _curve(observed)},
+            "lead": to_document(
+                SongLead,
+                lead,
+                lead_days=lead.days,
+                is_estimate=True,
+                rise_after=rise.after,
+                rise_before=rise.before,
+                method=LEAD_METHOD,
+            ),
+            "is_demo_data": self.is_demo,
+        }
+
+    def decide_link(
         self,
         song_key: str,
         music_id: str,
-        said: SongLinkChoice,
+        decision: SongLinkChoice,
         *,
         said_by: str | None,
         note: str | None,
@@ -81,28 +118,30 @@ class ChartSongService:
             NotFoundError: No stored issue has the song in its top 20.
         """
         self.engine.refresh()
+        # A decision on a song that is in no issue would never be shown.
         _find_song(read_stored_chart(self.engine, song_key), song_key)
         row = {
             "link_id": str(uuid4()),
             "song_key": song_key,
             "music_id": music_id,
-            "said": said,
+            "said": decision,
             "said_by": (said_by or "").strip() or None,
             "note": (note or "").strip() or None,
             "origin": origin,
             "said_at": datetime.now(UTC),
         }
         self.engine.lake.append(TABLE, [row])
+        # The stored links follow from rules and decisions; those of this song are derived anew.
         update_song_links(self.engine, song_key=song_key)
         return self.song(song_key)
 
     def links(self, song_key: str | None = None) -> LinkDecisionList:
         """Return all manual link decisions, oldest first, optionally of one song."""
         self.engine.refresh()
-        found = read_song_link_decisions(self.engine, song_key)
+        rows = read_song_link_decisions(self.engine, song_key)
         return {
-            "links": [to_document(LinkDecision, row) for row in found],
-            "returned_count": len(found),
+            "links": [to_document(LinkDecision, row) for row in rows],
+            "returned_count": len(rows),
             "is_demo_data": self.is_demo,
         }
 
@@ -112,70 +151,28 @@ class ChartSongService:
         Raises:
             WarehouseError: The lake cannot be read or written.
         """
-        judged = update_song_links(self.engine)
-        relations = dict(sorted(judged.relations.items()))
-        return to_document(SongLinkUpdate, judged, relations=relations, is_demo_data=self.is_demo)
-
-    def _document(self, chart: StoredChart, charted: SongPositions) -> ChartSongComparison:
-        song = charted.song
-        links = read_chart_platform(self.engine, song.song_key)
-        same = sorted(row["music_id"] for row in links if row["relation"] == "same")
-        observed = read_music_videos(self.engine, same) if same else []
-        beside = compare_with_platform(charted, chart.days, to_video_likes(observed))
-        return {
-            "song_key": song.song_key,
-            "title": song.title,
-            "artist": song.artist,
-            "chart": to_document(
-                SongOnChart,
-                summarize_positions(charted),
-                entry_after_date=beside.entry_after,
-                kept_issue_count=len(chart.days),
-                kept_from=chart.days[0],
-                kept_to=chart.days[-1],
-                positions=[
-                    to_document(ChartPosition, place, chart_date=place.day)
-                    for place in charted.places
-                ],
-            ),
-            "links": [to_document(SongLink, row, judged_at=row["committed_at"]) for row in links],
-            "said": self.links(song.song_key)["links"],
-            "platform": {"music_ids": same, "points": _curve(observed)},
-            "lead": _lead_document(beside),
-            "is_demo_data": self.is_demo,
-        }
+        update = update_song_links(self.engine)
+        relations = dict(sorted(update.relations.items()))
+        return to_document(SongLinkUpdate, update, relations=relations, is_demo_data=self.is_demo)
 
 
 def _find_song(chart: StoredChart, song_key: str) -> SongPositions:
-    found = chart.songs.get(song_key)
-    if found is None:
+    song = chart.songs.get(song_key)
+    if song is None:
         raise NotFoundError(
             f"Song {song_key[:100]!r} was not found in the stored chart issues",
             hint="Use the `song_key` of a song in the chart history",
         )
-    return found
-
-
-def _lead_document(beside: PlatformComparison) -> SongLead:
-    lead, rise = beside.lead, beside.rise
-    return to_document(
-        SongLead,
-        lead,
-        lead_days=lead.days,
-        is_estimate=True,
-        rise_after=rise.after,
-        rise_before=rise.before,
-        method=LEAD_METHOD,
-    )
+    return song
 
 
 def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
     """Sum the likes over all videos observed so far, hour by hour, without interpolation.
 
-    The sum also rises when videos are discovered, so the estimate does not use it.
+    The sum also rises when videos are discovered, so the estimate of the lead does not use it.
     """
     by_video = {(row["observed_at"], row["aweme_id"]): row for row in rows}
-    observations = ((*place, by_video[place]) for place in sorted(by_video))
+    observations = ((*key, by_video[key]) for key in sorted(by_video))
     return [
         to_document(
             CurvePoint,

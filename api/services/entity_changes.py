@@ -1,9 +1,8 @@
 """Tracks changes of the entities that cached responses depend on.
 
 Captures of this process are reported at once. Those of other processes are detected by comparing
-generation counters in the control store, off the event loop and at most every
-`CHECK_INTERVAL_S`. Not
-here: the cached responses (`response_cache.py`).
+generation counters in the control store, off the event loop and at most every `CHECK_INTERVAL_S`.
+Not here: the cached responses (`response_cache.py`).
 """
 
 import asyncio
@@ -52,7 +51,7 @@ class _Watched:
 class _ChangeCheck:
     """Result of a check: generations, and the total change count before and after reading them."""
 
-    found: Mapping[str, int]
+    generations: Mapping[str, int]
     total: int
     total_after: int
 
@@ -80,8 +79,8 @@ class EntityChanges:
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
         self._total: int | None = None
         self._tick = self._floor = 0
-        self._looked_at = float("-inf")
-        self._looking: asyncio.Task[None] | None = None
+        self._checked_at = float("-inf")
+        self._check: asyncio.Task[None] | None = None
         self._limiter: CapacityLimiter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -93,13 +92,14 @@ class EntityChanges:
         """Watch entities from now on. Return True if none is known to have changed since
         the mark.
         """
-        is_first = any(entity not in self._watched for entity in entities)
+        is_new = any(entity not in self._watched for entity in entities)
         for entity in entities:
             self._watched.setdefault(entity, _Watched(None, since.tick))
             self._watched.move_to_end(entity)
         self._forget_old()
-        is_seen = self._total == since.total or not is_first
-        return is_seen and self.holds(entities, since.tick)
+        # A new entity has no generation to compare with, so nothing at all may have changed since
+        # the mark.
+        return (not is_new or self._total == since.total) and self.holds(entities, since.tick)
 
     def holds(self, entities: Collection[str], tick: int) -> bool:
         """Return whether all entities are watched and none is known to have changed after
@@ -112,27 +112,30 @@ class EntityChanges:
 
     async def is_current(self) -> bool:
         """Return whether the last check is recent enough, waiting for a new one if it is not."""
-        age = self._clock() - self._looked_at
+        age = self._clock() - self._checked_at
         if age <= CHECK_INTERVAL_S:
             return True
-        looking = self._looking or self._start_check()
+        if self._check is None:
+            self._loop = asyncio.get_running_loop()
+            self._check = self._loop.create_task(self._check_generations())
+        # A check that is a little old still counts; its successor is under way.
         if age <= MAX_CHECK_AGE_S:
             return True
-        await asyncio.shield(looking)
-        return self._clock() - self._looked_at <= MAX_CHECK_AGE_S
+        await asyncio.shield(self._check)
+        return self._clock() - self._checked_at <= MAX_CHECK_AGE_S
 
     def mark_changed(self, entities: Collection[str]) -> None:
         """Report entities changed by this process. Thread-safe."""
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._note, tuple(entities))
+            self._loop.call_soon_threadsafe(self._apply_own_changes, tuple(entities))
 
-    def _note(self, entities: Collection[str]) -> None:
-        """Mark entities as changed. The next reader of a cached response waits for a check."""
+    def _apply_own_changes(self, entities: Collection[str]) -> None:
         self._tick += 1
         for entity in entities:
             self._watched.setdefault(entity, _Watched(None, 0)).tick = self._tick
         self._forget_old()
-        self._looked_at = float("-inf")
+        # The next reader of a cached response waits for a check, which makes the change visible.
+        self._checked_at = float("-inf")
 
     def _forget_old(self) -> None:
         """Forget half of the entities at once and invalidate all earlier ticks."""
@@ -142,52 +145,55 @@ class EntityChanges:
             for entity in list(islice(self._watched, MAX_WATCHED // 2)):
                 del self._watched[entity]
 
-    def _start_check(self) -> asyncio.Task[None]:
-        self._loop = asyncio.get_running_loop()
-        self._looking = self._loop.create_task(self._look())
-        return self._looking
-
-    async def _look(self) -> None:
+    async def _check_generations(self) -> None:
         began, tick = self._clock(), self._tick
-        known = {entity: watched.generation for entity, watched in self._watched.items()}
+        generations = {entity: watched.generation for entity, watched in self._watched.items()}
         try:
-            self._limiter = self._limiter or CapacityLimiter(
-                1
-            )  # the shared threads may all be taken by readers
-            news = await run_sync(self._ask, known, self._total, limiter=self._limiter)
+            # A thread of its own: the shared ones may all be taken by readers that wait for this.
+            self._limiter = self._limiter or CapacityLimiter(1)
+            result = await run_sync(
+                self._read_generations, generations, self._total, limiter=self._limiter
+            )
         except SametrackError as error:
             _log.warning("entity changes could not be read", error=error.type)
         else:
-            if tick == self._tick:  # otherwise a change was reported meanwhile: check again
-                self._looked_at = began
-            self._take(news)
+            # Otherwise a change was reported meanwhile, and another check is needed.
+            if tick == self._tick:
+                self._checked_at = began
+            self._apply_check(result)
         finally:
-            self._looking = None
+            self._check = None
 
-    def _ask(self, known: Mapping[str, int | None], known_total: int | None) -> _ChangeCheck:
-        total = self._total_now()
-        is_new = total != known_total
-        asked = [entity for entity, generation in known.items() if is_new or generation is None]
-        found = dict.fromkeys(asked, 0) | dict(self._generations(asked))
-        if is_new:
+    def _read_generations(
+        self, generations: Mapping[str, int | None], total_before: int | None
+    ) -> _ChangeCheck:
+        """Read the counters that may differ from `generations`. Blocks: runs in a thread."""
+        total = self._read_total()
+        has_changed = total != total_before
+        entities = [
+            entity
+            for entity, generation in generations.items()
+            if has_changed or generation is None
+        ]
+        current = dict.fromkeys(entities, 0) | dict(self._generations(entities))
+        if has_changed:
             self._see()
-        return _ChangeCheck(found, total, self._total_now() if asked else total)
+        return _ChangeCheck(current, total, self._read_total() if entities else total)
 
-    def _total_now(self) -> int:
+    def _read_total(self) -> int:
         return self._generations((ANY_ENTITY,)).get(ANY_ENTITY, 0)
 
-    def _take(self, news: _ChangeCheck) -> None:
-        """Apply the result of a check.
-
-        An entity seen for the first time counts as unchanged only if nothing changed at all
-        meanwhile.
-        """
-        is_quiet = news.total == news.total_after == self._total
+    def _apply_check(self, check: _ChangeCheck) -> None:
+        """Mark the entities whose generation differs as changed."""
+        is_quiet = check.total == check.total_after == self._total
         self._tick += 1
         for entity, watched in self._watched.items():
-            before, now = watched.generation, news.found.get(entity, watched.generation)
+            before = watched.generation
+            now = check.generations.get(entity, before)
             if before != now or now is None:
                 watched.generation = now
+                # An entity that is read for the first time counts as unchanged only if nothing at
+                # all changed meanwhile.
                 if before is not None or not is_quiet:
                     watched.tick = self._tick
-        self._total = news.total
+        self._total = check.total

@@ -15,12 +15,12 @@ from api.schemas.result import (
     ResultNote,
     TrackName,
 )
-from pipelines.documents.result_types import Discovery, HotVideos, JobResult
+from pipelines.documents.result_types import Discovery, HotVideos
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import LOW_CANDIDATE_LIMIT, ScanParameters, scan_parameters
 from pipelines.scan.rules.results import rank_selected, view_result
-from pipelines.scan.service.scan_jobs import RunningScan, ScanJob
-from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job, ProgressRecord
+from pipelines.scan.service.service import RunningScan, ScanJob
+from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES, MAX_ATTEMPTS, Job
 
 if TYPE_CHECKING:
     from warehouse.engine.duckdb_engine import Engine
@@ -36,12 +36,13 @@ ALREADY_FINISHED: ResultNote = {
 
 
 def poll_url(job_id: str) -> str:
-    """Return the path to poll a job. It has no host, because the Host header is never reflected."""
+    """Return the path to poll a job, `/api/v1/vidplat/app/v3/music_collection_jobs/<id>`."""
+    # Without a host, because the Host header is never reflected.
     return f"{JOBS_PATH}/{job_id}"
 
 
 def waiting_headers(job: Job) -> dict[str, str]:
-    """Return when to poll again; empty for a finished job."""
+    """Return the header that says when to poll again; no header for a finished job."""
     return {} if job.status in FINAL_STATUSES else {"Retry-After": str(POLL_AFTER_S)}
 
 
@@ -49,14 +50,31 @@ def to_job_document(
     scan: ScanJob, *, is_demo: bool, view: ScanParameters | None = None
 ) -> JobDocument:
     """Return the job with its result, viewed with `view` or with the job's own parameters."""
-    job = scan.job
+    job, progress = scan.job, scan.job.progress
+    result: HotVideos | Discovery | None
+    if scan.result is None or "kind" in scan.result:
+        result = scan.result  # a discovery has no views
+    else:
+        result = view_result(scan.result, view or to_scan_parameters(job))
+    continued_from: ContinuedFrom | None = None
+    if progress.continued_from is not None:
+        continued_from = {"stage": progress.continued_from, "round": progress.continued_round}
     return to_document(
         JobDocument,
         job,
         poll_url=poll_url(job.job_id),
         scan_job_id=scan_job_id(scan),
-        progress=_progress(job),
-        result=None if scan.result is None else _view(scan.result, view, job),
+        progress=to_document(
+            JobProgress,
+            progress,
+            attempt=job.attempt,
+            attempt_count=MAX_ATTEMPTS,
+            waiting_for=None if job.status in FINAL_STATUSES else progress.waiting_for,
+            continued_from=continued_from,
+            # Jobs of older releases have `+00:00`.
+            updated_at=progress.updated_at and progress.updated_at.replace("+00:00", "Z"),
+        ),
+        result=result,
         error=None if job.error is None else with_hint(job.error),
         notes=[] if job.kind == DISCOVERY else notes(view or to_scan_parameters(job)),
         is_demo_data=is_demo,
@@ -64,43 +82,14 @@ def to_job_document(
 
 
 def scan_job_id(scan: ScanJob) -> str:
-    """Return the job that compared the pairs of a result: another one if its result served."""
+    """Return the job that compared the pairs of a result.
+
+    It is another one if a stored result served this job.
+    """
     job_id = scan.job.job_id
     if scan.result is None or "kind" in scan.result:
         return job_id
     return scan.result.get("scan_job_id", job_id)
-
-
-def _with_z(text: str | None) -> str | None:
-    """Return a time as it is written today; jobs of older releases have `+00:00`."""
-    return None if text is None else text.replace("+00:00", "Z")
-
-
-def _progress(job: Job) -> JobProgress:
-    progress = job.progress
-    has_ended = job.status in FINAL_STATUSES
-    return to_document(
-        JobProgress,
-        progress,
-        attempt=job.attempt,
-        attempt_count=MAX_ATTEMPTS,
-        waiting_for=None if has_ended else progress.waiting_for,
-        continued_from=_continued_from(progress),
-        updated_at=_with_z(progress.updated_at),
-    )
-
-
-def _continued_from(progress: ProgressRecord) -> ContinuedFrom | None:
-    if progress.continued_from is None:
-        return None
-    return {"stage": progress.continued_from, "round": progress.continued_round}
-
-
-def _view(result: JobResult, parameters: ScanParameters | None, job: Job) -> HotVideos | Discovery:
-    """View a result: a discovery as a whole, a ranking by the requested parameters."""
-    if "kind" in result:
-        return result
-    return view_result(result, parameters or to_scan_parameters(job))
 
 
 def to_discovery(scan: ScanJob) -> DiscoveryResponse:
@@ -136,6 +125,7 @@ def to_scan_parameters(job: Job) -> ScanParameters:
 def to_job_preview(scan: RunningScan, *, is_demo: bool) -> JobPreview:
     """Return what a running scan has confirmed so far, ranked with the parameters of its job."""
     job, preview = scan.job, scan.preview
+    # Before the first round of a scan there is no preview.
     rows = rank_selected(preview["ranked"], to_scan_parameters(job)) if preview else []
     return {
         "job_id": job.job_id,
@@ -155,8 +145,8 @@ def track_names(engine: "Engine | None", music_ids: Collection[str]) -> dict[str
 
     if engine is None or not music_ids:
         return {}
-    found = read_track_names(engine, sorted(music_ids))
-    return {row["music_id"]: {"title": row["title"], "author": row["author"]} for row in found}
+    rows = read_track_names(engine, sorted(music_ids))
+    return {row["music_id"]: {"title": row["title"], "author": row["author"]} for row in rows}
 
 
 def notes(parameters: ScanParameters) -> list[ResultNote]:

@@ -16,15 +16,16 @@ from anyio.to_thread import run_sync
 
 from api.responses.envelope import EncodedData, encode_data
 from api.services.job_document import to_job_document
-from pipelines.scan.service.scan_jobs import ScanJob
-from pipelines.scan.service.service import ScanService
+from pipelines.scan.service.service import ScanJob, ScanService
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 from warehouse.records.values import ReadOnlyDocument
 
-MAX_CACHED_JOBS = 32  # a ranking of 500 videos takes about one megabyte
+# A ranking of 500 videos takes about one megabyte.
+MAX_CACHED_JOBS = 32
 POLL_INTERVAL_S = 0.1
-NO_WORKER_S = 1.5  # how long a queued job waits for a worker that may be starting
+# How long a queued job waits for a worker that may be starting.
+NO_WORKER_S = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,12 @@ class JobSnapshot:
 
 
 class JobResponses:
-    """Encodes job documents as their own parameters ask for. Thread-safe."""
+    """Encodes job documents in the view of their own parameters. Thread-safe."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, EncodedData] = OrderedDict()
+        self._encoded: OrderedDict[str, EncodedData] = OrderedDict()
         self._lock = threading.Lock()
-        self._looks: dict[str, asyncio.Future[JobSnapshot]] = {}
+        self._reads: dict[str, asyncio.Future[JobSnapshot]] = {}
 
     async def now(self, scan_service: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job. Concurrent callers share one read, and none needs a thread of its
@@ -56,22 +57,25 @@ class JobResponses:
             JobNotFoundError: The job does not exist, or its retention time is over.
             WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
-        look = self._looks.get(job_id)
-        if look is None:
-            look = asyncio.ensure_future(run_sync(self.of, scan_service, job_id))
-            self._looks[job_id] = look
-            look.add_done_callback(lambda ended: self._end(job_id, ended))
-        return await asyncio.shield(look)  # a cancelled caller must not cancel the shared read
+        read = self._reads.get(job_id)
+        if read is None:
+
+            def forget_read(finished: asyncio.Future[JobSnapshot]) -> None:
+                # A later read may have taken the place of this one.
+                if self._reads.get(job_id) is finished:
+                    del self._reads[job_id]
+                # All callers may have gone; then nobody else retrieves the exception.
+                if not finished.cancelled():
+                    finished.exception()
+
+            read = asyncio.ensure_future(run_sync(self.of, scan_service, job_id))
+            self._reads[job_id] = read
+            read.add_done_callback(forget_read)
+        return await asyncio.shield(read)  # a cancelled caller must not cancel the shared read
 
     def forget(self, job_id: str) -> None:
         """Start a new read for later callers, because the job was changed."""
-        self._looks.pop(job_id, None)
-
-    def _end(self, job_id: str, ended: asyncio.Future[JobSnapshot]) -> None:
-        if self._looks.get(job_id) is ended:
-            del self._looks[job_id]
-        if not ended.cancelled():
-            ended.exception()  # mark the exception as retrieved; all callers may be gone
+        self._reads.pop(job_id, None)
 
     def of(self, scan_service: ScanService, job_id: str) -> JobSnapshot:
         """Return the current job.
@@ -81,24 +85,21 @@ class JobResponses:
             WarehouseUnavailableError: The job is completed, but its result cannot be read.
         """
         scan = scan_service.job(job_id)
-        if scan.job.status not in FINAL_STATUSES:
-            return JobSnapshot(scan.job, _render(scan_service, scan))
-        with self._lock:
-            found = self._kept.get(job_id)
-            if found is not None:
-                self._kept.move_to_end(job_id)
-        return JobSnapshot(scan.job, found or self._keep(job_id, _render(scan_service, scan)))
-
-    def _keep(self, job_id: str, data: EncodedData) -> EncodedData:
-        with self._lock:
-            self._kept[job_id] = data
-            while len(self._kept) > MAX_CACHED_JOBS:
-                self._kept.popitem(last=False)
-        return data
-
-
-def _render(scan_service: ScanService, scan: ScanJob) -> EncodedData:
-    return encode_data(to_job_document(scan, is_demo=scan_service.world.is_demo))
+        is_final = scan.job.status in FINAL_STATUSES
+        if is_final:
+            with self._lock:
+                encoded = self._encoded.get(job_id)
+                if encoded is not None:
+                    self._encoded.move_to_end(job_id)
+                    return JobSnapshot(scan.job, encoded)
+        # Without the lock: encoding takes long, and two threads may as well do it at once.
+        encoded = encode_data(to_job_document(scan, is_demo=scan_service.world.is_demo))
+        if is_final:
+            with self._lock:
+                self._encoded[job_id] = encoded
+                while len(self._encoded) > MAX_CACHED_JOBS:
+                    self._encoded.popitem(last=False)
+        return JobSnapshot(scan.job, encoded)
 
 
 class AwaitedJobError(SametrackError):
@@ -130,6 +131,7 @@ async def wait_for_job(scan_service: ScanService, scan: ScanJob, *, max_wait_s: 
     job_id, now = scan.job.job_id, time.monotonic()
     until, without_worker_until = now + max_wait_s, now + NO_WORKER_S
     while scan.job.status not in FINAL_STATUSES:
+        # A queued job may wait for other jobs, or for a worker that nobody has started.
         if scan.job.status == "queued" and time.monotonic() > without_worker_until:
             if not await run_sync(scan_service.has_worker):
                 raise WorkerUnavailableError(

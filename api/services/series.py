@@ -4,7 +4,7 @@ Blocks. Not here: HTTP, SQL (`warehouse/queries/series.py`), what a point is
 (`pipelines/reads/series.py`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from api.schemas.extensions.exports import Series, SeriesPoint, TrackGrowth
@@ -23,18 +23,43 @@ from pipelines.reads.series import (
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_latest_track
 from warehouse.queries.series import read_account_series, read_track_series, read_video_series
-from warehouse.records.values import Row
 
 
 def read_series(engine: Engine, kind: SeriesKind, entity_id: str, *, is_demo: bool) -> Series:
     """Return the points of one entity, oldest first; empty if it was never observed."""
-    name, points = _READERS[kind](engine, entity_id)
+    points: Sequence[Point]
+    if kind == "track":
+        # A track has no counts of its own: those of its videos are summed.
+        track = read_latest_track(engine, entity_id)
+        name = None if track is None else track.title
+        rows = read_track_series(engine, entity_id)
+        observations = (
+            (row["observed_at"], row["aweme_id"], {count: row[count] for count in COUNTS})
+            for row in rows
+        )
+        reads = ((row["observed_at"], row["job_id"]) for row in rows)
+        points = with_jobs(total_over_time(observations), reads)
+    else:
+        read_rows = read_video_series if kind == "video" else read_account_series
+        rows = read_rows(engine, entity_id)
+        # The newest name: an account may have changed it.
+        name = next((row["name"] for row in reversed(rows) if row["name"]), None)
+        points = [
+            to_point(
+                row["observed_at"],
+                {measure: row[measure] for measure in MEASURES[kind]},
+                surface=row["surface"],
+                is_exact=row["is_exact"],
+                job_id=row["job_id"],
+            )
+            for row in rows
+        ]
     return {
         "kind": kind,
         "id": entity_id,
         "name": name,
         "measures": list(MEASURES[kind]),
-        "points": [_document(point) for point in points],
+        "points": [_point_document(point) for point in points],
         "returned_count": len(points),
         "is_demo_data": is_demo,
     }
@@ -49,50 +74,14 @@ def growth_document(growth: FollowedGrowth) -> TrackGrowth:
     }
 
 
-def _document(point: Point) -> SeriesPoint:
+def _point_document(point: Point) -> SeriesPoint:
     document = {
         "observed_at": to_time(point.observed_at),
         "surface": point.surface,
         **point.values,
         "is_exact": point.is_exact,
-        "ranges": {name: list(found) for name, found in point.ranges.items()} or None,
+        "ranges": {name: list(bounds) for name, bounds in point.ranges.items()} or None,
         "job_ids": list(point.job_ids),
         **({"growth": growth_document(point.growth)} if isinstance(point, TrackPoint) else {}),
     }
     return cast("SeriesPoint", document)  # `values` has the measures of its kind
-
-
-def _points(rows: list[Row], kind: SeriesKind) -> tuple[str | None, list[Point]]:
-    points = [
-        to_point(
-            row["observed_at"],
-            {name: row[name] for name in MEASURES[kind]},
-            surface=row["surface"],
-            is_exact=row["is_exact"],
-            job_id=row["job_id"],
-        )
-        for row in rows
-    ]
-    return next((row["name"] for row in reversed(rows) if row["name"]), None), points
-
-
-def _video(engine: Engine, aweme_id: str) -> tuple[str | None, list[Point]]:
-    return _points(read_video_series(engine, aweme_id), "video")
-
-
-def _account(engine: Engine, sec_uid: str) -> tuple[str | None, list[Point]]:
-    return _points(read_account_series(engine, sec_uid), "account")
-
-
-def _track(engine: Engine, music_id: str) -> tuple[str | None, list[TrackPoint]]:
-    track = read_latest_track(engine, music_id)
-    rows = read_track_series(engine, music_id)
-    points = total_over_time(
-        (row["observed_at"], row["aweme_id"], {name: row[name] for name in COUNTS}) for row in rows
-    )
-    reads = ((row["observed_at"], row["job_id"]) for row in rows)
-    return None if track is None else track.title, with_jobs(points, reads)
-
-
-type _Read = Callable[[Engine, str], tuple[str | None, Sequence[Point]]]
-_READERS: Mapping[SeriesKind, _Read] = {"video": _video, "account": _account, "track": _track}

@@ -5,7 +5,7 @@ Blocks: walks folders. Paths are never returned. Not here: HTTP, clean-up.
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,12 +25,14 @@ def measure_storage(
     root: Path, *, spent_today: Mapping[str, int], daily_budget: int, is_demo: bool
 ) -> Storage:
     """Return sizes below the home folder in bytes, and today's request budget (UTC)."""
-    found = {name: _measure(root, names) for name, names in PARTS.items()}
-    named = {name for names in PARTS.values() for name in names}
-    rest = [path.name for path in _entries(root) if path.name not in named]
-    found["other"] = _measure(root, tuple(rest))
+    sizes = {name: _measure(root, entries) for name, entries in PARTS.items()}
+    named = {entry for entries in PARTS.values() for entry in entries}
+    others: list[str] = []
+    with suppress(OSError):
+        others = [path.name for path in root.iterdir() if path.name not in named]
+    sizes["other"] = _measure(root, others)
     parts: list[StoragePart] = [
-        {"name": name, "bytes": size, "files": files} for name, (size, files) in found.items()
+        {"name": name, "bytes": size, "files": files} for name, (size, files) in sizes.items()
     ]
     hosts: list[HostBudget] = [
         {"host": host, "used": used, "left": max(0, daily_budget - used)}
@@ -49,24 +51,17 @@ def measure_storage(
     }
 
 
-def _measure(root: Path, names: tuple[str, ...]) -> tuple[int, int]:
-    sizes = [size for name in names for size in _sizes(root / name)]
-    return sum(sizes), len(sizes)
-
-
-def _sizes(path: Path) -> Iterator[int]:
-    """Yield the sizes of all files at or below a path; files that vanish meanwhile are skipped."""
-    with suppress(OSError):
-        if not path.is_dir():
-            yield path.stat().st_size
-            return
-    for folder, _, files in os.walk(path):
-        for name in files:
+def _measure(root: Path, names: Iterable[str]) -> tuple[int, int]:
+    """Return total size and number of the files at or below these paths of a folder."""
+    sizes: list[int] = []
+    for name in names:
+        files: Iterable[Path] = (root / name,)
+        # A file may vanish at any moment: compaction and clean-up go on meanwhile.
+        with suppress(OSError):
+            if (root / name).is_dir():
+                walk = os.walk(root / name)
+                files = (Path(folder) / file for folder, _, entries in walk for file in entries)
+        for file in files:
             with suppress(OSError):
-                yield (Path(folder) / name).stat().st_size
-
-
-def _entries(root: Path) -> list[Path]:
-    with suppress(OSError):
-        return sorted(root.iterdir())
-    return []
+                sizes.append(file.stat().st_size)
+    return sum(sizes), len(sizes)

@@ -23,7 +23,7 @@ from pipelines.audio.features.sounds import (
 
 _MEASURED_BY = (
     "decode/decoding.py", "features/filter_banks.py", "features/grid.py",
-    "features/measurement.py", "features/spectra.py",
+    "features/measurement.py",
 )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from scipy.signal import resample_poly
 
 from benchmarks.speed.running import counted
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from warehouse.records.evidence import MatchThresholds
 
 _RATE = 22_050

@@ -27,7 +27,7 @@ from benchmarks.accuracy.tracks import Track
 from benchmarks.speed.running import counted
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.decoding import decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair, warm_up

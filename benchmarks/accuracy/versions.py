@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.audio.decode.decoding import decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sounds import MeasuredSound, library_version
 from pipelines.audio.matching.verify import compare_pair

@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 
 from pipelines.parameters.scan import ScanParameters
+from pipelines.scan.collect import CANDIDATES_PER_AUTHOR, CANDIDATES_PER_HASHTAG
 from pipelines.scan.rules.candidate_pool import (
     Candidate,
     Sighting,
     choose_candidates,
     choose_others,
+    is_row_of,
     reserved_places,
 )
 from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
@@ -25,7 +27,6 @@ from pipelines.scan.rules.coverage.estimates import (
     listed_only,
     sample_of,
 )
-from pipelines.scan.rules.coverage.genuine_rows import is_row_of
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,
     REPRESENTATIVES,
@@ -34,7 +35,6 @@ from pipelines.scan.rules.expansion import (
     videos_to_verify,
 )
 from pipelines.scan.rules.search import search_terms
-from pipelines.scan.screens import CANDIDATES_PER_AUTHOR, CANDIDATES_PER_HASHTAG
 from pipelines.settings import Settings
 from sandbox.server.surfaces.search import SEARCH_DEPTH
 from sandbox.world.content.tables import VideoState
@@ -279,18 +279,23 @@ class ScanSimulator:
     def _see(
         self, rows: Iterable[int], surface: str, entity_id: str, *, names_music: bool = False
     ) -> None:
-        known = self.scan.verified
+        verified = self.scan.verified
         for row in map(int, rows):
             video = self._video(row)
             sound = _music_of(video) if names_music else None
             self.scan.sightings.append(
                 Sighting(
-                    aweme_id=video.aweme_id, surface=surface, entity_id=entity_id,
-                    same_music=is_row_of(sound, surface=surface, entity_id=entity_id, known=known),
-                    music_id=sound, desc=video.desc,
+                    aweme_id=video.aweme_id,
+                    surface=surface,
+                    entity_id=entity_id,
+                    same_music=is_row_of(
+                        sound, surface=surface, entity_id=entity_id, music_ids=verified
+                    ),
+                    music_id=sound,
+                    desc=video.desc,
                     digg_count=video.statistics.digg_count,
                 )
-            )  # fmt: skip
+            )
 
     def _fill_pool(self, limit: int | None = None) -> bool:
         scan = self.scan

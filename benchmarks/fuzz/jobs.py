@@ -31,8 +31,7 @@ from hypothesis.stateful import (
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.service import ScanConfig, ScanService
-from pipelines.scan.service.stored_results import ResultCache
+from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
 from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES

@@ -35,7 +35,7 @@ from starlette.types import ASGIApp
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from pipelines.orchestration.worker.maintenance_rounds import maintain_once
+from pipelines.orchestration.worker.maintenance import maintain_once
 from sandbox.world.world import SandboxWorld
 
 CHECKS = [

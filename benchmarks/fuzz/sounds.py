@@ -4,8 +4,8 @@ import struct
 import tempfile
 from collections.abc import Callable
 
-from pipelines.audio.decode.decoder_process import DecoderRequest, _handle
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.decoder_process import handle_request
+from pipelines.audio.decode.protocol import DecodeLimits, DecoderRequest
 from warehouse.records.errors import AudioUnavailableError
 
 MB = 1024 * 1024
@@ -17,7 +17,7 @@ def read_sound(body: bytes) -> object:
         file.write(body)
         file.flush()
         order = DecoderRequest(path=file.name, task="measure", stretch=None)
-        reply, packed = _handle(order, DecodeLimits())
+        reply, packed = handle_request(order, DecodeLimits())
     if "reason" in reply:
         raise AudioUnavailableError("refused", surface="media", reason=reply["reason"])
     return len(packed)

@@ -31,7 +31,7 @@ import sqlalchemy
 from api.cli.main import main
 from api.server.middleware.response_cache import ResponseCache
 from api.services.job_responses import JobResponses
-from pipelines.scan.service.stored_results import ResultCache
+from pipelines.scan.service.service import ResultCache
 from warehouse.engine.duckdb_engine import Engine
 
 WITH_ALL_IN_ONE_HEAP = {
@@ -152,7 +152,7 @@ def _forget_files(engine: Engine) -> None:
 
 
 def _forget_responses(cache: ResponseCache) -> None:
-    cache._kept.clear()
+    cache._entries.clear()
     cache._size = 0
 
 

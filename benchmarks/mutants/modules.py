@@ -22,15 +22,18 @@ UPSTREAM = "tests/unit/upstream"
 MODULES: dict[str, tuple[str, ...]] = {
     "api/server/middleware/guard.py": ("tests/unit/api/test_guard_rules.py",),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
-    "pipelines/audio/matching/rejection_hints.py": (f"{AUDIO}/test_observing.py",),
-    "pipelines/audio/matching/scoring.py": (f"{AUDIO}/test_scoring.py", JUDGING),
+    "pipelines/audio/matching/scoring.py": (
+        f"{AUDIO}/test_scoring.py",
+        f"{AUDIO}/test_observing.py",
+        JUDGING,
+    ),
     "warehouse/records/coverage.py": (
         f"{TESTS}/test_coverage_lines.py",
         f"{TESTS}/test_coverage_records.py",
         "tests/unit/report/test_source_decisions.py",
     ),
     "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
-    "pipelines/scan/service/job_endings.py": (
+    "pipelines/scan/service/lost_runs.py": (
         f"{TESTS}/test_job_rules.py",
         f"{TESTS}/test_lost_runs.py",
     ),
@@ -48,12 +51,16 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "pipelines/scan/rules/ranking.py": (f"{TESTS}/test_ranking.py",),
     "pipelines/scan/rules/results.py": (f"{TESTS}/test_results.py",),
-    "pipelines/captures/search_walk.py": ("tests/unit/captures/test_search_steps.py",),
-    "warehouse/queries/lists/union.py": (f"{TESTS}/test_unions.py",),
+    "pipelines/captures/walks.py": (
+        "tests/unit/captures/test_search_steps.py",
+        f"{UPSTREAM}/test_walk.py",
+    ),
+    "warehouse/queries/lists.py": (f"{TESTS}/test_unions.py",),
     "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/http/host_names.py": (f"{UPSTREAM}/test_gate.py",),
-    "pipelines/platform/parsers/links.py": (f"{UPSTREAM}/test_links.py",),
-    "warehouse/maintenance/sorting.py": ARRANGING,
+    "pipelines/platform/parsers/links.py": (
+        f"{UPSTREAM}/test_links.py",
+        f"{UPSTREAM}/test_gate.py",
+    ),
     "warehouse/tables/contract.py": ("tests/unit/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,
     "warehouse/lake/record_rows.py": ("tests/unit/warehouse/test_observation_rows.py",),

@@ -11,14 +11,14 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import fingerprint
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.sources import planner, rules
-from pipelines.scan.service import job_endings
+from pipelines.scan.service import lost_runs
 from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.control.hosts import budgets, circuits
 from warehouse.control.jobs import transition_job
 
 WORKER = "pipelines.orchestration.worker.worker.Worker."
 CLAIMS = "warehouse.control.job_claims."
-ENDINGS = "pipelines.scan.service.job_endings."
+ENDINGS = "pipelines.scan.service.lost_runs."
 BUCKET = "warehouse.control.hosts.budgets.take"
 CIRCUITS = "warehouse.control.hosts.circuits."
 PLANNER = "pipelines.platform.sources.planner."
@@ -52,17 +52,17 @@ def _stop_costs() -> AbstractContextManager[object]:
 
 
 def _ending(change: Callable[[Any, Any], Any]) -> Bug:
-    original = job_endings.lost_ending
+    original = lost_runs.outcome_of_lost_run
 
     def changed(job: Any, why: str, *, has_result: bool = False) -> Any:
         return change(job, original(job, why, has_result=has_result))
 
-    return lambda: patch(ENDINGS + "lost_ending", changed)
+    return lambda: patch(ENDINGS + "outcome_of_lost_run", changed)
 
 
 def _results_forgotten() -> AbstractContextManager[object]:
-    original = job_endings.lost_ending
-    return patch(ENDINGS + "lost_ending", lambda job, why, **_: original(job, why))
+    original = lost_runs.outcome_of_lost_run
+    return patch(ENDINGS + "outcome_of_lost_run", lambda job, why, **_: original(job, why))
 
 
 def _anybody_ends() -> AbstractContextManager[object]:
@@ -189,6 +189,6 @@ BUGS: dict[str, Bug] = {
         planner.Planner, "_keep_walk", lambda *_: None
     ),
     "the first answer is enough, however incomplete": lambda: patch(
-        PLANNER + "_Attempt.wants", lambda self, _source: self.found is None
+        PLANNER + "_Attempt.wants", lambda self, _source: self.reading is None
     ),
 }

@@ -18,8 +18,7 @@ from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.maintenance import StoreMaintainer
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.service import ScanConfig, ScanService
-from pipelines.scan.service.stored_results import ResultCache
+from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import job_claims, jobs
 from warehouse.records.errors import JobNotFoundError

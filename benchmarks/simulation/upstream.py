@@ -18,6 +18,7 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.host_policy import HostPolicy, build_host_policy
 from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import CircuitTimes, HostRate, load_profile
 from pipelines.platform.reading import Reading
 from pipelines.platform.sources.planner import Planner
@@ -137,7 +138,7 @@ class QuestionReader(SurfaceReader):
             allowed=self.profile.links.redirect,
         )
         try:
-            reading = await self.read_twice(ask, request.entity_id, _parse)
+            reading = await self.read(ask, request, _parse, twice=True)
         except SametrackError as error:
             asked.end(surface, error)
             self._check_reaction(surface, error)
@@ -164,12 +165,12 @@ class QuestionReader(SurfaceReader):
                 assert politeness.is_paused(host) or error.retry_after < 60, "a pause is forgotten"
 
 
-def _parse(answer: HttpResponse) -> frozenset[str]:
-    word = answer.body.decode()
+def _parse(body: bytes, _entity_id: str, context: ParseContext) -> frozenset[str]:
+    word = body.decode()
     if word == "gone":
         raise UnresolvedIdError("no such id")
     if (error := _BY_BODY.get(word)) is not None and issubclass(error, UpstreamError):
-        raise error("no data", surface=answer.surface)
+        raise error("no data", surface=context.surface)
     return frozenset(word.split())
 
 

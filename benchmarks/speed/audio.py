@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.speed.running import Told, Workspace
 from pipelines.audio.decode.decoding import decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, library_version

@@ -73,7 +73,7 @@ def _years(api: httpx2.Client, first: date) -> Iterator[float]:
 
 def _run(stage: Stage, *words: str) -> tuple[dict[str, Any], float]:
     """A command of the chart in a process of its own; what it says, and its seconds."""
-    environment = {**os.environ, **stage._environment()}
+    environment = {**os.environ, **stage.environment()}
     began = time.monotonic()
     done = subprocess.run(
         [*sametrack_command("chart", *words), "--json"],

@@ -42,7 +42,7 @@ from warehouse.lake.schema_evolution import SORTED_ROWS
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import LakeMaintenance, maintain_lake
 from warehouse.maintenance.video_index import update_video_index
-from warehouse.queries.lists.pages import read_union_page
+from warehouse.queries.lists import read_union_page
 from warehouse.queries.videos import read_listed_videos
 
 OBSERVATIONS = 5_000_000

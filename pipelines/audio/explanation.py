@@ -108,10 +108,24 @@ def explain_pair(
         evidence: The evidence stored for this pair.
         limits: The limits that the verdict used.
     """
-    tempo = _tempo(evidence)
-    undone = _undo_variant(candidate, evidence)
-    window = _window(evidence, tempo)
-    offset_s = window.reference_start_s - window.candidate_start_s if window else 0.0
+    # The candidate with the variant undone, as it was compared.
+    tempo, semitones = evidence.speed or 1.0, evidence.semitones or 0.0
+    undone = candidate
+    if (tempo, semitones) != (1.0, 0.0):
+        kind = variant_kind(evidence)
+        assert kind != "excerpt", "an excerpt is unchanged"
+        undone = undo(candidate, Hypothesis(family=kind, tempo=tempo, semitones=semitones))
+
+    # The compared window puts both sounds on one time axis.
+    window, offset_s = None, 0.0
+    first_s, second_s = evidence.reference_start_s, evidence.candidate_start_s
+    if first_s is not None and second_s is not None and evidence.overlap_s is not None:
+        window = ComparedWindow(
+            reference_start_s=first_s,
+            candidate_start_s=second_s * tempo,
+            duration_s=evidence.overlap_s,
+        )
+        offset_s = window.reference_start_s - window.candidate_start_s
     return Explanation(
         evidence=evidence,
         measures=measures_of(evidence, limits),
@@ -132,7 +146,7 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
             limits.local_mfcc_distance,
             least_overlap_s(evidence.overlap_s, limits.local_overlap_s),
         )
-    numbers: tuple[tuple[MeasureName, float | None, float | None], ...] = (
+    values: tuple[tuple[MeasureName, float | None, float | None], ...] = (
         ("chroma_distance", evidence.chroma_distance, allowed[0]),
         ("mfcc_distance", evidence.mfcc_distance, allowed[1]),
         ("overlap_s", evidence.overlap_s, allowed[2]),
@@ -140,34 +154,13 @@ def measures_of(evidence: PairEvidence, limits: MatchThresholds) -> tuple[Eviden
         ("score", evidence.score, limits.match_threshold),
     )
     return tuple(
-        EvidenceMeasure(name=name, value=value, limit=limit) for name, value, limit in numbers
-    )
-
-
-def _tempo(evidence: PairEvidence) -> float:
-    return evidence.speed or 1.0
-
-
-def _undo_variant(candidate: Features, evidence: PairEvidence) -> Features:
-    tempo, semitones = _tempo(evidence), evidence.semitones or 0.0
-    if (tempo, semitones) == (1.0, 0.0):
-        return candidate
-    kind = variant_kind(evidence)
-    assert kind != "excerpt", "an excerpt is unchanged"
-    return undo(candidate, Hypothesis(family=kind, tempo=tempo, semitones=semitones))
-
-
-def _window(evidence: PairEvidence, tempo: float) -> ComparedWindow | None:
-    first, second = evidence.reference_start_s, evidence.candidate_start_s
-    if first is None or second is None or evidence.overlap_s is None:
-        return None
-    return ComparedWindow(
-        reference_start_s=first, candidate_start_s=second * tempo, duration_s=evidence.overlap_s
+        EvidenceMeasure(name=name, value=value, limit=limit) for name, value, limit in values
     )
 
 
 def _strip(features: Features, start_s: float) -> ChromaStrip:
     chroma = features.chroma.astype(np.float32)
+    # Each frame is scaled to its loudest pitch class, but a quiet frame stays dark.
     loudest = chroma.max(axis=1, keepdims=True)
     quiet = np.float32(0.05) * (loudest.max() if len(loudest) else 0)
     levels = chroma / np.maximum(loudest, quiet + np.float32(1e-9))
@@ -197,30 +190,26 @@ def _correlation(
     reference: NDArray[np.float32], candidate: NDArray[np.float32], width: int
 ) -> NDArray[np.float32]:
     """Correlation of the `width` frames around each pair of frames, (candidate, reference)."""
-    products = _along_diagonal(candidate @ reference.T, width)
-    left = _along(np.square(candidate).sum(axis=1), width)
-    right = _along(np.square(reference).sum(axis=1), width)
-    norms = np.sqrt(np.maximum(np.outer(left, right), _LEAST_ENERGY))
+    similarity = candidate @ reference.T
+    # Sum the neighbours of each cell along its diagonal.
+    padded = np.pad(similarity, ((width - 1 - width // 2, width),) * 2)
+    rows, columns = similarity.shape
+    products = np.zeros_like(similarity)
+    for shift in range(width):
+        products += padded[shift : shift + rows, shift : shift + columns]
+
+    candidate_energy = _moving_sum(np.square(candidate).sum(axis=1), width)
+    reference_energy = _moving_sum(np.square(reference).sum(axis=1), width)
+    energies = np.outer(candidate_energy, reference_energy)
+    norms = np.sqrt(np.maximum(energies, _LEAST_ENERGY))
     correlation: NDArray[np.float32] = (products / norms).clip(-1, 1).astype(np.float32)
     return correlation
 
 
-def _along(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    ones = np.ones(width, dtype=np.float32)
-    full: NDArray[np.float32] = np.convolve(values, ones)
+def _moving_sum(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
+    full: NDArray[np.float32] = np.convolve(values, np.ones(width, dtype=np.float32))
     first = width // 2
     return full[first : first + len(values)]
-
-
-def _along_diagonal(values: NDArray[np.float32], width: int) -> NDArray[np.float32]:
-    """Sum the `width` neighbours of each cell along its diagonal."""
-    before = width - 1 - width // 2
-    padded = np.pad(values, ((before, width), (before, width)))
-    rows, columns = values.shape
-    summed = np.zeros_like(values)
-    for shift in range(width):
-        summed += padded[shift : shift + rows, shift : shift + columns]
-    return summed
 
 
 def _reduced(values: NDArray[np.floating], rows: int, columns: int) -> NDArray[np.float32]:

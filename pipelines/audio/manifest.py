@@ -33,7 +33,7 @@ SCORE_COLUMNS = (
     "cpu_ms",
     "observation",
 )
-_NEEDED = {"pair_id", "refs", "candidate"}
+_REQUIRED = {"pair_id", "refs", "candidate"}
 _MISSING = NotComparable(sha256=None, reason="file_missing")
 
 
@@ -77,10 +77,21 @@ def read_manifest(path: Path) -> list[ManifestRow]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
-            missing = _NEEDED - set(reader.fieldnames or ())
+            missing = _REQUIRED - set(reader.fieldnames or ())
             if missing:
                 raise ManifestUnreadableError(f"the manifest lacks {', '.join(sorted(missing))}")
-            return [_row(path.parent, fields) for fields in reader]
+            return [
+                ManifestRow(
+                    pair_id=fields["pair_id"] or "",
+                    references=tuple(
+                        _path(path.parent, name.strip())
+                        for name in (fields["refs"] or "").split(";")
+                        if name.strip()
+                    ),
+                    candidate=_path(path.parent, (fields["candidate"] or "").strip()),
+                )
+                for fields in reader
+            ]
     except (OSError, UnicodeDecodeError, csv.Error) as exc:
         raise ManifestUnreadableError(f"{path.name} cannot be read as CSV") from exc
 
@@ -96,23 +107,24 @@ def measure_files(
     """Measure each file once; `on_measured` is called with the number of files done so far."""
     futures = {path: pool.submit(path) for path in dict.fromkeys(paths)}
     warm_up()  # while the decoder processes are busy
-    heard: dict[Path, SoundMeasurement] = {}
+    sounds: dict[Path, SoundMeasurement] = {}
     for path, future in futures.items():
-        heard[path] = future.result()
-        on_measured(len(heard))
-    return heard
+        sounds[path] = future.result()
+        on_measured(len(sounds))
+    return sounds
 
 
 def verify_rows(
-    rows: Sequence[ManifestRow], heard: Mapping[Path, SoundMeasurement], *, limits: MatchThresholds
+    rows: Sequence[ManifestRow], sounds: Mapping[Path, SoundMeasurement], *, limits: MatchThresholds
 ) -> Iterator[ManifestScore]:
     """Verify each row; a file that was not measured counts as missing."""
     for row in rows:
-        references = [heard.get(path, _MISSING) for path in row.references]
-        candidate = heard.get(row.candidate, _MISSING)
+        references = [sounds.get(path, _MISSING) for path in row.references]
+        candidate = sounds.get(row.candidate, _MISSING)
         for sound in (*references, candidate):
             if isinstance(sound, MeasuredSound):
-                assert len(sound.features.centred.chroma)  # cached, so not timed with the pair
+                # Centred features are cached, so they are not timed with the pair.
+                assert len(sound.features.centred.chroma)
         started = time.process_time()
         verdict = verify_group(references, [candidate], limits=limits)
         cpu_ms = 1000 * (time.process_time() - started)
@@ -122,8 +134,8 @@ def verify_rows(
 def score_fields(score: ManifestScore) -> dict[str, object]:
     """Return one line of the scores file; fields without a measurement are empty."""
     verdict = score.verdict
-    nothing = PairEvidence(verdict=verdict.verdict, reason=verdict.reason)
-    evidence = verdict.best.evidence if verdict.best else nothing
+    empty = PairEvidence(verdict=verdict.verdict, reason=verdict.reason)
+    evidence = verdict.best.evidence if verdict.best else empty
     measured = {name: getattr(evidence, name) for name in SCORE_COLUMNS if hasattr(evidence, name)}
     fields: dict[str, object] = {
         name: round(value, 6) if isinstance(value, float) else value
@@ -133,10 +145,10 @@ def score_fields(score: ManifestScore) -> dict[str, object]:
 
 
 def prepare_scores(path: Path) -> None:
-    """Make the folder of the scores file, and try whether it can be written there.
+    """Make the folder of the scores file, and check that a file can be written there.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: No file can be written there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = _part(path)
@@ -163,14 +175,5 @@ def _part(path: Path) -> Path:
 
 
 def _path(folder: Path, name: str) -> Path:
-    """Return the path of a name in the manifest; a URL stays one, so that it is named as such."""
+    """Return the absolute path of a name in the manifest; a URL stays as it is."""
     return Path(name) if is_url(name) else (folder / name).absolute()
-
-
-def _row(folder: Path, fields: Mapping[str, str | None]) -> ManifestRow:
-    names = [name.strip() for name in (fields["refs"] or "").split(";")]
-    return ManifestRow(
-        pair_id=fields["pair_id"] or "",
-        references=tuple(_path(folder, name) for name in names if name),
-        candidate=_path(folder, (fields["candidate"] or "").strip()),
-    )

@@ -29,25 +29,21 @@ def recompute(
     """
     if stored.score is None:
         return None
-    if (stored.speed, stored.semitones) == (1.0, 0.0):
-        again = _unchanged(reference, candidate, stored, limits)
-    else:
+    again: PairEvidence | None
+    if (stored.speed, stored.semitones) != (1.0, 0.0):
         again = judge_variant(reference, candidate, limits)
+    else:
+        # The evidence of unchanged sounds is of both rules, of windows that peaks suggest, or of
+        # an excerpt, which is shorter than the rules allow.
+        again = unchanged = judge_unchanged(reference, candidate, limits)
+        is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
+        if is_excerpt or unchanged.verdict != stored.verdict:
+            stretches = stretches_to_judge(reference, candidate, unchanged)
+            if is_excerpt:
+                again = judge_excerpt(reference, candidate, limits, stretches)
+            else:
+                again = judge_windows(reference, candidate, limits, stretches) or unchanged
     return None if again is None else with_likely_kind(reference, candidate, again, limits)
-
-
-def _unchanged(
-    reference: Features, candidate: Features, stored: PairEvidence, limits: MatchThresholds
-) -> PairEvidence | None:
-    """Judge as the stored evidence was: both rules, windows that peaks found, or an excerpt."""
-    as_heard = judge_unchanged(reference, candidate, limits)
-    is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
-    if not is_excerpt and as_heard.verdict == stored.verdict:
-        return as_heard
-    stretches = stretches_to_judge(reference, candidate, as_heard)
-    if is_excerpt:
-        return judge_excerpt(reference, candidate, limits, stretches)
-    return judge_windows(reference, candidate, limits, stretches) or as_heard
 
 
 def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, object]:
@@ -58,17 +54,14 @@ def deviations(stored: PairEvidence, again: PairEvidence | None) -> dict[str, ob
     """
     if again is None:
         return {} if stored.score is None else {"score": None}
-    found = asdict(again)
-    return {
-        name: found[name]
-        for name, value in asdict(stored).items()
-        if name != "searched"
-        and not _is_equal(value, found[name])
-        and (name, value) != ("observation", None)
-    }
-
-
-def _is_equal(stored: object, again: object) -> bool:
-    if isinstance(stored, float) and isinstance(again, float):
-        return abs(stored - again) <= TOLERANCE
-    return stored == again
+    values = asdict(again)
+    differing = {}
+    for name, value in asdict(stored).items():
+        other = values[name]
+        if isinstance(value, float) and isinstance(other, float):
+            is_equal = abs(value - other) <= TOLERANCE
+        else:
+            is_equal = value == other
+        if name != "searched" and not is_equal and (name, value) != ("observation", None):
+            differing[name] = other
+    return differing

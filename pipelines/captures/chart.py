@@ -6,8 +6,8 @@ Which issue belongs to which date is a rule of the chart history, not of reading
 from datetime import date
 from typing import Unpack
 
-from pipelines.captures.recording.capture_session import CaptureSession, SessionOptions
-from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.captures.capture import CaptureRequest
+from pipelines.captures.recording import CaptureSession, SessionOptions
 from pipelines.platform.providers.provider import ChartProvider
 from pipelines.platform.reading import Reading
 from warehouse.records.charts import ChartIndex, ChartPage, ChartSong
@@ -19,7 +19,7 @@ _PAGE_LIMIT = 40  # the smallest pages have 22 songs
 
 
 class ChartCaptures(CaptureSession):
-    """Reads through a chart provider and records every attempt. An async context manager.
+    """Reads through a chart provider and records every call. An async context manager.
 
     Raises (all reads):
         ChartUnavailableError: The source refuses, or returned another issue.
@@ -34,8 +34,8 @@ class ChartCaptures(CaptureSession):
 
     async def issues(self) -> ChartIndex:
         """Capture all issues that the source lists."""
-        question = CaptureRequest(kind="issues", surface="chart_issues", entity_id="all")
-        return (await self._call_recorder.reading(question, self._provider.fetch_issues)).value
+        request = CaptureRequest(kind="issues", surface="chart_issues", entity_id="all")
+        return (await self._capture(request, self._provider.fetch_issues)).result
 
     async def songs(
         self, volid: str | None, *, chart_date: date | None = None, limit: int = 20
@@ -49,9 +49,9 @@ class ChartCaptures(CaptureSession):
         """
         first = await self._page(volid, 1, chart_date)
         songs: dict[int, ChartSong] = {song.rank: song for song in first.songs}
-        wanted = min(limit, first.total or CHART_SIZE)
+        song_count = min(limit, first.total or CHART_SIZE)
         for page in range(2, _PAGE_LIMIT + 1):
-            if len(songs) >= wanted:
+            if len(songs) >= song_count:
                 break
             following = await self._page(volid, page, chart_date)
             fresh = {song.rank: song for song in following.songs if song.rank not in songs}
@@ -71,29 +71,25 @@ class ChartCaptures(CaptureSession):
         )
 
     async def _page(self, volid: str | None, page: int, chart_date: date | None) -> ChartPage:
-        question = CaptureRequest(
+        request = CaptureRequest(
             kind="songs",
             surface="chart_songs",
             entity_id=volid or LATEST,
             cursor=page,
             volid=volid,
         )
-        found = await self._call_recorder.reading(
-            question, lambda: self._checked(volid, page, chart_date)
-        )
-        return found.value
 
-    async def _checked(
-        self, volid: str | None, page: int, chart_date: date | None
-    ) -> Reading[ChartPage]:
-        """Fetch a page and check its issue before it is recorded as an observation of it."""
-        reading = await self._provider.fetch_songs(volid, page)
-        found = reading.value
-        if volid is not None and found.volid not in {None, volid}:
-            raise _other_issue(f"got issue {found.volid}, not {volid}", reading)
-        if chart_date is not None and found.chart_date not in {None, chart_date}:
-            raise _other_issue(f"got songs of {found.chart_date}, not of {chart_date}", reading)
-        return reading
+        async def fetch() -> Reading[ChartPage]:
+            """Check the issue of a page before it is recorded as an observation of it."""
+            reading = await self._provider.fetch_songs(volid, page)
+            songs = reading.value
+            if volid is not None and songs.volid not in {None, volid}:
+                raise _other_issue(f"got issue {songs.volid}, not {volid}", reading)
+            if chart_date is not None and songs.chart_date not in {None, chart_date}:
+                raise _other_issue(f"got songs of {songs.chart_date}, not of {chart_date}", reading)
+            return reading
+
+        return (await self._capture(request, fetch)).result
 
 
 def _other_issue(what: str, reading: Reading[ChartPage]) -> ChartUnavailableError:

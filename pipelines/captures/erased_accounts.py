@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import replace
 from operator import is_
 
-from pipelines.captures.recording.observations import CaptureRequest
+from pipelines.captures.capture import CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.reading import CapturedValue
 from warehouse.engine.duckdb_engine import Engine
@@ -38,16 +38,16 @@ class ErasureMarksCache:
         return self._marks
 
 
-def refuse_erased(question: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
+def refuse_erased(request: CaptureRequest, marks: ErasureMarks) -> UnavailableVideo | None:
     """Return the result for a request about erased data; None if the source is to be read.
 
     Raises:
         UnresolvedIdError: The request is about an erased account.
     """
-    if not marks.hold(question.entity_id):
+    if not marks.hold(request.entity_id):
         return None
-    if question.kind == "work":
-        return UnavailableVideo(aweme_id=question.entity_id, reason=ERASED_REASON)
+    if request.kind == "work":
+        return UnavailableVideo(aweme_id=request.entity_id, reason=ERASED_REASON)
     raise erased_account_error()
 
 
@@ -64,36 +64,36 @@ def without_erased[T: CapturedValue](value: T, marks: ErasureMarks) -> T:
     """
     if not marks:
         return value
-    found: CapturedValue = value
+    remaining: CapturedValue = value
     match value:
         case VideoPage():
             kept, foreign = _kept(value.videos, marks), _kept(value.foreign, marks)
             is_same = kept is value.videos and foreign is value.foreign
-            found = value if is_same else replace(value, videos=kept, foreign=foreign)
+            remaining = value if is_same else replace(value, videos=kept, foreign=foreign)
         case SearchPage():
             kept = _kept(value.videos, marks)
-            found = value if kept is value.videos else replace(value, videos=kept)
+            remaining = value if kept is value.videos else replace(value, videos=kept)
         case VideoDetail() if _is_erased(value.video, marks):
-            found = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
+            remaining = UnavailableVideo(aweme_id=value.video.aweme_id, reason=ERASED_REASON)
         case VideoDetail():
             video = _without_name(value.video, marks)
-            found = value if video is value.video else replace(value, video=video)
+            remaining = value if video is value.video else replace(value, video=video)
         case Track() if marks.hold(value.source_aweme_id) or marks.hold_title(value.title):
             title = None if _names_uploader(value) else value.title
             source = None if marks.hold(value.source_aweme_id) else value.source_aweme_id
-            found = replace(
+            remaining = replace(
                 value, source_aweme_id=source, owner_nickname=None, author=None, title=title
             )
         case Account() if marks.hold(value.sec_uid, value.uid):
             raise erased_account_error()
         case _:
             pass
-    return found  # type: ignore[return-value]  # an unavailable video replaces the video
+    return remaining  # type: ignore[return-value]  # an unavailable video replaces the video
 
 
 def _kept(videos: tuple[Video, ...], marks: ErasureMarks) -> tuple[Video, ...]:
     """Return the videos without data of erased accounts; the same tuple if there is none."""
-    kept = tuple(_without_name(one, marks) for one in videos if not _is_erased(one, marks))
+    kept = tuple(_without_name(video, marks) for video in videos if not _is_erased(video, marks))
     is_same = len(kept) == len(videos) and all(map(is_, kept, videos))
     return videos if is_same else kept
 

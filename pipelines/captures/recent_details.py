@@ -71,14 +71,14 @@ class RecentDetails:
         await asyncio.sleep(BATCH_WINDOW_S)
         # Who asks from now on starts the next batch.
         asked, self._asked, self._looking = self._asked, {}, None
-        wanted = (self._shown | set(asked)) - self._known.keys()
+        aweme_ids = (self._shown | set(asked)) - self._known.keys()
         try:
-            found = await asyncio.to_thread(read_latest_videos, self._engine, sorted(wanted))
+            videos = await asyncio.to_thread(read_latest_videos, self._engine, sorted(aweme_ids))
         except SametrackError as error:
             for answer in asked.values():
                 answer.set_exception(error)
                 answer.exception()  # waiting callers raise it; there may be none left
             return
-        self._known.update({aweme_id: found.get(aweme_id) for aweme_id in wanted})
+        self._known.update({aweme_id: videos.get(aweme_id) for aweme_id in aweme_ids})
         for answer in asked.values():
             answer.set_result(None)

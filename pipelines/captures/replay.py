@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from http import HTTPStatus
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 from uuid import uuid4
 
-from pipelines.captures.recording.attempts import CaptureAttempt, outcome_of
-from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
-from pipelines.captures.recording.rows import CaptureBatch
+from pipelines.captures.capture import Capture, CaptureRequest, outcome_of
+from pipelines.captures.rows import capture_tables
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine
@@ -106,7 +105,7 @@ class _Outcome:
     what: str = ""
     fields: tuple[str, ...] = ()
     error: str | None = None
-    attempt: CaptureAttempt | None = None
+    reading: Capture[Any] | None = None
 
 
 class Replay:
@@ -132,7 +131,7 @@ class Replay:
         Raises:
             WarehouseError: The archive cannot be read, or the differences cannot be written.
         """
-        found: dict[str, SurfaceReplay] = {}
+        replays: dict[str, SurfaceReplay] = {}
         began = observed_now()
         total = count_archive(self._engine, until=began, since=since, surfaces=surfaces)
         done = 0
@@ -140,12 +139,12 @@ class Replay:
             outcomes = list(self._outcomes(captures))
             for capture, outcome in zip(captures, outcomes, strict=True):
                 surface = capture["surface"]
-                _add(found.setdefault(surface, SurfaceReplay(surface)), capture, outcome)
+                _add(replays.setdefault(surface, SurfaceReplay(surface)), capture, outcome)
             if is_written:
                 self._write(captures, outcomes)
             done += len(captures)
             on_step(done, total)
-        return [found[surface] for surface in sorted(found)]
+        return [replays[surface] for surface in sorted(replays)]
 
     def _outcomes(self, captures: list[Row]) -> Iterator[_Outcome]:
         bodies = read_payloads(
@@ -177,14 +176,12 @@ class Replay:
         except SametrackError as error:
             return _refused(capture, error, was_good=was_good)
         outcome, reason = outcome_of(value)
-        attempt = CaptureAttempt(
+        reading: Capture[Any] = Capture(
             capture_id=capture["capture_id"],
+            request=_capture_request(kept),
             surface=kept.surface,
-            entity_id=kept.entity_id,
             observed_at=kept.observed_at,
             outcome=outcome,
-            request_count=0,
-            question=_capture_request(kept),
             reason=reason,
             notice=getattr(value, "notice", None),
             detail_msg=getattr(value, "detail_msg", None),
@@ -192,20 +189,20 @@ class Replay:
             payload=kept.body,
             content_type=kept.content_type,
             source_path=kept.path,
-            observed=to_observed_records(value),
+            value=value,
         )
         if not was_good and outcome != capture["outcome"]:
             return _Outcome(
-                "now_parsed", f"was {capture['outcome']}, is {attempt.outcome}", attempt=attempt
+                "now_parsed", f"was {capture['outcome']}, is {outcome}", reading=reading
             )
-        return _compared(capture, stored, attempt)
+        return _compared(capture, stored, reading)
 
     def _write(self, captures: list[Row], outcomes: list[_Outcome]) -> None:
         is_written = False
         for capture, outcome in zip(captures, outcomes, strict=True):
-            if outcome.attempt is None or outcome.kind not in {"changed", "now_parsed"}:
+            if outcome.reading is None or outcome.kind not in {"changed", "now_parsed"}:
                 continue
-            for name, rows in _rewritten(capture, outcome.attempt).items():
+            for name, rows in _rewritten(capture, outcome.reading).items():
                 # items of a page stay with the old capture if it had any
                 if name != "raw.capture_items" or outcome.kind == "now_parsed":
                     self._lake.append(name, rows, job_id=capture["job_id"])
@@ -253,19 +250,18 @@ def _refused(capture: StoredCapture, error: SametrackError, *, was_good: bool) -
 
 
 def _compared(
-    capture: StoredCapture, stored: StoredObservations, attempt: CaptureAttempt
+    capture: StoredCapture, stored: StoredObservations, reading: Capture[Any]
 ) -> _Outcome:
-    batch = CaptureBatch([attempt], [capture["sequence"]], data_provider="", job_id=None)
-    today = batch.tables(stored=set())
+    today = capture_tables([reading], [capture["sequence"]], data_provider="", job_id=None)
     differing: list[str] = []
-    if attempt.outcome != capture["outcome"]:
+    if reading.outcome != capture["outcome"]:
         differing.append("outcome")
     for table in OBSERVATION_TABLES:
         differing += _differences(table, stored[table], today[f"raw.{table}"])
     if not differing:
         return _Outcome("same")
-    shown = ", ".join(f"{name} ({n})" for name, n in Counter(differing).most_common(5))
-    return _Outcome("changed", shown, tuple(differing), attempt=attempt)
+    fields = ", ".join(f"{name} ({n})" for name, n in Counter(differing).most_common(5))
+    return _Outcome("changed", fields, tuple(differing), reading=reading)
 
 
 def _differences(table: str, before: list[Row], after: list[dict[str, object]]) -> list[str]:
@@ -283,27 +279,25 @@ def _differences(table: str, before: list[Row], after: list[dict[str, object]]) 
     return names
 
 
-def _rewritten(
-    capture: StoredCapture, attempt: CaptureAttempt
-) -> dict[str, list[dict[str, object]]]:
-    again = replace(attempt, capture_id=uuid4().hex, reason=REPLAY_OF + capture["capture_id"])
-    batch = CaptureBatch(
+def _rewritten(capture: StoredCapture, reading: Capture[Any]) -> dict[str, list[Row]]:
+    again = replace(reading, capture_id=uuid4().hex, reason=REPLAY_OF + capture["capture_id"])
+    return capture_tables(
         [again],
         [capture["sequence"]],
         data_provider=capture["data_provider"],
         job_id=capture["job_id"],
+        stored={capture["payload_sha256"]},
     )
-    return batch.tables(stored={capture["payload_sha256"]})
 
 
-def _add(found: SurfaceReplay, capture: StoredCapture, outcome: _Outcome) -> None:
-    found.kinds[outcome.kind] += 1
-    found.fields.update(outcome.fields)
+def _add(replay: SurfaceReplay, capture: StoredCapture, outcome: _Outcome) -> None:
+    replay.kinds[outcome.kind] += 1
+    replay.fields.update(outcome.fields)
     if outcome.error is not None:
-        found.errors[outcome.error] += 1
-    shown = sum(example.kind == outcome.kind for example in found.examples)
-    if outcome.kind in DIFFERENCE_KINDS and shown < EXAMPLES:
-        found.examples.append(
+        replay.errors[outcome.error] += 1
+    example_count = sum(example.kind == outcome.kind for example in replay.examples)
+    if outcome.kind in DIFFERENCE_KINDS and example_count < EXAMPLES:
+        replay.examples.append(
             ReplayExample(
                 kind=outcome.kind,
                 capture_id=capture["capture_id"],

@@ -1,70 +1,98 @@
 """Shares concurrent captures between processes: one reads the source, others wait for its result.
 
-Here: acquiring, renewing and releasing the lease, and waiting. Not here: reading
-(`recording/calls.py`), restoring a record from a capture's rows (`shared_results.py`).
+Here: acquiring, renewing and releasing the lease, waiting, and restoring the record, or the
+refusal, from the rows of the other process's capture. Reading is in `recording.py`.
 """
 
 import asyncio
 import hashlib
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from typing import Any
 from uuid import uuid4
 
-from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.observations import CaptureRequest
-from pipelines.captures.recording.recorded_call import RecordedCall
-from pipelines.captures.recording.recorder import CaptureRecorder
-from pipelines.captures.shared_results import restore_value
+from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.reading import CapturedValue
 from warehouse.control import ControlStore
 from warehouse.control.captures import capture_claims
 from warehouse.control.captures.capture_claims import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.captures import read_capture
-from warehouse.records.errors import WarehouseError
+from warehouse.lake.record_rows import (
+    account_from_row,
+    chart_index_from_rows,
+    chart_song_from_row,
+    hashtag_from_row,
+    search_page_from_row,
+    track_from_row,
+    unavailable_video_from_row,
+    video_from_row,
+)
+from warehouse.queries.captures import (
+    ObservationTable,
+    read_capture,
+    read_observations,
+    read_page_videos,
+)
+from warehouse.records.charts import ChartPage
+from warehouse.records.errors import (
+    InvalidMusicInputError,
+    RefusedLatelyError,
+    SametrackError,
+    SubstitutionError,
+    UnresolvedIdError,
+    UpstreamError,
+    WarehouseError,
+)
+from warehouse.records.values import ReadOnlyRow, Row
+from warehouse.records.videos import VideoDetail, VideoPage
 
 CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
 LEASE_POLL_S = 0.05
+_UNKNOWN: Mapping[str, type[SametrackError]] = {
+    error.type: error for error in (InvalidMusicInputError, UnresolvedIdError)
+}
 
 
 class CaptureLease:
-    """Lease of a capture by this process; records the attempt that came of it."""
+    """Lease of a capture by this process; `capture` is what came of it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.owner = uuid4().hex
-        self.attempt: CaptureAttempt | None = None
+        self.capture: Capture[Any] | None = None
 
     @property
-    def left(self) -> str | None:
+    def capture_id(self) -> str | None:
         """Id of the capture for waiting processes; None if it was cancelled."""
-        if self.attempt is None or self.attempt.outcome == "cancelled":
+        if self.capture is None or self.capture.outcome == "cancelled":
             return None
-        return self.attempt.capture_id
+        return self.capture.capture_id
 
 
 class CaptureSharing:
-    """Capture leases of one process."""
+    """Capture leases of one process. `flush` writes its pending captures."""
 
     def __init__(
         self,
         control: ControlStore,
         engine: Engine,
-        recorder: CaptureRecorder,
+        flush: Callable[[], Awaitable[None]],
         *,
         clock: Clock = MACHINE_CLOCK,
     ) -> None:
         self._control = control
         self._engine = engine
-        self._recorder = recorder
+        self._flush = flush
         self._clock = clock
 
-    async def take(self, question: CaptureRequest) -> CaptureLease | str:
+    async def take(self, request: CaptureRequest) -> CaptureLease | str:
         """Acquire the lease, or wait and return the id of another process's capture.
 
         Raises:
             WarehouseError: The control store cannot be read.
         """
-        lease = CaptureLease(hashlib.sha256(question.key.encode("utf-8", "replace")).hexdigest())
+        lease = CaptureLease(hashlib.sha256(request.key.encode("utf-8", "replace")).hexdigest())
         while True:
             turn = await self._begin(lease)
             if turn.is_ours:
@@ -96,32 +124,38 @@ class CaptureSharing:
         """
         if await asyncio.to_thread(capture_claims.finish, self._control, lease.name, lease.owner):
             return
-        left = None
+        capture_id = None
         try:
-            await self._recorder.flush()
-            left = lease.left
+            await self._flush()
+            capture_id = lease.capture_id
         finally:
             await asyncio.to_thread(
-                capture_claims.publish, self._control, lease.name, lease.owner, left
+                capture_claims.publish, self._control, lease.name, lease.owner, capture_id
             )
 
-    async def recall(self, question: CaptureRequest, capture_id: str) -> RecordedCall | None:
-        """Return the result of a capture; None if it cannot be restored.
+    async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
+        """Return the result of another process's capture; None if it cannot be restored.
 
         Raises:
             SametrackError: The refusal that the capture recorded.
         """
-        return await asyncio.to_thread(self._recall, question, capture_id)
 
-    def _recall(self, question: CaptureRequest, capture_id: str) -> RecordedCall | None:
-        self._engine.refresh()
-        row = read_capture(self._engine, capture_id)
-        seen = None if row is None else restore_value(self._engine, question, row)
-        if row is None or seen is None:
-            return None
-        return RecordedCall(
-            value=seen, observed_at=row["observed_at"], surface=row["surface"], is_shared=True
-        )
+        def restore() -> Capture[Any] | None:
+            self._engine.refresh()
+            row = read_capture(self._engine, capture_id)
+            value = None if row is None else restore_value(self._engine, request, row)
+            if row is None or value is None:
+                return None
+            return Capture(
+                request=request,
+                surface=row["surface"],
+                observed_at=row["observed_at"],
+                value=value,
+                is_shared=True,
+                capture_id=None,
+            )
+
+        return await asyncio.to_thread(restore)
 
     async def _begin(self, lease: CaptureLease) -> CaptureClaim:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""
@@ -145,3 +179,102 @@ class CaptureSharing:
             over = await asyncio.to_thread(capture_claims.check, self._control, name, owner)
             if over.is_over:
                 return over.capture_id
+
+
+def restore_value(
+    engine: Engine, request: CaptureRequest, capture: ReadOnlyRow
+) -> CapturedValue | None:
+    """Return the record of a capture; None if its rows do not contain all of it.
+
+    Raises:
+        SametrackError: The refusal that the capture recorded.
+    """
+    if capture["outcome"] == "unavailable":
+        return unavailable_video_from_row(capture)
+    if capture["outcome"] == SubstitutionError.type and request.kind == "list":
+        page = _list(engine, capture)
+        if page.is_substituted:  # its foreign rows were observed; a refused body has none
+            return page
+    if capture["outcome"] != "ok":
+        raise_refusal(capture)
+        return None
+    if request.kind == "list":
+        return _list(engine, capture)
+    table = _TABLES[request.kind]
+    rows = read_observations(engine, table, [capture["capture_id"]]).get(capture["capture_id"], [])
+    return _from_rows(engine, request.kind, capture, rows) if rows else None
+
+
+def raise_refusal(capture: ReadOnlyRow) -> None:
+    """Raise the refusal of a capture, unless it does not predict the next attempt."""
+    outcome, surface = capture["outcome"], capture["surface"]
+    detail = "a concurrent request for the same data was refused"
+    if outcome in _UNKNOWN:
+        raise _UNKNOWN[outcome](f"{capture['entity_id']}: a concurrent request found no such item")
+    kind = upstream_errors().get(outcome)
+    # Nothing was asked then; this process may be allowed to.
+    if kind is not None and kind is not RefusedLatelyError:
+        raise kind(detail, surface=surface, reason=capture["reason"], status=capture["http_status"])
+
+
+def upstream_errors() -> dict[str, type[UpstreamError]]:
+    """Return the upstream error classes by type."""
+    return {UpstreamError.type: UpstreamError} | {
+        error.type: error for error in UpstreamError.__subclasses__()
+    }
+
+
+_TABLES: Mapping[CaptureKind, ObservationTable] = {
+    "track": "tracks",
+    "account": "accounts",
+    "hashtag": "hashtags",
+    "work": "videos",
+    "search": "search_pages",
+    "issues": "chart_issues",
+    "songs": "chart_songs",
+}
+"""The table that has the record of a capture, by the kind of its request; other kinds are not
+shared."""
+
+
+def _from_rows(
+    engine: Engine, kind: CaptureKind, capture: ReadOnlyRow, rows: list[Row]
+) -> CapturedValue:
+    first = rows[0]
+    value: CapturedValue
+    match kind:
+        case "track":
+            value = track_from_row(first)
+        case "account":
+            value = account_from_row(first)
+        case "hashtag":
+            value = hashtag_from_row(first)
+        case "work":  # without URLs of its sound: those are never stored
+            value = VideoDetail(video=video_from_row(first))
+        case "search":
+            value = search_page_from_row(first, read_page_videos(engine, capture["capture_id"]))
+        case "issues":
+            value = chart_index_from_rows(rows)
+        case _:
+            value = ChartPage(
+                songs=tuple(chart_song_from_row(row) for row in rows),
+                surface=first["surface"],
+                observed_at=first["observed_at"],
+                page=capture["cursor_in"] or 1,
+                volid=first["volid"],
+                chart_date=first["chart_date"],
+            )
+    return value
+
+
+def _list(engine: Engine, capture: ReadOnlyRow) -> VideoPage:
+    capture_id = capture["capture_id"]
+    videos = read_page_videos(engine, capture_id)
+    listed = {video.aweme_id for video in videos}
+    rows = read_observations(engine, "videos", [capture_id]).get(capture_id, [])
+    return VideoPage(
+        videos=videos,
+        foreign=tuple(video_from_row(row) for row in rows if row["aweme_id"] not in listed),
+        cursor=capture["cursor_out"],
+        has_more=capture["has_more"],
+    )

@@ -39,9 +39,9 @@ def choose_music_of_song(song: ServiceSong, videos: Sequence[Video]) -> str | No
     A music id that names the song by id comes first, then the most frequent one with the same title
     and artist. User sounds are left out: they belong to their uploaders.
     """
-    heard = [video.music for video in videos if video.music is not None]
-    named = [music.music_id for music in heard if music.service_track_id == song.track_id]
-    alike = [music.music_id for music in heard if _has_names_of(music, song)]
+    sounds = [video.music for video in videos if video.music is not None]
+    named = [music.music_id for music in sounds if music.service_track_id == song.track_id]
+    alike = [music.music_id for music in sounds if _has_names_of(music, song)]
     return _most_frequent(named) or _most_frequent(alike)
 
 

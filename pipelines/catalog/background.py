@@ -1,12 +1,12 @@
-"""Runs of catalogues that were requested: a worker makes them, a few scans at a time.
+"""Carry out the requested runs of catalogues in a worker, a few scans at a time.
 
-A request ends when nothing is due, the day's budget is spent, or the run is cancelled. A worker
-that is killed loses nothing: another one goes on, with the look-up at the end of a run, too.
+A request ends when nothing is due, the day's budget is spent, or the run is cancelled. If a worker
+is killed, another one continues its runs and the look-up at the end of a run.
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,18 +14,10 @@ from uuid import uuid4
 
 import structlog
 
+from pipelines.catalog import run_requests
 from pipelines.catalog.look_ups import LookUps, look_ups
 from pipelines.catalog.open_service import open_scans
 from pipelines.catalog.run import CatalogRun, CatalogScans
-from pipelines.catalog.run_requests import (
-    hold_look_up,
-    release_look_up,
-    request_look_up,
-    requested_look_ups,
-    requested_runs,
-    withdraw_look_up,
-    withdraw_request,
-)
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, catalogs
 
@@ -57,44 +49,51 @@ class CatalogRunner:
 
     def step(self) -> None:
         """Begin what is requested, advance what is under way, end what is over."""
-        requests = requested_runs(self.control)
-        known = {catalog.name for catalog in catalogs.read_all(self.control)}
+        requests = run_requests.requested_runs(self.control)
+        names = {catalog.name for catalog in catalogs.read_all(self.control)}
         for name, request in sorted(requests.items()):
-            if name not in known:
-                withdraw_request(self.control, name, request)
+            if name not in names:
+                run_requests.withdraw_request(self.control, name, request)
             elif name not in self._runs:
-                self._begin(name, request)
+                run = CatalogRun(
+                    name=name,
+                    control=self.control,
+                    scans=self.scans,
+                    result_ttl=self.result_ttl,
+                    clock=self.clock,
+                )
+                if run.begin():  # no other worker has it
+                    self._runs[name], self._requests[name] = run, request
+                    self._look_ups.setdefault(name, self.new_look_ups(name)).is_over = False
         for name, run in list(self._runs.items()):
-            if name in known:
-                self._advance(name, run)
+            if name in names:
+                self._advance_run(name, run)
             else:
                 self._end(name, run, is_over=True)
                 self._look_ups.pop(name).stop()
-        self._take_look_ups(known)
+        # Take over requested look-ups whose worker was killed.
+        for name in run_requests.requested_look_ups(self.control):
+            if name not in names:
+                run_requests.withdraw_look_up(self.control, name)
+            elif name not in self._look_ups and run_requests.hold_look_up(
+                self.control, name, self._owner
+            ):
+                self._look_ups[name] = self.new_look_ups(name)
+                self._look_ups[name].finish()
         for name in list(self._look_ups):
             self._advance_look_ups(name)
 
-    def _begin(self, name: str, request: str) -> None:
-        run = CatalogRun(
-            name=name,
-            control=self.control,
-            scans=self.scans,
-            result_ttl=self.result_ttl,
-            clock=self.clock,
-        )
-        if run.begin():
-            self._runs[name], self._requests[name] = run, request
-            self._look_ups.setdefault(name, self.new_look_ups(name)).is_over = False
-
-    def _advance(self, name: str, run: CatalogRun) -> None:
+    def _advance_run(self, name: str, run: CatalogRun) -> None:
         progress = run.step()
         self._look_ups[name].note(progress)
         if not progress.is_over:
             return
         log.info("run of a catalogue ended", catalog=name, reason=progress.stop)
         if self._look_ups[name].is_over:
-            hold_look_up(self.control, name, self._owner)
-            request_look_up(self.control, name)  # before the request of the run goes
+            # Request the last look-up before the request of the run is withdrawn: a worker that is
+            # killed in between leaves at least one of them.
+            run_requests.hold_look_up(self.control, name, self._owner)
+            run_requests.request_look_up(self.control, name)
         else:
             self._look_ups.pop(name).stop()
         self._end(name, run, is_over=progress.stop != "taken_over")
@@ -104,62 +103,45 @@ class CatalogRunner:
         run.end()
         request = self._requests.pop(name)
         if is_over:
-            withdraw_request(self.control, name, request)
-
-    def _take_look_ups(self, known: set[str]) -> None:
-        """Take over the requested look-ups that no worker makes."""
-        for name in requested_look_ups(self.control):
-            if name not in known:
-                withdraw_look_up(self.control, name)
-            elif name not in self._look_ups and hold_look_up(self.control, name, self._owner):
-                self._look_ups[name] = self.new_look_ups(name)
-                self._look_ups[name].finish()
+            run_requests.withdraw_request(self.control, name, request)
 
     def _advance_look_ups(self, name: str) -> None:
-        """Begin what is due. A last look-up that failed is tried again once its hold has ended."""
-        of_catalog = self._look_ups[name]
-        if of_catalog.advance():
-            if of_catalog.is_over:
-                hold_look_up(self.control, name, self._owner)
-        elif of_catalog.is_over:
+        catalog_look_ups = self._look_ups[name]
+        if catalog_look_ups.advance():
+            if catalog_look_ups.is_over:
+                run_requests.hold_look_up(self.control, name, self._owner)
+        elif catalog_look_ups.is_over:
             del self._look_ups[name]
-            if not of_catalog.has_failed:
-                withdraw_look_up(self.control, name)
-                release_look_up(self.control, name, self._owner)
+            # The request of a last look-up that failed stays: it is tried again once its hold ends.
+            if not catalog_look_ups.has_failed:
+                run_requests.withdraw_look_up(self.control, name)
+                run_requests.release_look_up(self.control, name, self._owner)
 
     def close(self) -> None:
         """Leave what is under way to another worker."""
         for run in self._runs.values():
             run.end()
-        for name, of_catalog in self._look_ups.items():
-            of_catalog.stop()
-            release_look_up(self.control, name, self._owner)
+        for name, catalog_look_ups in self._look_ups.items():
+            catalog_look_ups.stop()
+            run_requests.release_look_up(self.control, name, self._owner)
         self._runs.clear()
         self._requests.clear()
         self._look_ups.clear()
 
 
 def run_requested_catalogs(settings: Settings, stop: threading.Event) -> None:
-    """Make the requested runs on stores of their own, until the event is set."""
+    """Carry out the requested runs, on stores of their own, until the event is set."""
     while not stop.wait(POLL_S):
         try:
-            with _open_runner(settings) as runner:
-                while not stop.wait(POLL_S):
-                    runner.step()
-        except Exception:  # a store could not be used: again in a moment
+            with open_scans(settings) as (control, scans):
+                runner = CatalogRunner(
+                    control=control,
+                    scans=scans,
+                    result_ttl=timedelta(seconds=settings.result_cache_ttl),
+                    new_look_ups=partial(look_ups, settings),
+                )
+                with closing(runner):
+                    while not stop.wait(POLL_S):
+                        runner.step()
+        except Exception:  # a store could not be used: open them again after a pause
             log.exception("runs of catalogues interrupted")
-
-
-@contextmanager
-def _open_runner(settings: Settings) -> Iterator[CatalogRunner]:
-    with open_scans(settings) as (control, scans):
-        runner = CatalogRunner(
-            control=control,
-            scans=scans,
-            result_ttl=timedelta(seconds=settings.result_cache_ttl),
-            new_look_ups=partial(look_ups, settings),
-        )
-        try:
-            yield runner
-        finally:
-            runner.close()

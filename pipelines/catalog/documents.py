@@ -55,7 +55,7 @@ def to_import_document(report: "ImportReport") -> Document:
         "track_count": report.track_count,
         "new_count": report.new_count,
         "updated_count": report.updated_count,
-        "duplicates": [asdict(one) for one in outcome.duplicates],
-        "problems": [asdict(one) for one in outcome.problems],
-        "lists": [asdict(one) for one in report.lists],
+        "duplicates": [asdict(line) for line in outcome.duplicates],
+        "problems": [asdict(problem) for problem in outcome.problems],
+        "lists": [asdict(song_list) for song_list in report.lists],
     }

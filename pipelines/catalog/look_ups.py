@@ -1,8 +1,8 @@
-"""When the sounds of a catalogue's run are looked up in the index of its references.
+"""Decide when the sounds of a catalogue's run are looked up in the index of its references.
 
-Each time as many tracks have ended as had before, and at the end of each run: so a sound is looked
-up again about as often as the number of tracks has doubled. A process of its own does it. What was
-looked up before is skipped, so a run that ended no track costs little.
+A look-up begins each time the number of ended tracks has doubled, and at the end of each run. It
+runs in a process of its own, and skips what was looked up before, so it costs little after a run
+that ended no track.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from warehouse.records.errors import InputError
 FIRST_AFTER = 20
 """Ended tracks before the first look-up within a run."""
 _NO_LAST = ("taken_over", "disk_full")
-"""Ends without a last look-up: another process makes it, or an index has no space."""
+"""Ends without a last look-up: another process makes it, or the disk has no space for an index."""
 log = structlog.get_logger("catalog")
 
 
@@ -37,20 +37,22 @@ class LookUp(Protocol):
 class LookUps:
     """The look-ups of one catalogue, one at a time. `start` begins one in the background.
 
-    `is_over`: the run is over, so the look-up under way or due is its last one. `has_failed`: the
-    one that ended before the last `advance` has not done its work.
+    Attributes:
+        is_over: The run is over, so the look-up that is due or under way is its last one.
+        has_failed: The process of the look-up that had ended at the last `advance` failed.
     """
 
     def __init__(self, start: Callable[[], LookUp]) -> None:
         self._start = start
-        self._now: LookUp | None = None
-        self._known = self._ended = 0
+        self._running: LookUp | None = None
+        self._covered = 0  # ended tracks that earlier look-ups covered
+        self._ended = 0  # tracks that have ended since
         self._is_last_due = False
         self.is_over = False
         self.has_failed = False
 
     def note(self, progress: CatalogProgress) -> None:
-        """Take the tracks that have ended into account, and the end of the run."""
+        """Count the tracks that have ended, and notice the end of the run."""
         self._ended += len(progress.ended)
         if not progress.is_over:
             self.is_over = False
@@ -58,26 +60,28 @@ class LookUps:
             self.finish()
 
     def finish(self) -> None:
-        """Have the last look-up begun: the run is over."""
+        """Make the last look-up due: the run is over."""
         self.is_over = self._is_last_due = True
 
     def advance(self) -> bool:
         """Begin a look-up that is due; return whether one is under way."""
-        if self._now is not None and self._now.is_alive():
+        if self._running is not None and self._running.is_alive():
             return True
-        self.has_failed = self._now is not None and self._now.exitcode != 0
-        self._now = None
-        if self._is_last_due or self._ended >= max(FIRST_AFTER, self._known):
+        # The process has ended: a failed last look-up is to be repeated by its caller.
+        self.has_failed = self._running is not None and self._running.exitcode != 0
+        self._running = None
+        # As many tracks as all look-ups before have covered: their number has doubled.
+        if self._is_last_due or self._ended >= max(FIRST_AFTER, self._covered):
             self._is_last_due = False
-            self._known, self._ended = self._known + self._ended, 0
-            self._now = self._start()
-        return self._now is not None
+            self._covered, self._ended = self._covered + self._ended, 0
+            self._running = self._start()
+        return self._running is not None
 
     def stop(self) -> None:
-        """End what is under way; the next look-up goes on from there."""
-        if self._now is not None:
-            self._now.terminate()
-        self._now = None
+        """End the look-up under way; the next one goes on from there."""
+        if self._running is not None:
+            self._running.terminate()
+        self._running = None
 
 
 def start_look_up(settings: Settings, name: str) -> LookUp:
@@ -99,11 +103,14 @@ def _look_up(settings: Settings, name: str) -> None:
     configure_process_logging()
     try:
         counts = look_up_sounds(settings, name, waits=True, on_done=lambda *_: None)
-    except (ValueError, InputError):  # another try would end in the same way
+    except (ValueError, InputError):  # a retry would fail in the same way
         log.exception("sounds of a catalogue not looked up", catalog=name)
         return
     if counts is not None:
         log.info(
-            "sounds of a catalogue looked up", catalog=name, sounds=counts.sounds,
-            compared=counts.compared, matches=counts.matches,
-        )  # fmt: skip
+            "sounds of a catalogue looked up",
+            catalog=name,
+            sounds=counts.sounds,
+            compared=counts.compared,
+            matches=counts.matches,
+        )

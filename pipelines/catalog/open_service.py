@@ -1,4 +1,7 @@
-"""Open the catalogues of the chosen profile."""
+"""Open the catalogue service, its runs, reports and look-ups for the chosen profile.
+
+What loads DuckDB or Numba is imported where it is needed, so that most commands start quickly.
+"""
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -22,13 +25,13 @@ from warehouse.records.videos import ServiceSongList
 
 if TYPE_CHECKING:
     from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-    from pipelines.catalog.report.files import CatalogReportFormat
+    from pipelines.catalog.report.catalog_report import CatalogReportFormat
     from pipelines.catalog.sound_matches import MatchCounts
 
 
 @contextmanager
 def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
-    """Open the catalogues; close the store afterwards. The lake is opened for a song list alone.
+    """Open the catalogue service; close its store afterwards. Only a song list opens the lake.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -37,6 +40,7 @@ def open_catalog_service(settings: Settings) -> Iterator[CatalogService]:
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
 
+    # Most commands read no song list, so the lake is opened for each list that is read.
     def read_songs(kind: str, list_id: str) -> ServiceSongList:
         from pipelines.catalog.sources.song_list_reader import SongListReader  # noqa: PLC0415 -- loads DuckDB and HTTP, 0.5 s
 
@@ -78,7 +82,7 @@ def open_catalog_run(settings: Settings, name: str, *, at_once: int) -> Iterator
 
 
 def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
-    """Ask the workers to run a catalogue; return where it stands.
+    """Ask the workers to run a catalogue; return its status.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -92,7 +96,7 @@ def request_catalog_run(settings: Settings, name: str) -> CatalogStatus:
 
 
 def cancel_catalog_run(settings: Settings, name: str) -> int:
-    """Stop the run of a catalogue, whichever process it is in; return how many jobs it cancelled.
+    """Stop the run of a catalogue in whatever process; return how many jobs were cancelled.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -124,14 +128,14 @@ def write_report(
         InvalidParameterError: There is no such catalogue, or a file cannot be written.
         WarehouseError: A store cannot be opened.
     """
-    from pipelines.catalog.report.files import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
+    from pipelines.catalog.report.catalog_report import write_catalog_report  # noqa: PLC0415 -- loads DuckDB, 0.3 s
 
     home = open_chosen_home(settings)
     with open_catalog_service(settings) as catalogs:
         status = catalogs.status(name)
     with open_engine_of(settings, home) as engine:
-        place = folder or home.reports_dir / "catalogs" / name
-        return write_catalog_report(place, engine, status, language=language, formats=formats)
+        target = folder or home.reports_dir / "catalogs" / name
+        return write_catalog_report(target, engine, status, language=language, formats=formats)
 
 
 @contextmanager
@@ -155,9 +159,9 @@ def open_catalog_sounds(settings: Settings, name: str) -> Iterator["CatalogRefer
 def look_up_sounds(
     settings: Settings, name: str, *, on_done: Callable[[int, int], object], waits: bool = False
 ) -> "MatchCounts | None":
-    """Look up the sounds of a catalogue's scans; None if another process does so now.
+    """Look up the sounds of a catalogue's scans.
 
-    `waits`: begin when the other process has ended, instead.
+    If another process looks them up now: return None, or wait for it if `waits`.
 
     Raises:
         ProfileNotChosenError: No platform profile is chosen.
@@ -171,6 +175,7 @@ def look_up_sounds(
     folder = _index_folder(settings, name)
     with open_catalog_service(settings) as catalogs:
         parameters = scan_parameters(catalogs.status(name).catalog.settings.parameters)
+    # The same limits as the scans of the catalogue: a match must hold in them, too.
     limits = MatchThresholds(match_threshold=parameters.match_threshold)
     with held(folder, waits=waits) as is_ours:
         if not is_ours:

@@ -26,7 +26,7 @@ from warehouse.records.catalog.tracks import CatalogTrack
 from warehouse.records.values import Row
 
 _BATCH = 200
-_KEPT_SOUNDS = 256
+_CACHED_SOUNDS = 256
 
 
 class CatalogReferenceSounds:
@@ -40,14 +40,18 @@ class CatalogReferenceSounds:
 
     def __init__(self, engine: Engine, tracks: Sequence[CatalogTrack], folder: Path | None) -> None:
         self.engine = engine
-        self._kept = IndexFolder(folder)
-        self.index = self._kept.index
+        self._folder = IndexFolder(folder)
+        self.index = self._folder.index
         self.unusable: list[tuple[str, str]] = []
-        self._labels = {one.music_id: one.given.label for one in tracks if one.music_id is not None}
+        self._labels = {
+            track.music_id: track.given.label for track in tracks if track.music_id is not None
+        }
+        # A reference may belong to several tracks, such as two uploads of one recording.
         self._uses: dict[str, list[Row]] = defaultdict(list)
         for row in read_reference_sounds(engine, self.music_ids):
             self._uses[row["reference_sha256"]].append(row)
-        self._read = lru_cache(maxsize=_KEPT_SOUNDS)(self._read_one)
+        # One reference is compared with many sounds: do not read it from the lake each time.
+        self._read_cached = lru_cache(maxsize=_CACHED_SOUNDS)(self._read)
 
     @property
     def music_ids(self) -> list[str]:
@@ -57,24 +61,24 @@ class CatalogReferenceSounds:
     @property
     def count(self) -> int:
         """Number of references in the index that belong to these tracks."""
-        return sum(key in self._uses for key in self._kept.keys)
+        return sum(key in self._uses for key in self._folder.keys)
 
     @property
     def gone_count(self) -> int:
-        """Number of references in the index that belong to none of these tracks any more.
+        """Number of references in the index that no track uses any more.
 
-        Each may have as many votes as the one that replaces it.
+        In a search, each may get as many votes as the one that replaces it.
         """
         return self.index.count - self.count
 
     def add_missing(self, on_added: Callable[[int, int], object]) -> None:
-        """Add the references that the index lacks; tell how many of how many are done.
+        """Add the references that the index lacks; `on_added` gets the done and the total count.
 
         Raises:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        reasons = self._kept.add_missing(
+        reasons = self._folder.add_missing(
             sorted(self._uses), self._read_stored, on_added, at_once=_BATCH
         )
         for key, reason in reasons.items():
@@ -82,20 +86,20 @@ class CatalogReferenceSounds:
             self.unusable.append((self._name_of(tracks), reason))
 
     def read_sound(self, number: int) -> MeasuredSound | None:
-        """Return a reference by its number; None if it is none of these tracks, or was deleted."""
+        """Return a reference by its number; None if no track uses it, or if it was deleted."""
         sha256 = self.sha256(number)
-        return self._read(sha256) if sha256 in self._uses else None
+        return self._read_cached(sha256) if sha256 in self._uses else None
 
     def sha256(self, number: int) -> str:
         """Return the hash of a reference."""
-        return self._kept.keys[number]
+        return self._folder.keys[number]
 
     def numbering(self, count: int) -> str:
         """Return a hash of the first `count` references: an index built anew has other numbers."""
-        return sha256("\n".join(self._kept.keys[:count]).encode()).hexdigest()
+        return sha256("\n".join(self._folder.keys[:count]).encode()).hexdigest()
 
     def uses(self, number: int) -> Sequence[Row]:
-        """Return for each of these tracks that has this reference the row that says so."""
+        """Return a row for each of these tracks that uses this reference."""
         return self._uses.get(self.sha256(number), ())
 
     def all_uses(self) -> set[tuple[str, str]]:
@@ -103,8 +107,8 @@ class CatalogReferenceSounds:
         return {(key, row["track_music_id"]) for key, rows in self._uses.items() for row in rows}
 
     def first_of(self, hashes: Collection[str]) -> int:
-        """Return the lowest number of one of these references; the size of the index if of none."""
-        numbers = (number for number, key in enumerate(self._kept.keys) if key in hashes)
+        """Return the lowest number among these references; the size of the index without any."""
+        numbers = (number for number, key in enumerate(self._folder.keys) if key in hashes)
         return next(numbers, self.index.count)
 
     def tracks(self, number: int) -> set[str]:
@@ -116,13 +120,13 @@ class CatalogReferenceSounds:
         return self._name_of(self.tracks(number))
 
     def _name_of(self, music_ids: Collection[str]) -> str:
-        return ", ".join(self._labels[one] or one for one in sorted(music_ids))
+        return ", ".join(self._labels[music_id] or music_id for music_id in sorted(music_ids))
 
     def _read_stored(self, hashes: Sequence[str]) -> Iterator[SoundMeasurement]:
         rows = read_sounds(self.engine, hashes, FEATURE_VERSION)
-        gone = NotComparable(sha256=None, reason="not_stored")
-        return (sound_from_row(rows[sha256]) if sha256 in rows else gone for sha256 in hashes)
+        missing = NotComparable(sha256=None, reason="not_stored")
+        return (sound_from_row(rows[sha256]) if sha256 in rows else missing for sha256 in hashes)
 
-    def _read_one(self, sha256: str) -> MeasuredSound | None:
+    def _read(self, sha256: str) -> MeasuredSound | None:
         (sound,) = self._read_stored([sha256])
         return sound if isinstance(sound, MeasuredSound) else None

@@ -1,8 +1,7 @@
-"""A run of a catalogue: submits the scans that are due, a few at a time, within the day's budget.
+"""Run a catalogue: submit the scans that are due, a few at a time, within the day's budget.
 
-Scans are ordinary jobs, so checkpoints, resuming, politeness and evidence are those of any scan. A
-run keeps nothing that another one needs: it may be killed at any moment, and the next one goes on
-from the rows of the tracks and the jobs.
+Scans are ordinary jobs with the checkpoints, rate limits and evidence of any scan. All state is in
+the rows of tracks and jobs: a run may be killed at any moment, and the next one goes on from them.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +29,7 @@ from pipelines.catalog.rules.planning import (
 from pipelines.catalog.run_requests import forget_stop, is_asked_to_stop, stop_run
 from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
-from pipelines.scan.service.scan_jobs import ScanJob
+from pipelines.scan.service.service import ScanJob
 from warehouse.control import ControlStore, catalogs, jobs, leases
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
@@ -45,8 +44,8 @@ from warehouse.records.jobs import (
 AT_ONCE = 4
 """Jobs under way by default: more than a worker scans, so that it never waits for the next."""
 LEASE_S = 60.0
-"""How long a run that was killed keeps another one from going on."""
-_MOST_SERVED = 100  # stored results taken over in one step, so that progress is shown meanwhile
+"""A run that was killed keeps others from the catalogue for so long."""
+_MAX_ENDED = 100  # stored results taken over in one step, so that progress is shown meanwhile
 
 
 class CatalogScans(Protocol):
@@ -66,13 +65,13 @@ class CatalogScans(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogProgress:
-    """Where a run stands after a step.
+    """Progress of a run after a step.
 
     Attributes:
         states: How many tracks are in each state.
         due_count: Tracks that this run has not submitted yet.
         jobs: The jobs under way, by the key of their track.
-        ended: The tracks whose job has ended, or that were answered without one, in this step.
+        ended: The tracks whose job has ended in this step, or that got a stored result.
         spent: What the scans submitted today had cost when the tracks were last read.
         stop: Why nothing more is submitted; None while there is something to submit.
         cancelled: The keys of those ended tracks whose job left neither a result nor an error.
@@ -94,7 +93,7 @@ class CatalogProgress:
 
 @dataclass(slots=True)
 class _Step:
-    """One step of a run while it is made."""
+    """The state of one step of a run: what it has read, and what it has submitted so far."""
 
     catalog: Catalog
     now: datetime
@@ -114,7 +113,7 @@ class CatalogRun:
         name: The catalogue.
         control: The control store.
         scans: The scan service.
-        result_ttl: How long the scan service answers with a stored result.
+        result_ttl: How long the scan service returns a stored result instead of a new scan.
         at_once: How many jobs may be under way.
         clock: Returns the current time in UTC.
     """
@@ -129,7 +128,7 @@ class CatalogRun:
     _submitted: set[str] = field(default_factory=set, init=False)
     _is_stopped: bool = field(default=False, init=False)
     _last: tuple[int, CatalogProgress] | None = field(default=None, init=False)
-    # The outcome of a job may be stored by a process that reads the status of the catalogue.
+    # Another process that reads the catalogue's status may store the outcome of a job first.
     _under_way: dict[str, CatalogTrack] = field(default_factory=dict, init=False)
 
     def begin(self) -> bool:
@@ -149,48 +148,66 @@ class CatalogRun:
         leases.release(self.control, _lease(self.name), self._owner)
 
     def step(self) -> CatalogProgress:
-        """Store the outcome of ended jobs, and submit what is due as far as there is room.
+        """Store the outcome of ended jobs; submit due tracks until `at_once` jobs are under way.
 
         Raises:
             InvalidParameterError: The catalogue was removed.
             ProviderUnsupportedError: The configured source cannot run scans.
         """
+        # Each step renews the lease; it is lost if the process was suspended for longer.
         is_ours = leases.acquire(self.control, _lease(self.name), self._owner, LEASE_S)
         self._is_stopped |= is_asked_to_stop(self.control, self.name)
-        waiting = self._still_waiting() if is_ours and not self._is_stopped else None
-        progress = self._advance(is_ours=is_ours) if waiting is None else waiting
+        progress = None
+        if is_ours and not self._is_stopped:
+            progress = self._progress_without_change()
+        if progress is None:
+            progress = self._advance(is_ours=is_ours)
         self._last = (day_number(self.clock()), progress)
         return progress
 
-    def _still_waiting(self) -> CatalogProgress | None:
-        """Return the last progress with its jobs as they are now; None if there is more to do.
-
-        Until one of the jobs ends there is no room for another, so the tracks are not read: that
-        takes half a second for 10,000.
-        """
+    def _progress_without_change(self) -> CatalogProgress | None:
+        """Return the last progress with its jobs as they are now; None if there is more to do."""
         if self._last is None or self._last[0] != day_number(self.clock()):
             return None
         last = self._last[1]
         if last.stop is None and len(last.jobs) < self.at_once:
             return None
-        now = {key: jobs.get(self.control, job.job_id) for key, job in last.jobs.items()}
-        running = {
-            key: job
-            for key, job in now.items()
-            if job is not None and job.status not in FINAL_STATUSES
-        }
-        return (
-            replace(last, jobs=running, ended=(), cancelled=frozenset())
-            if len(running) == len(now)
-            else None
-        )
+        # Until one of the jobs ends there is no room for another, so the tracks are not read:
+        # reading 10,000 tracks takes half a second.
+        running: dict[str, Job] = {}
+        for key, last_job in last.jobs.items():
+            job = jobs.get(self.control, last_job.job_id)
+            if job is None or job.status in FINAL_STATUSES:
+                return None
+            running[key] = job
+        return replace(last, jobs=running, ended=(), cancelled=frozenset())
 
     def _advance(self, *, is_ours: bool) -> CatalogProgress:
-        step = self._read()
+        catalog, now = find_catalog(self.control, self.name), self.clock()
+        before = catalogs.read_tracks(self.control, self.name)
+        tracks, running = settle_tracks(self.control, self.name, before, now=now)
+        # A track has ended in this step if its job was under way in the last one, or until now.
+        under_way = self._under_way | {track.given.key: track for track in before if track.job_id}
+        ended = [track for track in tracks if track.job_id is None and track.given.key in under_way]
+        due = due_tracks(tracks, catalog.settings, now)
+        step = _Step(
+            catalog=catalog,
+            now=now,
+            tracks={track.given.key: track for track in tracks},
+            due=[track for track in due if track.given.key not in self._submitted],
+            jobs=running,
+            spent=spent_today(tracks, running, now),
+            ended=ended,
+            cancelled={
+                track.given.key
+                for track in ended
+                if not has_outcome(under_way[track.given.key], track)
+            },
+        )
         stop = self._submit(step) if is_ours else "taken_over"
         self._under_way = {key: step.tracks[key] for key in step.jobs}
         return CatalogProgress(
-            states=count_states(step.tracks.values(), step.catalog.settings, step.now),
+            states=count_states(step.tracks.values(), catalog.settings, now),
             due_count=len(step.due),
             jobs=step.jobs,
             ended=tuple(step.ended),
@@ -199,33 +216,13 @@ class CatalogRun:
             cancelled=frozenset(step.cancelled),
         )
 
-    def _read(self) -> _Step:
-        catalog, now = find_catalog(self.control, self.name), self.clock()
-        before = catalogs.read_tracks(self.control, self.name)
-        tracks, jobs = settle_tracks(self.control, self.name, before, now=now)
-        due = due_tracks(tracks, catalog.settings, now)
-        under_way = self._under_way | {one.given.key: one for one in before if one.job_id}
-        ended = [
-            (under_way[after.given.key], after)
-            for after in tracks
-            if after.job_id is None and after.given.key in under_way
-        ]
-        return _Step(
-            catalog=catalog,
-            now=now,
-            tracks={track.given.key: track for track in tracks},
-            due=[track for track in due if track.given.key not in self._submitted],
-            jobs=jobs,
-            spent=spent_today(tracks, jobs, now),
-            ended=[after for _, after in ended],
-            cancelled={after.given.key for track, after in ended if not has_outcome(track, after)},
-        )
-
     def _submit(self, step: _Step) -> StopReason | None:
-        """Submit what is due until there is no more room; return why nothing more is."""
+        """Submit due tracks until `at_once` jobs run; return why none is submitted after that."""
         if self._is_stopped:
             return "cancelled"
-        while len(step.ended) < _MOST_SERVED:
+        while len(step.ended) < _MAX_ENDED:
+            # A stored result ends a track at once and frees its place, so plan again after each
+            # round of submissions.
             plan = next_submissions(
                 step.due,
                 step.catalog.settings,
@@ -244,51 +241,42 @@ class CatalogRun:
 
     def _submit_track(self, step: _Step, track: CatalogTrack) -> None:
         """Submit a track; its row is written once, when its job exists."""
-        job_id = next_job_id(step.catalog, track)
-        try:
-            scan = self.scans.ask(
-                track.given.input, self._parameters(step, track), origin="schedule", job_id=job_id
-            )
-        except InputError as error:
-            after = refused(track, error, now=step.now)
-        else:
-            after = self._after(step, track, scan.job, is_ours=scan.job.job_id == job_id)
-        catalogs.update_track(self.control, self.name, after, job_before=None)
-        step.tracks[track.given.key] = after
-        step.due.remove(track)
-        self._submitted.add(track.given.key)
-        if after.job_id is None:
-            step.ended.append(after)
-
-    def _after(self, step: _Step, track: CatalogTrack, job: Job, *, is_ours: bool) -> CatalogTrack:
-        is_over = job.status in FINAL_STATUSES
-        costs_a_scan = is_ours or not is_over  # a stored result is of another, ended job
-        after = submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
-        if costs_a_scan:
-            step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
-        if job.status == "cancelled":
-            step.cancelled.add(track.given.key)
-        if is_over:
-            return settled(after, job, now=step.now, is_charged=costs_a_scan)
-        step.jobs[track.given.key] = job
-        return after
-
-    def _parameters(self, step: _Step, track: CatalogTrack) -> ScanParameters:
-        """Return the parameters of a scan.
-
-        A stored result is refused only if it could be the one that is too old for the catalogue:
-        a refresh would also read details anew that other scans have just read.
-        """
+        key, job_id = track.given.key, next_job_id(step.catalog, track)
+        # A stored result is refused only if it could be the one that is too old for the catalogue:
+        # a refresh would also read details anew that other scans have just read.
         age = None if track.result_at is None else step.now - track.result_at
         must_refresh = age is not None and age < self.result_ttl
-        return scan_parameters({**step.catalog.settings.parameters, "refresh": must_refresh})
+        parameters = scan_parameters({**step.catalog.settings.parameters, "refresh": must_refresh})
+        try:
+            job = self.scans.ask(
+                track.given.input, parameters, origin="schedule", job_id=job_id
+            ).job
+        except InputError as error:
+            updated = refused(track, error, now=step.now)
+        else:
+            # An ended job with another id is a stored result, which costs nothing.
+            costs_a_scan = job.job_id == job_id or job.status not in FINAL_STATUSES
+            updated = submitted(track, job, now=step.now, costs_a_scan=costs_a_scan)
+            if costs_a_scan:
+                step.spent = replace(step.spent, tracks=step.spent.tracks + 1)
+            if job.status == "cancelled":
+                step.cancelled.add(key)
+            if job.status in FINAL_STATUSES:
+                updated = settled(updated, job, now=step.now, is_charged=costs_a_scan)
+            else:
+                step.jobs[key] = job
+        catalogs.update_track(self.control, self.name, updated, job_before=None)
+        step.tracks[key] = updated
+        step.due.remove(track)
+        self._submitted.add(key)
+        if updated.job_id is None:
+            step.ended.append(updated)
 
 
 def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
     """Stop the run of a catalogue and cancel its jobs; return how many. Results stay.
 
-    A job that another request created goes on, and so does one that a user has asked for
-    meanwhile: it has a higher priority by then.
+    A job that another request created goes on, and so does one that a user has requested meanwhile.
 
     Raises:
         InvalidParameterError: There is no such catalogue.
@@ -300,6 +288,7 @@ def cancel_run(name: str, *, control: ControlStore, scans: CatalogScans) -> int:
         if track.job_id is None or not is_own_job(catalog, track):
             continue
         job = jobs.get(control, track.job_id)
+        # A higher priority: a user has asked for the same scan.
         if job is None or job.status in FINAL_STATUSES or job.priority > PRIORITY_SCHEDULED:
             continue
         with suppress(JobNotFoundError):  # deleted meanwhile

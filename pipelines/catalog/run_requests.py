@@ -1,20 +1,21 @@
-"""Requests for a run of a catalogue, to stop it, and for the look-up at its end: marks in the
-control store that no process owns.
+"""Requests to run a catalogue, to stop its run, and to look up its sounds at the end.
+
+A request is a lease in the control store that belongs to no process, so it survives all of them.
 """
 
 from uuid import uuid4
 
 from warehouse.control import ControlStore, leases
 
-_TTL_S = 366 * 86_400.0  # a request ends by being met
-_STOP_TTL_S = 60.0  # a run looks for it at each step
-_HELD_S = 60.0  # how long a look-up whose worker was killed keeps another one from it
+_TTL_S = 366 * 86_400.0  # a request is withdrawn when it has been carried out
+_STOP_TTL_S = 60.0  # a run checks for it at each step
+_HELD_S = 60.0  # a worker that was killed keeps its look-up from others for so long
 _REQUESTED, _STOP = "catalog-requested:", "catalog-stop:"
 _LOOK_UP, _LOOKING_UP = "catalog-look-up:", "catalog-looking-up:"
 
 
 def request_run(control: ControlStore, name: str) -> None:
-    """Ask the workers to run a catalogue; without effect if that was done already."""
+    """Ask the workers to run a catalogue; has no effect if that is requested already."""
     if not is_run_requested(control, name):
         leases.acquire(control, _REQUESTED + name, uuid4().hex, _TTL_S)
 
@@ -26,8 +27,8 @@ def is_run_requested(control: ControlStore, name: str) -> bool:
 
 def requested_runs(control: ControlStore) -> dict[str, str]:
     """Return the id of each request by the name of its catalogue, which may be removed."""
-    found = leases.holders(control, _REQUESTED)
-    return {mark.removeprefix(_REQUESTED): request for mark, request in found.items()}
+    requests = leases.holders(control, _REQUESTED)
+    return {mark.removeprefix(_REQUESTED): request for mark, request in requests.items()}
 
 
 def withdraw_request(control: ControlStore, name: str, request: str) -> None:
@@ -66,17 +67,17 @@ def requested_look_ups(control: ControlStore) -> list[str]:
 
 
 def withdraw_look_up(control: ControlStore, name: str) -> None:
-    """Withdraw the request for a look-up that was made, or whose catalogue is gone."""
+    """Withdraw the request for a look-up that has ended, or whose catalogue was removed."""
     request = leases.holder(control, _LOOK_UP + name)
     if request is not None:
         leases.release(control, _LOOK_UP + name, request)
 
 
 def hold_look_up(control: ControlStore, name: str, owner: str) -> bool:
-    """Hold the requested look-up for a worker, or renew its hold; False if another one does."""
+    """Hold the requested look-up for a worker, or renew its hold; False if another one holds it."""
     return leases.acquire(control, _LOOKING_UP + name, owner, _HELD_S)
 
 
 def release_look_up(control: ControlStore, name: str, owner: str) -> None:
-    """Leave the requested look-up to another worker, at once."""
+    """Release the requested look-up, so that another worker can take it over at once."""
     leases.release(control, _LOOKING_UP + name, owner)

@@ -1,6 +1,6 @@
-"""Catalogues: importing, listing, their status, removing. Blocking calls on the control store.
+"""Import, list, inspect and remove catalogues. Blocking calls on the control store.
 
-It starts nothing: `run` submits what is due.
+Starts no scan: `run.py` submits what is due.
 """
 
 from collections import defaultdict
@@ -39,7 +39,7 @@ from warehouse.records.watchlists import check_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import did, or with `is_dry_run` would do. Its lists were read in any case."""
+    """What an import did, or would do if `is_dry_run`. Song lists were read in both cases."""
 
     name: str
     outcome: ImportOutcome
@@ -52,10 +52,10 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogStatus:
-    """A catalogue with its tracks, and what follows from them at this moment.
+    """A catalogue with its tracks, and what follows from them at `read_at`.
 
     Attributes:
-        read_at: This moment.
+        read_at: Time of reading (UTC).
         due: The tracks to scan, in this order.
         spent: What the scans submitted today have cost, running ones included.
         jobs: The jobs under way, by the key of their track.
@@ -101,7 +101,7 @@ class CatalogService:
         """Add the tracks of these lines, or update those that are there. Idempotent.
 
         Args:
-            name: The catalogue, created if there is none.
+            name: The catalogue; it is created if it does not exist.
             lines: The lines of a source.
             changes: Fields of `CatalogSettings` to set; the others stay.
             dry_run: Report only.
@@ -110,18 +110,30 @@ class CatalogService:
             InvalidParameterError: The name cannot be used, or no line names a track.
         """
         check_name(name, of="catalogue")
+        # Lists of songs are read from the music service even in a dry run: their songs are lines.
         expanded = expand_song_lists(
             lines,
             find_target=self.find_target,
             read_songs=self.read_songs,
             song_link=self.song_link,
         )
+
+        def identify(text: str) -> str:
+            music = read_music_input(text, find_target=self.find_target)
+            return f"{music.kind}:{music.value}"
+
         is_stored = catalogs.get(self.control, name) is not None
-        known = {one.given.key: one.given for one in catalogs.read_tracks(self.control, name)}
-        outcome = plan_import(expanded.lines, identify=self._identify, known=known.values())
-        problems = sorted((*outcome.problems, *expanded.problems), key=lambda one: one.line)
-        outcome = replace(outcome, problems=tuple(problems))
-        new = [track for track in outcome.tracks if track.key not in known]
+        stored = {
+            track.given.key: track.given for track in catalogs.read_tracks(self.control, name)
+        }
+        outcome = plan_import(expanded.lines, identify=identify, known=stored.values())
+        # Problems of lists and of single lines, in the order of the source.
+        problems = (*outcome.problems, *expanded.problems)
+        outcome = replace(
+            outcome, problems=tuple(sorted(problems, key=lambda problem: problem.line))
+        )
+        new = [track for track in outcome.tracks if track.key not in stored]
+        # An import without a single track creates no catalogue.
         if not dry_run and (outcome.tracks or is_stored):
             catalogs.change(self.control, name, changes or {})
             catalogs.import_tracks(self.control, name, outcome.tracks, merge=updated_track)
@@ -130,7 +142,7 @@ class CatalogService:
             outcome=outcome,
             new_count=len(new),
             updated_count=len(outcome.tracks) - len(new),
-            track_count=len(known) + len(new),
+            track_count=len(stored) + len(new),
             lists=expanded.lists,
             is_dry_run=dry_run,
         )
@@ -169,26 +181,32 @@ class CatalogService:
         """
         find_catalog(self.control, name)
         tracks = catalogs.read_tracks(self.control, name)
-        keys = [self._find_key(name, tracks, text) for text in inputs]
+        keys = []
+        for text in inputs:
+            matches = (
+                track.given.key
+                for track in tracks
+                if text in {track.given.key, track.given.input, track.music_id}
+            )
+            key = next(matches, None)
+            if key is None:
+                raise InvalidParameterError(
+                    f"The catalogue {name!r} has no track {text!r}",
+                    hint=f"See `sametrack catalog status {name} --tracks`",
+                )
+            keys.append(key)
         return catalogs.remove_tracks(self.control, name, keys)
-
-    def _find_key(self, name: str, tracks: Sequence[CatalogTrack], text: str) -> str:
-        for track in tracks:
-            if text in {track.given.key, track.given.input, track.music_id}:
-                return track.given.key
-        raise InvalidParameterError(
-            f"The catalogue {name!r} has no track {text!r}",
-            hint=f"See `sametrack catalog status {name} --tracks`",
-        )
-
-    def _identify(self, text: str) -> str:
-        music = read_music_input(text, find_target=self.find_target)
-        return f"{music.kind}:{music.value}"
 
     def _status(self, catalog: Catalog) -> CatalogStatus:
         now = self.clock()
+        # Jobs may have ended since the last run of the catalogue: store their outcome first.
         before = catalogs.read_tracks(self.control, catalog.name)
         tracks, jobs = settle_tracks(self.control, catalog.name, before, now=now)
+        # Different inputs, such as two links, may turn out to be one music id.
+        keys: dict[str, list[str]] = defaultdict(list)
+        for track in tracks:
+            if track.music_id is not None:
+                keys[track.music_id].append(track.given.key)
         return CatalogStatus(
             catalog=catalog,
             read_at=now,
@@ -197,7 +215,11 @@ class CatalogService:
             due=tuple(due_tracks(tracks, catalog.settings, now)),
             spent=spent_today(tracks, jobs, now),
             jobs=jobs,
-            same_music=_same_music(tracks),
+            same_music={
+                music_id: tuple(track_keys)
+                for music_id, track_keys in keys.items()
+                if len(track_keys) > 1
+            },
         )
 
 
@@ -205,14 +227,14 @@ def find_catalog(control: ControlStore, name: str) -> Catalog:
     """Return a catalogue.
 
     Raises:
-        InvalidParameterError: There is none of this name.
+        InvalidParameterError: There is no such catalogue.
     """
-    found = catalogs.get(control, check_name(name, of="catalogue"))
-    if found is None:
+    catalog = catalogs.get(control, check_name(name, of="catalogue"))
+    if catalog is None:
         raise InvalidParameterError(
             f"There is no catalogue {name!r}", hint="See `sametrack catalog list`"
         )
-    return found
+    return catalog
 
 
 def settle_tracks(
@@ -231,6 +253,7 @@ def settle_tracks(
         job = jobs.get(control, track.job_id)
         after = settled(track, job, now=now, is_charged=True)
         if after is not track:
+            # Without effect if another process has stored the outcome of this job meanwhile.
             catalogs.update_track(control, name, after, job_before=track.job_id)
         elif job is not None:
             under_way[track.given.key] = job
@@ -249,11 +272,3 @@ def spent_today(
         if track.given.key in jobs and track.charged_day == today
     )
     return replace(ended, requests=ended.requests + running)
-
-
-def _same_music(tracks: Sequence[CatalogTrack]) -> dict[str, tuple[str, ...]]:
-    keys: dict[str, list[str]] = defaultdict(list)
-    for track in tracks:
-        if track.music_id is not None:
-            keys[track.music_id].append(track.given.key)
-    return {music_id: tuple(found) for music_id, found in keys.items() if len(found) > 1}

@@ -24,7 +24,7 @@ from pipelines.audio.index.index_folder import INDEX_VERSION
 from pipelines.audio.index.reference_index import BRIEF, IndexHit
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.scan.marts.rows import comparison_row
+from pipelines.scan.marts import comparison_row
 from warehouse.queries.results import read_sounds
 from warehouse.queries.sound_matches import read_compared_pairs, read_fetched_sounds
 from warehouse.records.evidence import (
@@ -38,7 +38,7 @@ from warehouse.records.values import Row
 
 TABLE = "marts.catalog_matches"
 LEAST_SURPRISE = 15.0
-"""Votes that are no more surprising are chance: `docs/catalog.md` has what was measured."""
+"""Hits below this surprise are chance; `docs/catalog.md` has the measurements."""
 _BATCH = 100
 
 log = structlog.get_logger("catalog")
@@ -73,9 +73,9 @@ class SoundMatches:
         self._looked_up, self._uses = _read(self._file, references)
 
     def find(self, on_done: Callable[[int, int], object]) -> MatchCounts:
-        """Look up the sounds that there are new references for; tell how many of how many are done.
+        """Look up the sounds that there are new references for.
 
-        Stops anywhere without loss: pairs are stored before their sounds count as looked up.
+        Calls `on_done` with the done and the total count after each batch.
 
         Raises:
             ValueError: There are more references than an index holds.
@@ -83,65 +83,69 @@ class SoundMatches:
             WarehouseUnavailableError: The lake cannot be read or written.
         """
         self._references.add_missing(lambda *_: None)
-        self._forget_used_again()
+        # A reference that belongs to another track by now counts as new: look up all sounds again
+        # from the first such reference on.
+        uses = self._references.all_uses()
+        first_changed = self._references.first_of({sha256 for sha256, _ in uses - self._uses})
+        self._looked_up = {
+            sha256: min(count, first_changed) for sha256, count in self._looked_up.items()
+        }
+        self._uses = uses
         tracks, size = self._references.music_ids, self._references.index.count
+        # Sounds that the index has new references for.
         fetched = [
             row
             for row in read_fetched_sounds(self._engine, tracks)
             if self._looked_up.get(row["sound_sha256"], 0) < size
         ]
         counts = MatchCounts()
-        known = read_compared_pairs(self._engine, tracks, library_version=judging_version())
+        compared = read_compared_pairs(self._engine, tracks, library_version=judging_version())
         for first in range(0, len(fetched), _BATCH):
             batch = fetched[first : first + _BATCH]
-            stored = read_sounds(
-                self._engine, [one["sound_sha256"] for one in batch], FEATURE_VERSION
-            )
-            found = [
-                row
-                for one in batch
-                if one["sound_sha256"] in stored
-                for row in self._compare(one, stored[one["sound_sha256"]], known)
+            hashes = [row["sound_sha256"] for row in batch]
+            stored = read_sounds(self._engine, hashes, FEATURE_VERSION)
+            pairs = [
+                pair
+                for row in batch
+                if row["sound_sha256"] in stored
+                for pair in self._compare(row, stored[row["sound_sha256"]], compared)
             ]
-            self._engine.lake.append(TABLE, found)
-            self._looked_up |= {one["sound_sha256"]: size for one in batch}
+            # Pairs are stored before their sounds count as looked up, so a kill loses nothing.
+            self._engine.lake.append(TABLE, pairs)
+            self._looked_up |= dict.fromkeys(hashes, size)
             self._save()
             counts.sounds += len(batch)
-            counts.compared += len(found)
-            counts.matches += sum(row["verdict"] in MATCHES for row in found)
+            counts.compared += len(pairs)
+            counts.matches += sum(pair["verdict"] in MATCHES for pair in pairs)
             on_done(first + len(batch), len(fetched))
         return counts
 
-    def _forget_used_again(self) -> None:
-        """Have sounds looked up again in the references that belong to another track by now."""
-        uses = self._references.all_uses()
-        first = self._references.first_of({sha256 for sha256, _ in uses - self._uses})
-        self._looked_up = {one: min(count, first) for one, count in self._looked_up.items()}
-        self._uses = uses
-
     def _compare(
-        self, fetched: Row, stored: Row, known: set[tuple[str, str, str]]
+        self, fetched: Row, stored: Row, compared: set[tuple[str, str, str]]
     ) -> Iterator[dict[str, object]]:
-        """Compare a sound with the proposed references of tracks that it has not met."""
+        """Compare a sound with the proposed references of tracks that it was not compared with."""
         sound = sound_from_row(stored)
         if not isinstance(sound, MeasuredSound):
             return
-        met = set(fetched["track_music_ids"])
+        done_tracks = set(fetched["track_music_ids"])
         for hit in self._proposed(sound):
             pair = (sound.sha256, self._references.sha256(hit.reference))
+            # The tracks of this reference that the sound was not compared with.
             uses = [
                 row
                 for row in self._references.uses(hit.reference)
-                if row["track_music_id"] not in met and (*pair, row["track_music_id"]) not in known
+                if row["track_music_id"] not in done_tracks
+                and (*pair, row["track_music_id"]) not in compared
             ]
             reference = self._references.read_sound(hit.reference)
             if not uses or reference is None:
                 continue
+            # Two tracks may share a reference: it is compared once, with a row for each track.
             evidence = compare_pair(reference, sound, limits=self._limits)
-            if evidence.verdict in MATCHES:
-                met |= {row["track_music_id"] for row in uses}
+            if evidence.verdict in MATCHES:  # further references of the track add nothing
+                done_tracks |= {row["track_music_id"] for row in uses}
             for use in uses:
-                found = Comparison(
+                comparison = Comparison(
                     comparison_id=str(uuid.uuid4()),
                     reference_aweme_id=use["reference_aweme_id"],
                     candidate_aweme_id=fetched["aweme_id"],
@@ -157,7 +161,7 @@ class SoundMatches:
                 yield {
                     "job_id": fetched["job_id"],
                     **comparison_row(
-                        found,
+                        comparison,
                         track_music_id=use["track_music_id"],
                         hashes=(use["reference_sha256"], sound.sha256),
                     ),
@@ -167,14 +171,15 @@ class SoundMatches:
     def _proposed(self, sound: MeasuredSound) -> Iterator[IndexHit]:
         """Yield the likeliest references that the sound was not looked up in, the best first."""
         since = self._looked_up.get(sound.sha256, 0)
+        # References that no track uses any more take places among the hits: ask for as many more.
         hits = self._references.index.search(
             sound.features.peaks,
             most=MOST_TRIED + self._references.gone_count,
             effort=BRIEF,
             since=since,
         )
-        live = (hit for hit in hits if self._references.uses(hit.reference))
-        for hit in islice(live, MOST_TRIED):
+        used = (hit for hit in hits if self._references.uses(hit.reference))
+        for hit in islice(used, MOST_TRIED):
             if hit.surprise >= LEAST_SURPRISE and hit.reference >= since:
                 yield hit
 
@@ -199,7 +204,7 @@ def _read(
 ) -> tuple[dict[str, int], set[tuple[str, str]]]:
     """Return how many references each sound was looked up in, by its hash, and their uses then.
 
-    Empty if that is not known of this index: all sounds are then looked up again.
+    Empty if the file is not about this index: all sounds are then looked up again.
     """
     if file is None or not file.exists():
         return {}, set()
@@ -208,20 +213,20 @@ def _read(
     except ValueError as error:
         log.warning("all sounds are looked up again", file=file.name, reason=str(error))
         return {}, set()
-    is_known = (
-        stored.get("version") == _VERSION
-        and references.numbering(stored["size"]) == stored["numbering"]
-    )
-    if not is_known:
+    # An index that was built anew, or by another version, numbers its references differently.
+    if (
+        stored.get("version") != _VERSION
+        or references.numbering(stored["size"]) != stored["numbering"]
+    ):
         return {}, set()
     return stored["sounds"], {(sha256, track) for sha256, track in stored.get("uses", ())}
 
 
 @contextmanager
 def held(folder: Path, *, waits: bool = False) -> Iterator[bool]:
-    """Hold the look-ups of a folder for this process; False if another one does.
+    """Hold the look-ups of a folder for this process; yield False if another one holds them.
 
-    `waits`: until the other process has ended.
+    If `waits`, wait until the other process has ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "look-up.lock").open("w") as file:

@@ -6,10 +6,9 @@ here: reading an issue (`captures.chart`), finding gaps (`pipelines.charts.rules
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from functools import partial
 from uuid import uuid4
 
@@ -27,13 +26,7 @@ from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from warehouse.control import ControlStore
 from warehouse.control.captures import capture_claims
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts import (
-    KnownIssues,
-    read_known_issues,
-    read_stored_issues,
-    read_undated_count,
-    read_unread_undated,
-)
+from warehouse.queries import charts
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import (
     ChartUnavailableError,
@@ -57,19 +50,17 @@ type OpenChart = Callable[[Callable[[], bool]], AbstractAsyncContextManager[Char
 
 @dataclass(slots=True)
 class _BackfillState:
-    """The counters of a running back-fill."""
+    """The counters of a running back-fill, and the refusals that it met."""
 
+    was_listed: bool = False
+    list_error: UpstreamError | None = None
     missing_count: int = 0
     known_count: int = 0
-    read: set[str] = field(default_factory=set)
     new_count: int = 0
+    read_volids: set[str] = field(default_factory=set)
     refused: list[RefusedIssue] = field(default_factory=list)
-    in_a_row: int = 0
+    consecutive_refusals: int = 0
     error: UpstreamError | None = None
-
-    @property
-    def done_count(self) -> int:
-        return self.known_count + self.new_count + len(self.refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,137 +90,155 @@ class Backfill:
         Raises:
             UpstreamError: No list of issues is stored, and it cannot be read.
             WarehouseError: A store cannot be used.
-            RunCancelledError: Cancelled before the list of issues was known.
+            RunCancelledError: Cancelled before the issues of the range were listed.
         """
+        state = _BackfillState()
         async with self.open_chart(self.cancelled) as captures:
-            known, was_listed, unlisted = await self._list(captures, span)
-            state = _BackfillState()
-            known = await self._date(captures, span, known, state)
-            issues = list(issues_by_day(known.issues).values())
-            released = [one for one in issues if _is_released(one, now=self.clock.now())]
+            listed = await self._list_issues(captures, span, state)
+            issues = list(issues_by_day(listed.issues).values())
+            # Until an issue is released, the source serves the songs of the previous issue.
+            now = self.clock.now()
+            released = [
+                issue for issue in issues if issue.scheduled_at is None or issue.scheduled_at <= now
+            ]
             missing = await asyncio.to_thread(self._missing, released)
-            dated_count = len(state.read & {one.volid for one in released})
+            # Issues of the range that were read already, to learn their date.
+            dated_count = len(state.read_volids & {issue.volid for issue in released})
             state.missing_count, state.new_count = len(missing) + dated_count, dated_count
             try:
                 await self._read_all(captures, missing, state)
-                state.error = state.error or unlisted
+                state.error = state.error or state.list_error
                 ending: BackfillEnding = "completed" if state.error is None else "refused"
             except RunCancelledError:
                 ending = "cancelled"
             requests_used = captures.requests_used
-        undated = await asyncio.to_thread(read_undated_count, self.engine)
-        last = min(span.end, known.latest)
+        undated_count = await asyncio.to_thread(charts.read_undated_count, self.engine)
+        # Days after the latest issue are not gaps.
+        last = min(span.end, listed.latest)
         days = [issue.chart_date for issue in issues if issue.chart_date is not None]
         return BackfillResult(
             first=span.start,
             last=last,
-            asked_last=span.asked_end,
-            latest=known.latest,
+            requested_last=span.requested_end,
+            latest=listed.latest,
             issue_count=len(issues),
             known_count=len(released) - len(missing) - dated_count + state.known_count,
             new_count=state.new_count,
             unreleased_count=len(issues) - len(released),
             refused=tuple(state.refused),
             gaps=find_gaps(days, first=span.start, last=last),
-            undated_count=undated,
-            was_listed=was_listed,
+            undated_count=undated_count,
+            was_listed=state.was_listed,
             requests_used=requests_used,
             ending=ending,
             error=None if state.error is None else state.error.to_document(),
         )
 
-    async def _list(
-        self, captures: ChartCaptures, span: Span
-    ) -> tuple[KnownIssues, bool, UpstreamError | None]:
-        """Return the issues of the range, whether their list was read again, and its refusal."""
-        look = partial(read_known_issues, self.engine, first=span.start, last=span.end)
-        known = await asyncio.to_thread(look)
-        if known is not None:
-            until = list_serves_until(span, latest=known.latest, listed_at=known.listed_at)
-            if until is None or self.clock.now() <= until:
-                return known, False, None
-        try:
-            await captures.issues()
-        except UpstreamError as error:
-            if known is None:
-                raise
-            return known, False, error  # issues that are already listed can still be read
-        await captures.flush()
-        found = await asyncio.to_thread(look)
-        if found is None:
+    async def _list_issues(
+        self, captures: ChartCaptures, span: Span, state: _BackfillState
+    ) -> charts.KnownIssues:
+        """Return the issues of the range; read their list again if it is old or missing."""
+        read_known = partial(charts.read_known_issues, self.engine, first=span.start, last=span.end)
+        listed = await asyncio.to_thread(read_known)
+        until = None
+        if listed is not None:
+            until = list_serves_until(span, latest=listed.latest, listed_at=listed.listed_at)
+        if listed is None or (until is not None and self.clock.now() > until):
+            try:
+                await captures.issues()
+            except UpstreamError as error:
+                if listed is None:
+                    raise
+                state.list_error = error  # issues that are already listed can still be read
+            else:
+                await captures.flush()
+                state.was_listed = True
+                listed = await asyncio.to_thread(read_known)
+        if listed is None:
             raise ChartUnavailableError(
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
-        return found, True, None
-
-    async def _date(
-        self, captures: ChartCaptures, span: Span, known: KnownIssues, state: _BackfillState
-    ) -> KnownIssues:
-        """Read issues without a date, since songs give one, too; return all issues of the range.
-
-        At most a batch is read in one run; a refused one is reported as any other.
-        """
-        look = partial(read_unread_undated, self.engine, first=span.start, last=span.end)
-        undated = (await asyncio.to_thread(look))[:BATCH]
+        # Some issues are listed without a date, but their songs have one: read up to a batch of
+        # them first. A refused one is reported like any other.
+        undated = await asyncio.to_thread(
+            charts.read_unread_undated, self.engine, first=span.start, last=span.end
+        )
         if not undated:
-            return known
+            return listed
         observed_at = self.clock.now()
         issues = [
             ChartIssue(volid=volid, surface="chart_issues", observed_at=observed_at)
-            for volid in undated
+            for volid in undated[:BATCH]
         ]
         await self._read_all(captures, issues, state)
         state.known_count = 0  # those of the range are counted with it
         self.engine.refresh()
-        look_again = partial(read_known_issues, self.engine, first=span.start, last=span.end)
-        return await asyncio.to_thread(look_again) or known
+        return await asyncio.to_thread(read_known) or listed
 
     async def _read_all(
-        self, captures: ChartCaptures, missing: Sequence[ChartIssue], state: _BackfillState
-    ) -> None:
-        left = list(missing)
-        while left and state.error is None:
-            if self.cancelled():
-                raise RunCancelledError("cancellation was requested")
-            batch, later = left[:BATCH], left[BATCH:]
-            elsewhere = await self._read_batch(captures, batch, state)
-            if len(elsewhere) == len(batch) == len(left):
-                await self.clock.sleep(BATCH_RETRY_S)  # another process reads all the rest
-            left = [*later, *elsewhere]
-
-    async def _read_batch(
-        self, captures: ChartCaptures, batch: Sequence[ChartIssue], state: _BackfillState
-    ) -> list[ChartIssue]:
-        """Read the issues that no other process reads; return the others."""
-        by_id = {issue.volid: issue for issue in batch}
-        async with self._leases(list(by_id)) as mine:
-            ours = [by_id[volid] for volid in mine]
-            missing = await asyncio.to_thread(self._missing, ours)  # others may have stored some
-            state.known_count += len(ours) - len(missing)
-            new_before = state.new_count
-            try:
-                await self._read_issues(captures, missing, state)
-            except RunCancelledError:
-                await captures.flush()
-                # Some responses were stored before the cancellation arrived: count from the lake.
-                left = await asyncio.to_thread(self._missing, missing)
-                state.new_count = new_before + len(missing) - len(left)
-                raise
-            finally:
-                await captures.flush()  # store before the leases end
-        return [issue for issue in batch if issue.volid not in mine]
-
-    async def _read_issues(
         self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _BackfillState
     ) -> None:
-        """Read a few issues concurrently, in order; start none after a fatal refusal."""
+        """Read issues in batches; those that another process reads are tried again at the end."""
+        waiting = list(issues)
+        while waiting and state.error is None:
+            if self.cancelled():
+                raise RunCancelledError("cancellation was requested")
+            batch = {issue.volid: issue for issue in waiting[:BATCH]}
+            async with self._leases(list(batch)) as leased:
+                ours = [batch[volid] for volid in leased]
+                # Another process may have stored some of them before their leases were free.
+                missing = await asyncio.to_thread(self._missing, ours)
+                state.known_count += len(ours) - len(missing)
+                count_before = state.new_count
+                try:
+                    await self._read_concurrently(captures, missing, state)
+                except RunCancelledError:
+                    await captures.flush()
+                    # Some responses were stored before the cancellation: count from the lake.
+                    unread = await asyncio.to_thread(self._missing, missing)
+                    state.new_count = count_before + len(missing) - len(unread)
+                    raise
+                finally:
+                    await captures.flush()  # store before the leases end
+            elsewhere = [issue for volid, issue in batch.items() if volid not in leased]
+            if len(elsewhere) == len(waiting):
+                await self.clock.sleep(BATCH_RETRY_S)  # other processes read all that is missing
+            waiting = [*waiting[BATCH:], *elsewhere]
+
+    async def _read_concurrently(
+        self, captures: ChartCaptures, issues: Sequence[ChartIssue], state: _BackfillState
+    ) -> None:
+        """Read a batch, in order; start no issue after a refusal that ends the back-fill."""
         waiting = iter(issues)
 
         async def read_next() -> None:
             for issue in waiting:
                 if state.error is not None:
                     return
-                await self._read_issue(captures, issue, state)
+                try:
+                    await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
+                except UpstreamError as error:
+                    state.consecutive_refusals += 1
+                    is_over = state.consecutive_refusals >= MAX_CONSECUTIVE_REFUSALS
+                    if is_over or any(allows_policy(error, policy) for policy in _ENDING):
+                        state.error = error
+                    state.refused.append(
+                        RefusedIssue(
+                            volid=issue.volid, chart_date=issue.chart_date, error_type=error.type
+                        )
+                    )
+                else:
+                    state.consecutive_refusals = 0
+                    state.new_count += 1
+                    state.read_volids.add(issue.volid)
+                self.on_progress(
+                    BackfillProgress(
+                        done_count=state.known_count + state.new_count + len(state.refused),
+                        missing_count=state.missing_count,
+                        requests_used=captures.requests_used,
+                        chart_date=issue.chart_date,
+                    )
+                )
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -238,32 +247,6 @@ class Backfill:
         except ExceptionGroup as group:
             raise group.exceptions[0] from group
 
-    async def _read_issue(
-        self, captures: ChartCaptures, issue: ChartIssue, state: _BackfillState
-    ) -> None:
-        try:
-            await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
-        except UpstreamError as error:
-            state.in_a_row += 1
-            is_over = state.in_a_row >= MAX_CONSECUTIVE_REFUSALS
-            if is_over or any(allows_policy(error, policy) for policy in _ENDING):
-                state.error = error
-            state.refused.append(
-                RefusedIssue(volid=issue.volid, chart_date=issue.chart_date, error_type=error.type)
-            )
-        else:
-            state.in_a_row = 0
-            state.new_count += 1
-            state.read.add(issue.volid)
-        self.on_progress(
-            BackfillProgress(
-                done_count=state.done_count,
-                missing_count=state.missing_count,
-                requests_used=captures.requests_used,
-                chart_date=issue.chart_date,
-            )
-        )
-
     @asynccontextmanager
     async def _leases(self, volids: Sequence[str]) -> AsyncIterator[list[str]]:
         """Yield the issues leased by this process until the block ends; others hold the rest.
@@ -271,60 +254,55 @@ class Backfill:
         A lease lasts until the issue is in the lake, unlike that of a single capture, which ends
         with the response.
         """
-        owner, mine = uuid4().hex, list[str]()
+        owner, leased = uuid4().hex, list[str]()
 
-        def begin() -> None:
+        def acquire() -> None:
             for volid in volids:
-                if capture_claims.claim(
-                    self.store, _lease(volid), owner, ttl_s=self.hold_s
-                ).is_ours:
-                    mine.append(volid)  # the renewal reads it meanwhile
+                claim = capture_claims.claim(self.store, _lease(volid), owner, ttl_s=self.hold_s)
+                if claim.is_ours:
+                    leased.append(volid)
 
-        def leave() -> None:
-            for volid in mine:
+        def renew() -> None:
+            for volid in list(leased):  # `acquire` may still add some
+                capture_claims.renew(self.store, _lease(volid), owner, ttl_s=self.hold_s)
+
+        def release() -> None:
+            for volid in leased:
                 capture_claims.publish(self.store, _lease(volid), owner, None)
 
-        beginning = asyncio.ensure_future(asyncio.to_thread(begin))
-        renewing = asyncio.create_task(self._renew(mine, owner))
+        async def renew_regularly() -> None:
+            # If the store fails, the leases expire; each batch checks the lake anyway.
+            with suppress(WarehouseError):
+                while True:
+                    await self.clock.sleep(self.hold_s / 3)
+                    await asyncio.to_thread(renew)
+
+        acquiring = asyncio.ensure_future(asyncio.to_thread(acquire))
+        renewing = asyncio.create_task(renew_regularly())
         try:
-            await asyncio.shield(beginning)
-            yield mine
+            await asyncio.shield(acquiring)
+            yield leased
         finally:
             renewing.cancel()
             with suppress(asyncio.CancelledError, WarehouseError):
-                await asyncio.shield(beginning)  # so that leases still being acquired end too
-            await asyncio.shield(asyncio.to_thread(leave))
-
-    async def _renew(self, mine: Sequence[str], owner: str) -> None:
-        def prolong(volids: Sequence[str]) -> None:
-            for volid in volids:
-                capture_claims.renew(self.store, _lease(volid), owner, ttl_s=self.hold_s)
-
-        with suppress(WarehouseError):  # the leases expire; each batch checks the lake anyway
-            while True:
-                await self.clock.sleep(self.hold_s / 3)
-                await asyncio.to_thread(prolong, list(mine))
+                await asyncio.shield(acquiring)  # so that leases still being acquired end too
+            await asyncio.shield(asyncio.to_thread(release))
 
     def _missing(self, issues: Sequence[ChartIssue]) -> list[ChartIssue]:
         """Return the issues whose songs are not in the lake, oldest first."""
         self.engine.refresh()
-        kept = read_stored_issues(self.engine, [issue.volid for issue in issues])
-        return sorted(
-            (one for one in issues if not _is_kept(one, kept)),
-            key=lambda one: (str(one.chart_date), one.volid),
-        )
+        stored = charts.read_stored_issues(self.engine, [issue.volid for issue in issues])
+        # Songs that state another day belong to another issue; songs without a day count.
+        missing = [
+            issue
+            for issue in issues
+            if issue.volid not in stored
+            or (
+                issue.chart_date is not None and stored[issue.volid] not in {None, issue.chart_date}
+            )
+        ]
+        return sorted(missing, key=lambda issue: (str(issue.chart_date), issue.volid))
 
 
 def _lease(volid: str) -> str:
     return f"chart issue {volid}"
-
-
-def _is_released(issue: ChartIssue, *, now: datetime) -> bool:
-    """Whether an issue has songs of its own: before, they may be those of the issue before."""
-    return issue.scheduled_at is None or issue.scheduled_at <= now
-
-
-def _is_kept(issue: ChartIssue, kept: Mapping[str, date | None]) -> bool:
-    return issue.volid in kept and (
-        issue.chart_date is None or kept[issue.volid] in {None, issue.chart_date}
-    )

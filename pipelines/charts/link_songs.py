@@ -53,12 +53,15 @@ def update_song_links(engine: Engine, *, song_key: str | None = None) -> Linking
     """
     engine.refresh()
     chart = read_stored_chart(engine, song_key)
-    rows = _rows(engine, chart, [song_key] if song_key is not None else list(chart.songs))
-    stored = read_chart_platform(engine, song_key)
-    known = {_pair(row): _without_time(row) for row in stored}
-    changed = [row for row in rows if known.get(_pair(row)) != row]
-    held = {_pair(row) for row in rows}
-    ended = [row | _ENDED for pair, row in known.items() if pair not in held]
+    rows = _compare_songs(engine, chart, [song_key] if song_key is not None else list(chart.songs))
+    stored = {
+        _pair(row): {name: value for name, value in row.items() if name != "committed_at"}
+        for row in read_chart_platform(engine, song_key)
+    }
+    changed = [row for row in rows if stored.get(_pair(row)) != row]
+    # A pair that no rule links any longer keeps its last row, marked as ended.
+    linked = {_pair(row) for row in rows}
+    ended = [row | _ENDED for pair, row in stored.items() if pair not in linked]
     engine.lake.append(TABLE, [*changed, *ended])
     engine.refresh()
     return LinkingResult(
@@ -80,29 +83,30 @@ def read_stored_chart(engine: Engine, song_key: str | None = None) -> StoredChar
     return to_chart(read_stored_songs(engine, song_key), days=days)
 
 
-def _rows(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[Row]:
-    charted = [chart.songs[key] for key in song_keys if key in chart.songs]
-    if not charted:
+def _compare_songs(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[Row]:
+    """Link songs of the chart to music ids; return the row of each pair."""
+    positions = [chart.songs[key] for key in song_keys if key in chart.songs]
+    if not positions:
         return []
     sounds = {sound.music_id: sound for sound in read_platform_music(engine)}
     statements = [to_song_link_decision(row) for row in read_song_link_decisions(engine)]
     links = link_songs(
-        (one.song for one in charted), sounds.values(), read_audio_matches(engine), statements
+        (entry.song for entry in positions),
+        sounds.values(),
+        read_audio_matches(engine),
+        statements,
     )
-    observed: dict[str, list[Row]] = defaultdict(list)
+    # The likes of all videos that carry a linked music id, read at once.
+    videos: dict[str, list[Row]] = defaultdict(list)
     for row in read_music_videos(engine, [link.music_id for link in links]):
-        observed[row["music_id"]].append(row)
+        videos[row["music_id"]].append(row)
     rows = []
     for link in links:
-        song, likes = chart.songs[link.song_key], to_video_likes(observed[link.music_id])
-        compared = compare_with_platform(song, chart.days, likes)
-        rows.append(to_platform_row(link, song, compared, sounds.get(link.music_id)))
+        song, likes = chart.songs[link.song_key], to_video_likes(videos[link.music_id])
+        comparison = compare_with_platform(song, chart.days, likes)
+        rows.append(to_platform_row(link, song, comparison, sounds.get(link.music_id)))
     return rows
 
 
 def _pair(row: ReadOnlyRow) -> tuple[str, str]:
     return row["song_key"], row["music_id"]
-
-
-def _without_time(row: Row) -> Row:
-    return {name: value for name, value in row.items() if name != "committed_at"}

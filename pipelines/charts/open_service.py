@@ -71,6 +71,7 @@ class ChartService:
 
     @asynccontextmanager
     async def _open(self, cancelled: Callable[[], bool]) -> AsyncIterator[ChartCaptures]:
+        # Building a provider reads the stores, which would block the event loop.
         provider = await asyncio.to_thread(
             lambda: build_chart_provider(
                 self.settings,

@@ -40,7 +40,7 @@ def summarise_health(
     is_chosen: bool,
     wants_surfaces: bool = True,
 ) -> HealthVerdict:
-    """Summarise a report: the machine first, then the profile, then the platform.
+    """Summarise a report in one sentence: the machine first, then the profile, then the platform.
 
     Args:
         findings: Results of the checks of this machine.
@@ -51,6 +51,7 @@ def summarise_health(
     failed = [finding.name for finding in findings if finding.state == "fail"]
     if failed:
         sentence = f"checks failed on this machine: {', '.join(failed)}"
+        # A broken machine explains much, so broken surfaces are only mentioned.
         if any(health.is_broken for health in surfaces):
             sentence += f"; {_judge_surfaces(surfaces).sentence}"
         return HealthVerdict(EXIT_MACHINE, sentence)
@@ -67,10 +68,10 @@ def _judge_surfaces(surfaces: Sequence[SurfaceHealth]) -> HealthVerdict:
     if broken and all(health.outcome in {"unreachable", "not_asked"} for health in surfaces):
         return HealthVerdict(EXIT_SURFACES, "the platform cannot be reached")
     if broken:
-        told = f"{len(broken)} of {len(surfaces)} surfaces failed: {', '.join(broken)}"
-        return HealthVerdict(EXIT_SURFACES, told)
-    unasked = [health.surface for health in surfaces if health.outcome == "not_asked"]
-    if unasked:
-        told = f"all probed surfaces work; not probed: {', '.join(unasked)}"
-        return HealthVerdict(EXIT_NOT_PROBED, told)
+        sentence = f"{len(broken)} of {len(surfaces)} surfaces failed: {', '.join(broken)}"
+        return HealthVerdict(EXIT_SURFACES, sentence)
+    not_probed = [health.surface for health in surfaces if health.outcome == "not_asked"]
+    if not_probed:
+        sentence = f"all probed surfaces work; not probed: {', '.join(not_probed)}"
+        return HealthVerdict(EXIT_NOT_PROBED, sentence)
     return HealthVerdict(EXIT_OK, "all checks passed")

@@ -85,12 +85,57 @@ class RobotsReport(ClosedDocument):
 
 
 def to_surface_documents(
-    found: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
+    surfaces: Iterable[SurfaceHealth], *, last_worked: Mapping[str, datetime]
 ) -> list[SurfaceReport]:
-    """Return one document per surface: outcome, affected endpoints, advice."""
-    chosen = list(found)
-    hurt = find_affected_endpoints(chosen)
-    return [_surface(health, hurt.get(health.surface, ()), last_worked) for health in chosen]
+    """Return one document per surface: outcome, affected endpoints, advice.
+
+    Args:
+        surfaces: Results of the probes, one of each surface.
+        last_worked: When each surface last worked before, by its name.
+    """
+    surfaces = list(surfaces)
+    affected_by_surface = find_affected_endpoints(surfaces)
+    documents: list[SurfaceReport] = []
+    for health in surfaces:
+        use = SURFACE_USES[health.surface]
+        affected = affected_by_surface.get(health.surface, ())
+        # The probe itself is the latest success, if it is one.
+        worked_at = health.observed_at if health.outcome == "works" else None
+        reason_words = REASON_TEXTS.get(health.reason or "", health.reason)
+        if health.rests_until is not None:
+            reason_words = f"{reason_words}; until {health.rests_until:%Y-%m-%d %H:%M:%S} UTC"
+        documents.append(
+            {
+                "surface": health.surface,
+                "label": use.label,
+                "outcome": health.outcome,
+                "words": OUTCOME_LABELS[health.outcome],
+                "error_type": health.error_type,
+                "reason": health.reason,
+                "reason_words": reason_words,
+                "http_status": health.http_status,
+                "request_count": health.request_count,
+                "duration_ms": health.duration_ms,
+                "entity_id": health.entity_id,
+                "keys_came": list(health.came[:MAX_KEYS_SHOWN]),
+                "keys_went": list(health.went[:MAX_KEYS_SHOWN]),
+                "observed_at": to_time(health.observed_at),
+                "last_worked_at": to_time(worked_at or last_worked.get(health.surface)),
+                "used_by": _endpoints(use.endpoints),
+                "suffering": _endpoints(affected),
+                # Without an affected endpoint, another surface stands in for this one.
+                "read_instead": use.other if health.is_broken and not affected else None,
+                "advice": advice_for(health),
+            }
+        )
+    return documents
+
+
+def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:
+    return [
+        {"number": number, "name": ENDPOINTS[number].name, "short": ENDPOINTS[number].short}
+        for number in numbers
+    ]
 
 
 def to_circuit_documents(states: Iterable[CircuitState]) -> list[CircuitReport]:
@@ -119,46 +164,4 @@ def to_robots_documents(decisions: Iterable[RobotsDecision]) -> list[RobotsRepor
             "decided_at": to_time(decision.decided_at),
         }
         for decision in decisions
-    ]
-
-
-def _surface(
-    health: SurfaceHealth, hurt: tuple[int, ...], last_worked: Mapping[str, datetime]
-) -> SurfaceReport:
-    use = SURFACE_USES[health.surface]
-    worked_at = health.observed_at if health.outcome == "works" else None
-    return {
-        "surface": health.surface,
-        "label": use.label,
-        "outcome": health.outcome,
-        "words": OUTCOME_LABELS[health.outcome],
-        "error_type": health.error_type,
-        "reason": health.reason,
-        "reason_words": _reason_words(health),
-        "http_status": health.http_status,
-        "request_count": health.request_count,
-        "duration_ms": health.duration_ms,
-        "entity_id": health.entity_id,
-        "keys_came": list(health.came[:MAX_KEYS_SHOWN]),
-        "keys_went": list(health.went[:MAX_KEYS_SHOWN]),
-        "observed_at": to_time(health.observed_at),
-        "last_worked_at": to_time(worked_at or last_worked.get(health.surface)),
-        "used_by": _endpoints(use.endpoints),
-        "suffering": _endpoints(hurt),
-        "read_instead": use.other if health.is_broken and not hurt else None,
-        "advice": advice_for(health),
-    }
-
-
-def _reason_words(health: SurfaceHealth) -> str | None:
-    words = REASON_TEXTS.get(health.reason or "", health.reason)
-    if health.rests_until is None:
-        return words
-    return f"{words}; until {health.rests_until:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _endpoints(numbers: Iterable[int]) -> list[EndpointName]:
-    return [
-        {"number": number, "name": ENDPOINTS[number].name, "short": ENDPOINTS[number].short}
-        for number in numbers
     ]

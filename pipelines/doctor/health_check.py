@@ -1,7 +1,7 @@
 """One health check: the machine and the stores, then every surface, then storing the results.
 
 It runs in its own thread with its own event loop; a view polls `findings` and `surfaces` meanwhile.
-Nothing here knows a terminal or HTTP.
+Not here: printing (`api/cli/rendering/doctor.py`), HTTP.
 """
 
 import asyncio
@@ -29,9 +29,8 @@ from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims
+from warehouse.control import job_claims
 from warehouse.control.hosts import circuits, robots
-from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.surface_health import read_last_worked
 from warehouse.records.errors import SametrackError, UnreachableError
 from warehouse.records.health import SurfaceHealth
@@ -39,15 +38,35 @@ from warehouse.records.values import Document
 
 TOTAL_TIMEOUT_S = 22.0
 """Time limit of a health check. A busy machine is slow to load libraries."""
-AFTER_CHECKS_S = 8.0  # of that, left when the checks of this machine must have ended
-STORING_S = 2.0  # of that, left for storing the results of the surfaces
+AFTER_CHECKS_S = 8.0
+"""Part of it that remains when the checks of this machine must have ended."""
+STORING_S = 2.0
+"""Part of it that remains for storing the results of the surfaces."""
 STORES = frozenset({"disk", "data home", "control store", "warehouse"})
 
 CHECK_ORDER = (
-    "python", "extras", "chromium", "disk", "time zone", "data home", "control store", "warehouse",
-    "worker", "api", "dagster", "dagster ui", "webhook", "sandbox", "user agent", "referer",
-    "adb server", "android device", "app", "app layout", "guest mode",
-)  # fmt: skip
+    "python",
+    "extras",
+    "chromium",
+    "disk",
+    "time zone",
+    "data home",
+    "control store",
+    "warehouse",
+    "worker",
+    "api",
+    "dagster",
+    "dagster ui",
+    "webhook",
+    "sandbox",
+    "user agent",
+    "referer",
+    "adb server",
+    "android device",
+    "app",
+    "app layout",
+    "guest mode",
+)
 
 type MachineCheck = Callable[[], CheckResult]
 type ProbeState = SurfaceHealth | str
@@ -59,18 +78,23 @@ class SystemHealthCheck:
     """A health check in progress: its checks and the results so far.
 
     Attributes:
-        settings: What is chosen.
-        profile: The platform; None when none is chosen.
-        looks: Looks at this machine, by what they look at.
-        surfaces: The surfaces to be asked, and what became of them.
-        findings: What was found on this machine, in the order in which it was found.
-        responses: What the probes received, with what each concluded.
+        settings: The settings to check.
+        profile: The platform; None if no profile is chosen.
+        checks: Checks of this machine, with their names.
+        surfaces: The surfaces to probe, and the state of each probe.
+        findings: Results of the checks, in the order in which they ended.
+        responses: What the probes received, with their results.
+        last_worked: When each surface last worked before.
+        circuits: Surfaces with recent failures.
+        robots: Decisions from robots.txt.
+        fault: The error that ended the health check, if any.
+        begun_at: Time of its start, in seconds of `time.monotonic`.
         time_s: Time limit of the whole health check, in seconds.
     """
 
     settings: Settings
     profile: PlatformProfile | None
-    looks: Sequence[tuple[str, MachineCheck]]
+    checks: Sequence[tuple[str, MachineCheck]]
     surfaces: dict[str, ProbeState] = field(default_factory=dict)
     findings: list[CheckResult] = field(default_factory=list)
     responses: list[ProbeResponse] = field(default_factory=list)
@@ -83,32 +107,53 @@ class SystemHealthCheck:
 
     def run(self) -> None:
         """Run all checks and probes; never raises. Blocking."""
+
+        async def run_all(stack: ExitStack) -> None:
+            async with asyncio.TaskGroup() as group:
+                for name, check in self.checks:
+                    group.create_task(self._check(name, check))
+                if self.profile is not None:
+                    group.create_task(self._check_world(self.profile, stack))
+
         try:
+            # The stores stay open until the last probe has ended.
             with ExitStack() as stack:
-                asyncio.run(self._run(stack))
+                asyncio.run(run_all(stack))
         except BaseException as fault:  # noqa: BLE001  # reported by the view
             self.fault = fault
 
     def end(self) -> None:
         """Close checks and probes without a result; called when the time limit is reached."""
-        found = {finding.name for finding in self.findings}
-        for name, _ in self.looks:
-            if name not in found:
+        ended = {finding.name for finding in self.findings}
+        for name, _ in self.checks:
+            if name not in ended:
                 self.findings.append(CheckResult(name, "warn", "no result in time"))
         for surface, state in list(self.surfaces.items()):
             if not isinstance(state, SurfaceHealth):
-                self.surfaces[surface] = _out_of_time(surface, was_asked=state == "asking")
+                was_requested = state == "asking"
+                self.surfaces[surface] = SurfaceHealth(
+                    surface=surface,
+                    outcome="unreachable" if was_requested else "not_asked",
+                    error_type=UnreachableError.type if was_requested else None,
+                    reason="no_answer" if was_requested else "time_is_up",
+                    observed_at=datetime.now(UTC),
+                )
 
     def to_document(self, took_s: float) -> Document:
         """Return the complete report."""
         verdict = self.verdict()
+        # In a fixed order; a check without a position comes last.
+        positions = {name: position for position, name in enumerate(CHECK_ORDER)}
+        findings = sorted(
+            self.findings, key=lambda finding: positions.get(finding.name, len(CHECK_ORDER))
+        )
         return {
             "profile": None if self.profile is None else self.profile.name,
             "is_demo_data": self.profile is not None and self.profile.is_demo,
             "exit_code": verdict.exit_code,
             "verdict": verdict.sentence,
             "took_s": round(took_s, 1),
-            "machine": [asdict(one) for one in sorted(self.findings, key=_place)],
+            "machine": [asdict(finding) for finding in findings],
             "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
             "circuits": self.circuits,
             "robots": self.robots,
@@ -127,28 +172,40 @@ class SystemHealthCheck:
             wants_surfaces=bool(self.surfaces),
         )
 
-    async def _run(self, stack: ExitStack) -> None:
-        async with asyncio.TaskGroup() as group:
-            for name, look in self.looks:
-                group.create_task(self._look(name, look))
-            if self.profile is not None:
-                group.create_task(self._examine_world(self.profile, stack))
+    async def _check(self, name: str, check: MachineCheck) -> None:
+        """Run a check of this machine; a failure is its result."""
+        # A check may hang: a dead disk must not block the report, so its daemon thread is abandoned
+        # when the time is up.
+        future: Future[CheckResult] = Future()
 
-    async def _look(self, name: str, look: MachineCheck) -> None:
+        def run() -> None:
+            try:
+                result = check()
+            except BaseException as error:  # noqa: BLE001  # passed on to the caller
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+        within_s = self.time_s - AFTER_CHECKS_S
         try:
-            found = await _run_with_timeout(look, self.time_s - AFTER_CHECKS_S, name=name)
+            # Shielded, because the thread could not set the result of a cancelled future.
+            pending = asyncio.shield(asyncio.wrap_future(future))
+            result = await asyncio.wait_for(pending, within_s)
         except TimeoutError:
-            says = f"no result within {self.time_s - AFTER_CHECKS_S:.0f} s"
-            found = (
+            says = f"no result within {within_s:.0f} s"
+            result = (
                 CheckResult(name, "fail", says, "check the disk, and the store's server")
                 if name in STORES
                 else CheckResult(name, "warn", says, "run it again when this machine is less busy")
             )
         except Exception as error:  # noqa: BLE001  # a failing check is a line of the report
-            found = CheckResult(name, "fail", f"{type(error).__name__}: {error}")
-        self.findings.append(found)
+            result = CheckResult(name, "fail", f"{type(error).__name__}: {error}")
+        self.findings.append(result)
 
-    async def _examine_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
+    async def _check_world(self, profile: PlatformProfile, stack: ExitStack) -> None:
+        """Check the stores and workers of the configured world, then probe its surfaces."""
+        # Without its home, no store can be opened.
         home = await self._opened("data home", lambda: check_home(self.settings, profile.name))
         if home is None:
             self._skip_all("data_home_unfit")
@@ -159,16 +216,44 @@ class SystemHealthCheck:
         )
         if control is not None:
             live = partial(job_claims.live_workers, control, self.settings.worker_lost_after_s)
-            await self._look("worker", partial(check_workers, live))
-        if profile.may_name_loopback and self.surfaces:
-            await self._look("sandbox", lambda: check_sandbox(profile.port))
-        await self._ask(profile, control, engine)
+            await self._check("worker", partial(check_workers, live))
+        if not self.surfaces:
+            return
+        if profile.may_name_loopback:
+            await self._check("sandbox", lambda: check_sandbox(profile.port))
+        # Without the control store, which holds the rate limits, no surface is probed.
+        if control is None or engine is None:
+            self._skip_all("stores_unfit")
+            return
+
+        self.last_worked = await asyncio.to_thread(read_last_worked, engine)
+        listener = ProbeListener(
+            on_start=lambda surface: self.surfaces.update({surface: "asking"}),
+            on_result=lambda health: self.surfaces.update({health.surface: health}),
+            on_response=lambda health, response: self.responses.append((health, response)),
+            on_comparison=self.findings.append,
+        )
+        try:
+            await probe_and_store(
+                self.settings,
+                profile,
+                control=control,
+                engine=engine,
+                surfaces=list(self.surfaces),
+                asked_by="cli",
+                listener=listener,
+                total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
+            )
+            self.circuits = to_circuit_documents(circuits.read_all(control))
+            self.robots = to_robots_documents(robots.decisions(control))
+        except SametrackError as error:
+            self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 
     async def _opened[T](self, name: str, check: Callable[[], tuple[str, T]]) -> T | None:
-        """Return what a check opens; None if it cannot be opened, which is a result."""
+        """Return what a check opens, or None if it cannot be opened; both are a result."""
         opened: list[T] = []
 
-        def look() -> CheckResult:
+        def open_store() -> CheckResult:
             try:
                 says, store = check()
             except SametrackError as error:
@@ -176,35 +261,8 @@ class SystemHealthCheck:
             opened.append(store)
             return CheckResult(name, "ok", says)
 
-        await self._look(name, look)
+        await self._check(name, open_store)
         return next(iter(opened), None)
-
-    async def _ask(
-        self, profile: PlatformProfile, control: ControlStore | None, engine: Engine | None
-    ) -> None:
-        """Probe the surfaces; none without the control store, which holds the rate limits."""
-        if not self.surfaces:
-            return
-        if control is None or engine is None:
-            self._skip_all("stores_unfit")
-            return
-        self.last_worked = await asyncio.to_thread(read_last_worked, engine)
-        watch = ProbeListener(
-            asking=lambda surface: self.surfaces.update({surface: "asking"}),
-            found=lambda health: self.surfaces.update({health.surface: health}),
-            received=lambda health, response: self.responses.append((health, response)),
-            compared=self.findings.append,
-        )
-        try:
-            await probe_and_store(
-                self.settings, profile, control=control, engine=engine,
-                surfaces=list(self.surfaces), asked_by="cli", watch=watch,
-                total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
-            )  # fmt: skip
-            self.circuits = to_circuit_documents(circuits.read_all(control))
-            self.robots = to_robots_documents(robots.decisions(control))
-        except SametrackError as error:
-            self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 
     def _skip_all(self, reason: str) -> None:
         for surface in self.surfaces:
@@ -222,49 +280,13 @@ def check_machine(settings: Settings) -> Document:
         ProfileNotChosenError: No profile is chosen.
     """
     disk = partial(check_disk, settings.data_home, min_free_mb=settings.min_free_disk_mb)
-    examination = SystemHealthCheck(
+    health_check = SystemHealthCheck(
         settings=settings,
         profile=choose_profile(settings),
-        looks=[("python", check_python), ("disk", disk)],
+        checks=[("python", check_python), ("disk", disk)],
     )
-    examination.run()
-    examination.end()
-    if examination.fault is not None:
-        raise examination.fault
-    return examination.to_document(time.monotonic() - examination.begun_at)
-
-
-async def _run_with_timeout[T](look: Callable[[], T], seconds: float, *, name: str) -> T:
-    """Return the result of `look`, which may hang: a dead disk must not block the report.
-
-    Raises:
-        TimeoutError: It takes longer; its daemon thread is abandoned.
-    """
-    future: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            found = look()
-        except BaseException as error:  # noqa: BLE001  # passed on to the caller
-            future.set_exception(error)
-        else:
-            future.set_result(found)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    # shielded: the thread could not set the result of a cancelled future
-    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(future)), seconds)
-
-
-def _place(finding: CheckResult) -> int:
-    """Return the fixed position of a check in the report."""
-    return CHECK_ORDER.index(finding.name) if finding.name in CHECK_ORDER else len(CHECK_ORDER)
-
-
-def _out_of_time(surface: str, *, was_asked: bool) -> SurfaceHealth:
-    return SurfaceHealth(
-        surface=surface,
-        outcome="unreachable" if was_asked else "not_asked",
-        error_type=UnreachableError.type if was_asked else None,
-        reason="no_answer" if was_asked else "time_is_up",
-        observed_at=datetime.now(UTC),
-    )
+    health_check.run()
+    health_check.end()
+    if health_check.fault is not None:
+        raise health_check.fault
+    return health_check.to_document(time.monotonic() - health_check.begun_at)

@@ -1,8 +1,8 @@
 """Writes what the probes of one health check received: a file per body, and an index.
 
 Accounts and videos become the keyed hashes of exports of this home, what users wrote becomes dots,
-and what identifies this machine is removed. The index is written last, so that half a folder has
-none; it also lists the responses whose body was left out, and the surfaces without a body.
+and what identifies this machine is removed. The index is written last, so that an incomplete folder
+has no index; it also lists the responses whose body was omitted, and the surfaces without a body.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ _ID_PART = re.compile(r"[^/]*[0-9A-Z][^/]*")
 _LONG_NUMBER = re.compile("[0-9]{5,}")
 
 type ProbeResponse = tuple[SurfaceHealth, HttpResponse]
-"""What a probe concluded, and the last response that it received."""
+"""Result of a probe, and the last response that it received."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """How many bodies were written, and of how many surfaces there is none."""
+    """How many bodies were written, and how many surfaces have no body."""
 
     body_count: int
     surfaces_without_body: int
@@ -72,19 +72,47 @@ def record_responses(
     """
     (folder / BODIES).mkdir()
     entries: list[Document] = []
-    for number, (line, response) in enumerate(responses, start=1):
+    for number, (result, response) in enumerate(responses, start=1):
+        name = omitted = sha256 = None
         body = pseudonymiser.body(response.body) if response.body else None
-        name = left_out = sha256 = None
         if body is not None:
-            name = f"{BODIES}/{number:02}-{line.surface}{_file_ending(body)}"
+            start = body.lstrip()[:1]
+            suffix = ".html" if start == b"<" else ".json" if start in {b"{", b"["} else ".txt"
+            name = f"{BODIES}/{number:02}-{result.surface}{suffix}"
             sha256 = hashlib.sha256(body).hexdigest()
             (folder / name).write_bytes(body)
         else:
-            left_out = "it may name somebody" if response.body else "no body was kept of it"
-        files = {"body": name, "sha256": sha256, "left_out": left_out}
-        entries.append({**files, **_facts(line, response, pseudonymiser)})
+            omitted = "it may name somebody" if response.body else "no body was kept of it"
+
+        # The path and the location may name the same entity, or another.
+        entity_id = pseudonymiser.entity(result.surface, result.entity_id or "")
+        path, location = response.path, response.location
+        if result.entity_id:
+            path = path.replace(result.entity_id, entity_id)
+        if result.surface == "short_link":
+            path = "/"  # it is a code that leads to whom the body must not name
+        if location is not None:
+            scheme, separator, rest = location.partition("?")[0].rpartition("://")
+            host, slash, target = rest.partition("/")
+            # A part that may be an id or a code becomes a dot.
+            location = f"{scheme}{separator}{host}{slash}{_ID_PART.sub('·', target)}"
+        entries.append(
+            {
+                "body": name,
+                "sha256": sha256,
+                "left_out": omitted,
+                **_outcome(result),
+                "entity_id": entity_id,
+                "received_at": to_utc_text(response.fetched_at),
+                "status": response.status,
+                "content_type": response.content_type,
+                "path": path,
+                "location": location,
+            }
+        )
+    # Surfaces without a body are listed with the reason.
     recorded = {entry["surface"] for entry in entries if entry["body"] is not None}
-    without = [_outcome(line) for line in health if line.surface not in recorded]
+    without = [_outcome(result) for result in health if result.surface not in recorded]
     document = {
         "profile": profile,
         "is_demo_data": is_demo_data,
@@ -96,39 +124,10 @@ def record_responses(
     return Recording(sum(entry["body"] is not None for entry in entries), len(without))
 
 
-def _facts(line: SurfaceHealth, response: HttpResponse, hidden: BodyPseudonymiser) -> Document:
-    entity_id = hidden.entity(line.surface, line.entity_id or "")
-    path = response.path.replace(line.entity_id, entity_id) if line.entity_id else response.path
-    if line.surface == "short_link":
-        path = "/"  # it is a code that leads to whom the body must not name
-    location = response.location
+def _outcome(result: SurfaceHealth) -> Document:
     return {
-        **_outcome(line),
-        "entity_id": entity_id,
-        "received_at": to_utc_text(response.fetched_at),
-        "status": response.status,
-        "content_type": response.content_type,
-        "path": path,
-        "location": None if location is None else _without_ids(location.partition("?")[0]),
+        "surface": result.surface,
+        "outcome": result.outcome,
+        "error_type": result.error_type,
+        "reason": None if result.reason is None else _LONG_NUMBER.sub("#", result.reason),
     }
-
-
-def _outcome(line: SurfaceHealth) -> Document:
-    return {
-        "surface": line.surface,
-        "outcome": line.outcome,
-        "error_type": line.error_type,
-        "reason": None if line.reason is None else _LONG_NUMBER.sub("#", line.reason),
-    }
-
-
-def _without_ids(address: str) -> str:
-    """Return a URL with a dot for each part of its path that may be an id or a code."""
-    scheme, separator, rest = address.rpartition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{separator}{host}{slash}{_ID_PART.sub('·', path)}"
-
-
-def _file_ending(body: bytes) -> str:
-    first = body.lstrip()[:1]
-    return ".html" if first == b"<" else ".json" if first in {b"{", b"["} else ".txt"

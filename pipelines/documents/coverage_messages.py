@@ -125,15 +125,15 @@ def audit_sentence(audit: ReadOnlyDocument) -> Message:
             f"随机抽查：有 {pool:,} 个所见作品未列为候选，其中含该录音的数量未知：{why.zh}。",
         )
     share, most = float(audit["upper_bound_share"]), int(audit["upper_bound_count"])
-    drawn, compared, found = (int(audit[name]) for name in ("drawn", "compared", "found"))
+    drawn, compared, carriers = (int(audit[name]) for name in ("drawn", "compared", "found"))
     confidence = round(100 * float(audit["confidence"]))
     return Message(
         f"Random audit: among {counted(pool, 'video')} seen and not chosen as candidates, "
         f"at most {100 * share:.1f} % of the comparable ones ({most:,}) carry the recording "
-        f"({confidence} % confidence, {drawn:,} drawn, {compared:,} compared, {found:,} found).",
+        f"({confidence} % confidence, {drawn:,} drawn, {compared:,} compared, {carriers:,} found).",
         f"随机抽查：{pool:,} 个未列为候选的所见作品中，可比对者至多 {100 * share:.1f} % "
         f"（{most:,} 个）含该录音（置信度 {confidence}%，抽取 {drawn:,} 个，比对 "
-        f"{compared:,} 个，发现 {found:,} 个）。",
+        f"{compared:,} 个，发现 {carriers:,} 个）。",
     )
 
 

@@ -106,7 +106,9 @@ def _running_header(left: str, right: str) -> str:
 def _css_string(text: str) -> str:
     """Quote a text for a style sheet: what could end the string or the element is escaped."""
     plain = plain_text(text)
-    return '"' + "".join(f"\\{ord(one):x} " if one in '"\\<>&{}' else one for one in plain) + '"'
+    return (
+        '"' + "".join(f"\\{ord(sign):x} " if sign in '"\\<>&{}' else sign for sign in plain) + '"'
+    )
 
 
 def plain_text(text: object) -> str:

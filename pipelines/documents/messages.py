@@ -237,7 +237,8 @@ def decision_sentences(decisions: Iterable[ReadOnlyDocument]) -> list[Message]:
 def _decided(question: Message, sources: Iterable[ReadOnlyDocument]) -> Message:
     parts = [_source_decided(source) for source in sources]
     return _about(
-        question, Message("; ".join(one.en for one in parts), "；".join(one.zh for one in parts))
+        question,
+        Message("; ".join(part.en for part in parts), "；".join(part.zh for part in parts)),
     )
 
 
@@ -247,26 +248,26 @@ def _source_decided(source: ReadOnlyDocument) -> Message:
         source["answered"],
         source["tried"],
     )
-    left = [
+    left_out = [
         (_with_latest(why, source), number)
         for reason, why in LEFT_OUT.items()
         if (number := source[f"left_{reason}"])
     ]
     en = [f"{surface.en} answered {answered:,} of {tried:,}"]
     zh = [f"{surface.zh} {tried:,} 次请求中有数据 {answered:,} 次"]
-    en += [f"not asked {counted(number, 'time')} because {why.en}" for why, number in left]
-    zh += [f"因{why.zh}未请求 {number:,} 次" for why, number in left]
+    en += [f"not asked {counted(number, 'time')} because {why.en}" for why, number in left_out]
+    zh += [f"因{why.zh}未请求 {number:,} 次" for why, number in left_out]
     return Message(", ".join(en), "，".join(zh))
 
 
 def _with_latest(why: Message, source: ReadOnlyDocument) -> Message:
     """Say how often a source that rarely answers refused; results of earlier versions do not."""
-    known, refused = source.get("latest_answers", 0), source.get("latest_refusals", 0)
+    answers, refused = source.get("latest_answers", 0), source.get("latest_refusals", 0)
     if why is not LEFT_OUT["sick"] or not refused:
         return why
     return Message(
-        f"it refused {refused:,} of its last {known:,} requests",
-        f"最近 {known:,} 次请求中被拒绝 {refused:,} 次",
+        f"it refused {refused:,} of its last {answers:,} requests",
+        f"最近 {answers:,} 次请求中被拒绝 {refused:,} 次",
     )
 
 

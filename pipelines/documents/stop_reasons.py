@@ -93,7 +93,7 @@ STOPS: Mapping[str, StopReason] = {
     ),
 }
 
-EXHAUSTED_REASONS = frozenset(name for name, one in STOPS.items() if one.kind in {"end", "dry"})
+EXHAUSTED_REASONS = frozenset(name for name, stop in STOPS.items() if stop.kind in {"end", "dry"})
 """Stop reasons of a source with nothing left to read. `page_limit` is the first screen of an
 account or a hashtag: deeper pages are never read."""
 

@@ -5,7 +5,6 @@ searching and erasing the stores (`warehouse/maintenance/erasure`).
 """
 
 import re
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from uuid import uuid4
@@ -49,7 +48,7 @@ from warehouse.records.errors import CapacityExhaustedError
 LEASE = "erasing"
 LEASE_S = 3600.0
 _ROW = {"sqlite": "rowid", "postgresql": "ctid"}
-"""Where a row is, by database: the tables have keys of different names."""
+"""The column that identifies a row, by database: the tables' own keys have different names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,63 +114,62 @@ def forget_runs(home: Home, names: AccountNames) -> int:
     """
     pattern = to_pattern(names.ids)
     with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
-        databases = [create_engine(url, poolclass=NullPool) for url in _databases(home)]
-        runs = {run for one in databases for run in _runs_naming(one, pattern)}
-        if runs:
+        # Dagster's databases: files in the home, and the server if one is set.
+        files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
+        urls = [URL.create("sqlite", database=str(path), query={"timeout": "30"}) for path in files]
+        if server := dagster_server(Settings()):
+            urls.append(make_url(server))
+        databases = [create_engine(url, poolclass=NullPool) for url in urls]
+        # Dagster deletes a run with all its events; the rows that remain belong to no run.
+        run_ids = {run_id for database in databases for run_id in _find_runs(database, pattern)}
+        if run_ids:
             with open_instance(home) as instance:
-                for run_id in sorted(runs):
+                for run_id in sorted(run_ids):
                     instance.delete_run(run_id)
-        for one in databases:
-            _forget_rows(one, pattern)
-    return len(runs)
+        for database in databases:
+            _delete_rows(database, pattern)
+    return len(run_ids)
 
 
-def _databases(home: Home) -> Iterator[URL]:
-    """Yield Dagster's databases: files in the home, and the server if one is set."""
-    for path in home.dagster_dir.rglob("*.db"):
-        if path.is_file():
-            yield URL.create("sqlite", database=str(path), query={"timeout": "30"})
-    if server := dagster_server(Settings()):
-        yield make_url(server)
-
-
-def _runs_naming(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> set[str]:
+def _find_runs(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> set[str]:
     """Return the runs that rows of any table with a `run_id` mention together with the account."""
     with database.connect() as connection:
-        named = [
-            row["run_id"]
+        return {
+            str(row["run_id"])
             for table in inspect(connection).get_table_names()
-            for row in _rows_naming(connection, table, pattern)
-            if "run_id" in row
-        ]
-    return {str(run_id) for run_id in named if run_id}
+            for row in _find_rows(connection, table, pattern)
+            if row.get("run_id")
+        }
 
 
-def _forget_rows(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> None:
-    """Delete rows that belong to no run (ticks, keys, partitions), then vacuum a file.
-
-    Without the vacuum, deleted rows would remain readable in free pages. The pages of a server are
-    its own, and overwritten after its next vacuum.
-    """
+def _delete_rows(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> None:
+    """Delete rows that belong to no run (ticks, keys, partitions), then vacuum a file."""
     with database.begin() as connection:
         for table in inspect(connection).get_table_names():
-            places = [{"place": row["place"]} for row in _rows_naming(connection, table, pattern)]
+            rows = _find_rows(connection, table, pattern)
             delete = f"delete from {_quoted(connection, table)} where {_row(connection)} = :place"  # noqa: S608  # a quoted name
-            if places:
-                connection.execute(text(delete), places)
+            if rows:
+                connection.execute(text(delete), [{"place": row["place"]} for row in rows])
+    # Without the vacuum, deleted rows would remain readable in free pages of the file. A server
+    # manages its pages itself, and overwrites them after its next vacuum.
     if database.dialect.name == "sqlite":
         with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("vacuum"))
             connection.execute(text("pragma wal_checkpoint(truncate)"))
 
 
-def _rows_naming(
-    connection: Connection, table: str, pattern: re.Pattern[bytes]
-) -> list[RowMapping]:
-    """Return the rows that mention the account, with their `place`."""
+def _find_rows(connection: Connection, table: str, pattern: re.Pattern[bytes]) -> list[RowMapping]:
+    """Return the rows that mention the account in any column, with their `place`."""
     query = f"select {_row(connection)} as place, * from {_quoted(connection, table)}"  # noqa: S608  # a quoted name
-    rows = connection.execute(text(query)).mappings()
-    return [row for row in rows if pattern.search(_text(row))]
+    rows = []
+    for row in connection.execute(text(query)).mappings():
+        cells = [
+            bytes(cell) if isinstance(cell, bytes | memoryview) else str(cell).encode()
+            for cell in row.values()
+        ]
+        if pattern.search(b"\n".join(cells)):
+            rows.append(row)
+    return rows
 
 
 def _row(connection: Connection) -> str:
@@ -180,11 +178,3 @@ def _row(connection: Connection) -> str:
 
 def _quoted(connection: Connection, table: str) -> str:
     return connection.dialect.identifier_preparer.quote(table)
-
-
-def _text(row: RowMapping) -> bytes:
-    parts = (
-        bytes(one) if isinstance(one, bytes | memoryview) else str(one).encode()
-        for one in row.values()
-    )
-    return b"\n".join(parts)

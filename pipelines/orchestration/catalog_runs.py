@@ -1,7 +1,7 @@
 """Catalogues in Dagster: one partition each, an asset that requests a run, its job and its sensor.
 
-The workers make a requested run, a few scans at a time; nothing waits for it here. Not here: the
-rules and the work (`pipelines/catalog`).
+The workers carry out a requested run, a few scans at a time; nothing waits for it here. Not here:
+the rules and the work (`pipelines/catalog`).
 """
 
 from dagster import (
@@ -40,7 +40,7 @@ catalogs = DynamicPartitionsDefinition(name="catalogs")
 
 _COLUMNS = ("track_count", "due_count", *TRACK_STATES)
 SCHEMA = TableSchema(columns=[TableColumn(name, "int") for name in _COLUMNS])
-"""One row per run: what its metadata says."""
+"""One row per run: the counts in its metadata."""
 
 
 @asset(
@@ -87,10 +87,10 @@ def catalog_partitions(
         names = set(catalog.names())
     except ProfileNotChosenError as error:
         return SkipReason(error.detail)
-    known = set(context.instance.get_dynamic_partitions(catalogs.name or ""))
+    partitions = set(context.instance.get_dynamic_partitions(catalogs.name or ""))
     requests: list[AddDynamicPartitionsRequest | DeleteDynamicPartitionsRequest] = []
-    if names - known:
-        requests.append(catalogs.build_add_request(sorted(names - known)))
-    if known - names:
-        requests.append(catalogs.build_delete_request(sorted(known - names)))
+    if names - partitions:
+        requests.append(catalogs.build_add_request(sorted(names - partitions)))
+    if partitions - names:
+        requests.append(catalogs.build_delete_request(sorted(partitions - names)))
     return SensorResult(dynamic_partitions_requests=requests)

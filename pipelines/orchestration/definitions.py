@@ -7,19 +7,13 @@ from collections.abc import Mapping
 
 from dagster import Definitions, in_process_executor
 
-from pipelines.orchestration import catalog_runs, jobs
-from pipelines.orchestration import chart_jobs as chart_runs
-from pipelines.orchestration.assets import chart as charting
-from pipelines.orchestration.assets import collect as collecting
-from pipelines.orchestration.assets import conclude as concluding
-from pipelines.orchestration.assets import discovery as discovering
-from pipelines.orchestration.assets import health
-from pipelines.orchestration.assets import published_database as publishing
-from pipelines.orchestration.assets import reports as reporting
-from pipelines.orchestration.assets import watchlists as watching
+from pipelines.orchestration import catalog_runs, chart_runs, jobs, watchlist_runs
+from pipelines.orchestration.assets import scan_steps
 from pipelines.orchestration.assets.automation import automation_rules, follow_tables
-from pipelines.orchestration.assets.descriptions import described
-from pipelines.orchestration.assets.tables import lake_tables
+from pipelines.orchestration.assets.health import surface_health
+from pipelines.orchestration.assets.published_database import database
+from pipelines.orchestration.assets.reports import REPORTS
+from pipelines.orchestration.assets.tables import described, lake_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import run_log
@@ -37,51 +31,50 @@ from pipelines.orchestration.resources import (
 from pipelines.orchestration.runs.launched_job import read_graph
 from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.orchestration.schedules import build_schedules
-from pipelines.orchestration.sensors import watchlists
 from warehouse.records.jobs import DISCOVERY, KEYWORD_SEARCH, SCAN
 
 LOCATION = "sametrack"
 """Name of the code location, the same as in `workspace.yaml`."""
 
 _SCAN_STEPS = (
-    collecting.track,
-    collecting.music_first_screen,
-    collecting.author_first_screens,
-    collecting.hashtag_first_screens,
-    collecting.search_pages,
-    collecting.candidate_pool,
-    collecting.video_details,
-    concluding.confirmed_videos,
-    concluding.account_profiles,
-    concluding.coverage,
-    concluding.rankings,
-    concluding.job_results,
+    scan_steps.track,
+    scan_steps.music_first_screen,
+    scan_steps.author_first_screens,
+    scan_steps.hashtag_first_screens,
+    scan_steps.search_pages,
+    scan_steps.candidate_pool,
+    scan_steps.video_details,
+    scan_steps.confirmed_videos,
+    scan_steps.account_profiles,
+    scan_steps.coverage,
+    scan_steps.rankings,
+    scan_steps.job_results,
 )
 _KEYWORD_STEPS = (
-    collecting.search_pages,
-    collecting.candidate_pool,
-    collecting.video_details,
-    concluding.job_results,
+    scan_steps.search_pages,
+    scan_steps.candidate_pool,
+    scan_steps.video_details,
+    scan_steps.job_results,
 )
 GRAPHS = {
     SCAN: read_graph(_SCAN_STEPS),
     KEYWORD_SEARCH: read_graph(_KEYWORD_STEPS),
-    DISCOVERY: read_graph([discovering.discovered_videos]),
+    DISCOVERY: read_graph([scan_steps.discovered_videos]),
 }
 """The steps of each kind of job."""
 
 
 ASSETS = (
     *_SCAN_STEPS,
-    discovering.discovered_videos,
-    health.surface_health,
-    publishing.database,
-    watching.watched_screens,
-    watching.watch_digests,
+    scan_steps.discovered_videos,
+    surface_health,
+    database,
+    watchlist_runs.watched_screens,
+    watchlist_runs.watch_digests,
     catalog_runs.catalog_runs,
-    charting.read_chart,
-    charting.chart_platform,
-    *reporting.REPORTS,
+    chart_runs.chart_issues,
+    chart_runs.chart_platform,
+    *REPORTS,
 )
 
 JOBS = (
@@ -92,8 +85,8 @@ JOBS = (
     jobs.canaries,
     jobs.publish_database,
     jobs.render_reports,
-    jobs.run_watchlist,
-    jobs.conclude_watchlist,
+    watchlist_runs.run_watchlist,
+    watchlist_runs.conclude_watchlist,
     catalog_runs.run_catalog,
     jobs.check_tables,
     jobs.maintain,
@@ -110,7 +103,7 @@ def build_definitions(
     console_url: str | None = None,
     **overrides: object,
 ) -> Definitions:
-    """Assemble the definitions; `overrides` replace resources by name (`scan`, `desk`, …).
+    """Assemble the definitions; `overrides` replace resources by name (`scan`, `chart`, …).
 
     Args:
         hours: Interval of each schedule in hours, by name; 0 or absent leaves it stopped.
@@ -126,7 +119,7 @@ def build_definitions(
         jobs=JOBS,
         schedules=[*build_schedules(hours or {}), chart_runs.chart_schedule(is_on=chart_daily)],
         sensors=[
-            watchlists,
+            watchlist_runs.watchlists,
             catalog_runs.catalog_partitions,
             chart_runs.chart_sensor(is_on=chart_daily),
             follow_tables(),

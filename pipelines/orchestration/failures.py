@@ -1,4 +1,4 @@
-"""Why runs fail: an error that is raised on purpose is what failed, in Dagster and in the log."""
+"""Show why runs fail: the reason of an error of ours, in Dagster's UI and in the log."""
 
 import logging
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def reasons_as_failures() -> Iterator[None]:
 
 
 def to_failure(error: SametrackError) -> Failure:
-    """Return the failure of a step: type, what was wrong, what to do; no retry would help."""
+    """Return the failure of a step, without retries, as "type: detail (hint)"."""
     hint = f" ({error.hint})" if error.hint else ""
     return Failure(f"{error.type}: {error.detail}{hint}", allow_retries=False)
 
@@ -34,7 +34,7 @@ def to_failure(error: SametrackError) -> Failure:
     description="One JSON object a line, in the log of the process.",
 )
 def run_log(context: InitLoggerContext) -> logging.Logger:
-    """Return the logger that Dagster copies the events of a run to."""
+    """Return the logger of a run's events."""
     lines = logging.getLogger(LOGGER)
     lines.setLevel(context.logger_config["log_level"])
     lines.addFilter(describe_event)
@@ -42,18 +42,15 @@ def run_log(context: InitLoggerContext) -> logging.Logger:
 
 
 def describe_event(record: logging.LogRecord) -> bool:
-    """Describe an event in the fields of its line; False for an event that has a line already.
-
-    A failure for a stated reason is a warning of one line, the end of a cancelled run is no fault;
-    other errors come with their traceback.
-    """
+    """Set the text, level and fields of an event's log line; return False to drop the line."""
     about: dict[str, Any] = getattr(record, "dagster_meta", {})
     event = about.get("dagster_event")
     data = None if event is None else event.event_specific_data
+    # A failed run repeats the failure of its step, and each later step reports that it is skipped.
     if getattr(data, "first_step_failure_event", None) is not None:
-        return False  # the step has said why
+        return False
     if event is None and str(about.get("orig_message")).startswith("Dependencies for step"):
-        return False  # one line for each later step, which the run page shows as skipped
+        return False
     run_id, tags = about.get("run_id"), about.get("job_tags") or {}
     fields = {
         "run_id": run_id,
@@ -68,6 +65,8 @@ def describe_event(record: logging.LogRecord) -> bool:
         event.event_type == DagsterEventType.RUN_CANCELED
         or getattr(source, "name", None) == "INTERRUPT"
     )
+    # A cancelled run is no error, a stated reason is a warning of one line; other errors come with
+    # their traceback.
     if was_stopped:
         record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
     elif error is not None and error.cls_name == Failure.__name__:

@@ -1,7 +1,7 @@
-"""The configuration of Dagster's instance, chosen by the settings alone.
+"""Write the configuration of Dagster's instance, which follows from the settings alone.
 
-`dagster.yaml` beside this file is the template. Each home has its copy in the folder `dagster`,
-which is `DAGSTER_HOME` for every program of that home; so Dagster's own commands work with it, too.
+`dagster.yaml` in this folder is the template. Each home has its copy in the folder `dagster`, which
+is `DAGSTER_HOME` for every program of that home, so Dagster's own commands use the same instance.
 This module does not load Dagster: `open_instance.py` does.
 """
 
@@ -23,7 +23,7 @@ STORAGES = ("run_storage", "event_log_storage", "schedule_storage")
 
 
 def dagster_environment(settings: Settings, home: Home) -> dict[str, str]:
-    """Write the configuration of the instance of a home; return the variables by which it is used.
+    """Write the configuration of a home's instance; return the environment that selects it.
 
     Example: `{"DAGSTER_HOME": "/data/sandbox/dagster"}`.
 
@@ -35,7 +35,7 @@ def dagster_environment(settings: Settings, home: Home) -> dict[str, str]:
     text = yaml.safe_dump(instance_config(settings, folder), sort_keys=False)
     path = folder / "dagster.yaml"
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        # Written aside and moved, because other programs of this home read it at any moment.
+        # Write to another file and move it: other programs of this home read it at any moment.
         with NamedTemporaryFile("w", encoding="utf-8", dir=folder, delete=False) as draft:
             draft.write(text)
         Path(draft.name).replace(path)
@@ -57,7 +57,7 @@ def instance_config(settings: Settings, folder: Path) -> Document:
     if dagster_server(settings):
         for name in STORAGES:
             del config[name]
-        # By its variable: the address has a password, and backups have this file.
+        # Name the variable: the address contains a password, and backups contain this file.
         config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
     if settings.celery_broker_url is not None:
         need_extra("celery", "CELERY_BROKER_URL", error=WorkerUnavailableError)
@@ -72,8 +72,8 @@ def dagster_server(settings: Settings) -> str | None:
     """Return the address of Dagster's database in PostgreSQL, as its driver reads it, or None.
 
     Raises:
-        WarehouseUnavailableError: It is no address of PostgreSQL, it is the control store's too
-            (both have a table `jobs`), or the extra `postgres` is missing.
+        WarehouseUnavailableError: The setting is not an address of PostgreSQL, it is the address
+            of the control store (both have a table `jobs`), or the extra `postgres` is missing.
     """
     if not settings.dagster_storage_url:
         return None

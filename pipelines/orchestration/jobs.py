@@ -1,4 +1,5 @@
-"""Dagster jobs: the named launch targets.
+"""Dagster jobs: the named launch targets. Those of the chart, watchlists and catalogues are in
+`chart_runs.py`, `watchlist_runs.py` and `catalog_runs.py`.
 
 The worker runs `scan`; `request_scan` is for users of Dagster's UI: it submits a job to the scan
 service as the API and the command line do, so that there is one queue.
@@ -20,14 +21,18 @@ from dagster import (
     op,
 )
 
-from pipelines.orchestration.assets.collect import CANDIDATE_POOL, SEARCH_PAGES, VIDEO_DETAILS
-from pipelines.orchestration.assets.conclude import JOB_RESULTS, SEARCH_RELATED
 from pipelines.orchestration.assets.decorators import SCAN_GROUPS
-from pipelines.orchestration.assets.discovery import DISCOVERED
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.assets.published_database import DATABASE
-from pipelines.orchestration.assets.watchlists import WATCH_DIGESTS, WATCHED_SCREENS
+from pipelines.orchestration.assets.scan_steps import (
+    CANDIDATE_POOL,
+    DISCOVERED,
+    JOB_RESULTS,
+    SEARCH_PAGES,
+    SEARCH_RELATED,
+    VIDEO_DETAILS,
+)
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource
@@ -79,23 +84,8 @@ publish_database = define_asset_job(
 
 render_reports = define_asset_job(
     "render_reports",
-    selection=_only(*(AssetKey(["reports", one.name]) for one in read_catalogue())),
+    selection=_only(*(AssetKey(["reports", report.name]) for report in read_catalogue())),
     description="Render every report as a page with its tables; set parameters in the launchpad.",
-)
-
-
-run_watchlist = define_asset_job(
-    "run_watchlist",
-    selection=_only(WATCHED_SCREENS),
-    description="Begin a run of a watchlist: choose its partition. Without a run_id it starts a "
-    "new run; the sensor `watchlists` concludes it.",
-)
-
-
-conclude_watchlist = define_asset_job(
-    "conclude_watchlist",
-    selection=_only(WATCH_DIGESTS),
-    description="Write the digest of a watchlist's run whose scans have ended.",
 )
 
 
@@ -125,12 +115,12 @@ def hand_in_scan(
     scan_service: ResourceParam[ScanServiceResource],
 ) -> str:
     """Create a job, join an equal open one, or find a stored result."""
-    given = config.model_dump(exclude={"input"})
-    with reasons_as_failures(), scan_service.open() as opened:
-        check_limits(given)
-        found = opened.ask(config.input, scan_parameters(given), origin="launchpad")
-    context.add_output_metadata({"job_id": found.job.job_id, "status": found.job.status})
-    return found.job.job_id
+    parameters = config.model_dump(exclude={"input"})
+    with reasons_as_failures(), scan_service.open() as service:
+        check_limits(parameters)
+        job = service.ask(config.input, scan_parameters(parameters), origin="launchpad").job
+    context.add_output_metadata({"job_id": job.job_id, "status": job.status})
+    return job.job_id
 
 
 @job(description="Request a scan of a track; the worker runs it as the job `scan`.")
@@ -158,9 +148,6 @@ def maintain() -> None:
     maintain_stores()
 
 
-_SHOWN = ("name", "state", "says", "advice")
-
-
 @op
 def examine_machine(
     context: OpExecutionContext, maintenance: ResourceParam[MaintenanceResource]
@@ -168,8 +155,9 @@ def examine_machine(
     """Check the machine, the stores and the workers; a failed check fails the run."""
     with reasons_as_failures():
         report = maintenance.examine()
+    columns = ("name", "state", "says", "advice")
     lines = [
-        TableRecord({name: str(line[name] or "") for name in _SHOWN}) for line in report["machine"]
+        TableRecord({name: str(line[name] or "") for name in columns}) for line in report["machine"]
     ]
     metadata: RunMetadata = {
         "verdict": MetadataValue.text(report["verdict"]),

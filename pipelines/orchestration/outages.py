@@ -1,7 +1,7 @@
-"""Which errors say that a job has to wait for a resource, and which that a store is away.
+"""Tell errors after which a job waits for a resource, and outages of a store, from other errors.
 
 A resource is space on a disk, a host that asked for a pause, a host's budget of the day, or a store
-that cannot be reached. Waiting for one is no fault of the job, so it never costs an attempt.
+that cannot be reached. Waiting for one never costs a job an attempt.
 """
 
 import errno
@@ -22,10 +22,14 @@ DISK_WAIT_S = 15.0
 STORE_WAIT_S = 5.0
 _DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
 _DISK_TEXTS = (
-    "no space left on device", "quota exceeded", "read-only file system",
-    "disk is full", "readonly database", "disk i/o error",
-)  # fmt: skip
-"""How the system and SQLite say it where an error carries no number: in errors of the lake, too."""
+    "no space left on device",
+    "quota exceeded",
+    "read-only file system",
+    "disk is full",
+    "readonly database",
+    "disk i/o error",
+)
+"""Messages of the system and of SQLite, for errors without a number, such as those of the lake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +41,22 @@ class ResourceWait:
 
 
 def awaited_resource(error: BaseException | None) -> ResourceWait | None:
-    """Return what a job that ended with this error waits for; None if it is a fault of the job."""
+    """Return what a job that ended with this error waits for; None if the job itself has failed.
+
+    Example: an `OSError` with `ENOSPC` returns `ResourceWait("disk", 15.0)`.
+    """
     if isinstance(error, BudgetSpentError | RateLimitedError):
         resource: WaitingFor = "budget" if isinstance(error, BudgetSpentError) else "host_pause"
         seconds = max(STORE_WAIT_S, error.retry_after or 0.0)
         return ResourceWait(resource, min(seconds, LONGEST_WAIT_S))
-    if any(_is_of_disk(cause) for cause in _causes(error)):
+    if any(_is_disk_error(cause) for cause in _causes(error)):
         return ResourceWait("disk", DISK_WAIT_S)
     return ResourceWait("worker", STORE_WAIT_S) if is_outage(error) else None
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether a store could not be reached, as the error or one of its causes says.
-
-    A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
-    """
+    """Whether the error or one of its causes says that a store could not be reached."""
+    # A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
     return any(
         isinstance(cause, OperationalError | InterfaceError)
         or (isinstance(cause, WarehouseUnavailableError) and cause.retry_after is not None)
@@ -59,7 +64,7 @@ def is_outage(error: BaseException | None) -> bool:
     )
 
 
-def _is_of_disk(error: BaseException) -> bool:
+def _is_disk_error(error: BaseException) -> bool:
     if isinstance(error, CapacityExhaustedError):
         return True
     if isinstance(error, OSError) and error.errno in _DISK_ERRORS:

@@ -6,11 +6,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dagster import (
-    DagsterInstance,
-    InitResourceContext,
-    resource,
-)
+from dagster import DagsterInstance, InitResourceContext, resource
 
 from pipelines.catalog.open_service import open_catalog_service, request_catalog_run
 from pipelines.catalog.service import CatalogStatus
@@ -18,10 +14,7 @@ from pipelines.charts.open_service import ChartService, open_chart_service
 from pipelines.doctor.health_check import check_machine
 from pipelines.doctor.probes.probe_round import probe_all_surfaces
 from pipelines.open_stores import open_chosen_home, open_engine_of
-from pipelines.orchestration.worker.maintenance import (
-    MaintenanceReport,
-    open_maintainer,
-)
+from pipelines.orchestration.worker.maintenance import MaintenanceReport, open_maintainer
 from pipelines.platform.providers import choose_profile
 from pipelines.reports.catalogue import Notebook
 from pipelines.scan.service.open_service import open_scan_service
@@ -64,7 +57,7 @@ class HealthResource:
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
-            InvalidParameterError: The world has its own data: there is nothing to probe.
+            InvalidParameterError: The world generates its data, so there is nothing to probe.
             WarehouseError: A store cannot be opened.
         """
         settings = Settings()
@@ -149,12 +142,12 @@ class WatchlistResource:
             ProfileNotChosenError: No platform profile is selected.
             WarehouseError: A store cannot be opened.
         """
-        with open_watchlist_runner(Settings()) as watcher:
-            yield watcher
+        with open_watchlist_runner(Settings()) as runner:
+            yield runner
 
 
 class CatalogResource:
-    """Names catalogues and requests their runs; the store is open only while it does."""
+    """Lists catalogues and requests their runs; the store is open only while it does."""
 
     def names(self) -> list[str]:
         """Return the names of all catalogues of the configured world.
@@ -167,7 +160,7 @@ class CatalogResource:
             return service.names()
 
     def request_run(self, name: str) -> CatalogStatus:
-        """Ask the workers to run a catalogue; return where it stands.
+        """Ask the workers to run a catalogue; return its status.
 
         Raises:
             ProfileNotChosenError: No platform profile is selected.
@@ -209,8 +202,8 @@ class ReportResource:
         # Running notebooks needs a second of imports, which the code server should not pay.
         from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415
 
-        names = {one.name for one in report.parameters}
-        asked = ReportRequest(
+        names = {parameter.name for parameter in report.parameters}
+        request = ReportRequest(
             report=report,
             parameters={name: value for name, value in config.items() if name in names},
             as_of=str(config["as_of"]),
@@ -218,4 +211,4 @@ class ReportResource:
             with_pdf=bool(config["with_pdf"]),
             run_id=run_id,
         )
-        return build_report(Settings(), asked, progress=lambda _: None)
+        return build_report(Settings(), request, progress=lambda _: None)

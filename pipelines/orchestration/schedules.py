@@ -64,7 +64,7 @@ class ScheduledJob:
 
     @property
     def selection(self) -> AssetSelection:
-        """The assets that the job writes; none if it is no job of assets."""
+        """The assets that the job writes; empty for a job of ops."""
         if isinstance(self.job, JobDefinition):
             return AssetSelection.assets()
         selection: AssetSelection = self.job.selection
@@ -82,28 +82,31 @@ def scheduled_jobs(hours: Mapping[str, int]) -> list[ScheduledJob]:
 
 def build_schedules(hours: Mapping[str, int]) -> list[ScheduleDefinition]:
     """Build all schedules. `hours` is their interval by name; 0 or absent leaves one stopped."""
-    return [_build(spec, hours.get(spec.name, 0)) for spec in SCHEDULES]
-
-
-def _build(spec: ScheduleSpec, every_h: int) -> ScheduleDefinition:
-    return ScheduleDefinition(
-        name=f"{spec.name}_schedule",
-        job=spec.job,
-        cron_schedule=_cron(spec, every_h or spec.usual_h),
-        default_status=DefaultScheduleStatus.RUNNING if every_h else DefaultScheduleStatus.STOPPED,
-        description=f"{spec.job.description} Setting: {spec.name.upper()}_EVERY_H.",
-    )
+    schedules = []
+    for spec in SCHEDULES:
+        every_h = hours.get(spec.name, 0)
+        interval = _interval(every_h or spec.usual_h)
+        if interval == _WEEK:
+            # A Monday: every seventh day of a month would be three days after the 29th.
+            cron = f"{spec.minute} {spec.at} * * 1"
+        elif interval.days:
+            cron = f"{spec.minute} {spec.at} */{interval.days} * *"
+        else:
+            cron = f"{spec.minute} */{every_h or spec.usual_h} * * *"
+        schedules.append(
+            ScheduleDefinition(
+                name=f"{spec.name}_schedule",
+                job=spec.job,
+                cron_schedule=cron,
+                default_status=DefaultScheduleStatus.RUNNING
+                if every_h
+                else DefaultScheduleStatus.STOPPED,
+                description=f"{spec.job.description} Setting: {spec.name.upper()}_EVERY_H.",
+            )
+        )
+    return schedules
 
 
 def _interval(every_h: int) -> timedelta:
-    """Return whole hours below a day, else whole days: what a cron expression can say."""
+    """Return whole hours below a day, else whole days: what a cron expression can state."""
     return timedelta(hours=every_h) if every_h < _DAY_H else timedelta(days=every_h // _DAY_H)
-
-
-def _cron(spec: ScheduleSpec, every_h: int) -> str:
-    interval = _interval(every_h)
-    if interval == _WEEK:  # every seventh day of a month would be three days after the 29th
-        return f"{spec.minute} {spec.at} * * 1"
-    if interval.days:
-        return f"{spec.minute} {spec.at} */{interval.days} * *"
-    return f"{spec.minute} */{every_h} * * *"

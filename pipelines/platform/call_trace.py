@@ -58,7 +58,7 @@ class CallTrace:
     verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
 
-_OPEN: ContextVar[CallTrace | None] = ContextVar("trail", default=None)
+_OPEN: ContextVar[CallTrace | None] = ContextVar("call_trace", default=None)
 
 
 @contextmanager
@@ -86,11 +86,11 @@ def record_request() -> None:
         call_trace.request_count += 1
 
 
-def record_response(answer: HttpResponse) -> None:
+def record_response(response: HttpResponse) -> None:
     """Record a response."""
     call_trace = _OPEN.get()
     if call_trace is not None:
-        call_trace.last = answer
+        call_trace.last = response
 
 
 def record_verdict(question: str, surface: str, verdict: str) -> None:
@@ -100,43 +100,43 @@ def record_verdict(question: str, surface: str, verdict: str) -> None:
         call_trace.verdicts[(question, surface, verdict)] += 1
 
 
-_ITEM_SEEN: ContextVar[Callable[[str], None] | None] = ContextVar("item_seen", default=None)
+_ON_ITEM: ContextVar[Callable[[str], None] | None] = ContextVar("on_item", default=None)
 
 
 @contextmanager
-def watch_items(seen: Callable[[str], None]) -> Iterator[None]:
-    """Report each item of a page as it is read, where a source reads them one by one."""
-    token = _ITEM_SEEN.set(seen)
+def watch_items(on_item: Callable[[str], None]) -> Iterator[None]:
+    """Call `on_item` for each item of a page as it is read, if a source reads them one by one."""
+    token = _ON_ITEM.set(on_item)
     try:
         yield
     finally:
-        _ITEM_SEEN.reset(token)
+        _ON_ITEM.reset(token)
 
 
 def note_item(item_id: str) -> None:
-    """One more item of a page was read."""
-    seen = _ITEM_SEEN.get()
-    if seen is not None:
-        seen(item_id)
+    """Report an item of a page that was read."""
+    on_item = _ON_ITEM.get()
+    if on_item is not None:
+        on_item(item_id)
 
 
-_PAUSE_SEEN: ContextVar[Callable[[int], None] | None] = ContextVar("pause_seen", default=None)
+_ON_PAUSE: ContextVar[Callable[[int], None] | None] = ContextVar("on_pause", default=None)
 
 
-def watch_pauses(seen: Callable[[int], None]) -> None:
-    """Report in this context each request that begins (+1) or ends (-1) to wait for a paused host.
+def watch_pauses(on_pause: Callable[[int], None]) -> None:
+    """Call `on_pause` when a request begins (+1) or ends (-1) to wait for a paused host.
 
-    Unlike the other watches it lasts as long as its context, which is that of a whole scan.
+    Unlike `watch_items` it lasts as long as its context, which is that of a whole scan.
     """
-    _PAUSE_SEEN.set(seen)
+    _ON_PAUSE.set(on_pause)
 
 
 @contextmanager
 def waiting_for_host() -> Iterator[None]:
     """Report that a request waits for the end of a host's pause."""
-    seen = _PAUSE_SEEN.get() or (lambda _: None)
-    seen(+1)
+    on_pause = _ON_PAUSE.get() or (lambda _: None)
+    on_pause(+1)
     try:
         yield
     finally:
-        seen(-1)
+        on_pause(-1)

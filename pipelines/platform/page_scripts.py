@@ -62,6 +62,7 @@ def _text_elements(body: bytes) -> Iterator[TextElement]:
         tag = _TAG.match(body, begin.end())
         if tag is None:
             return
+        # Text within these elements is no markup, whatever it looks like.
         at, name = tag.end(), tag["name"].lower()
         if name in _WITH_TEXT:
             end = _WITH_TEXT[name].search(body, at)

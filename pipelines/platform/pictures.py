@@ -10,8 +10,7 @@ from typing import Self
 
 from PIL import Image
 
-from pipelines.platform.http.body_sinks import BodySink
-from pipelines.platform.http.client import GuestClient, HttpRequest
+from pipelines.platform.http.client import BodySink, GuestClient, HttpRequest
 from warehouse.records.errors import StructureChangedError, UnreachableError
 
 SURFACE = "picture"
@@ -36,12 +35,12 @@ class PictureSource:
         await self._client.aclose()
 
     async def fetch(self, url: str) -> bytes:
-        """Return the file at a URL, once and within the limits of politeness.
+        """Return the file at a URL, within the rate limit; a failure is not repeated.
 
         Raises:
             UpstreamError: The URL leads off the picture hosts, or there is no picture any more.
         """
-        ask = HttpRequest(
+        request = HttpRequest(
             surface=SURFACE,
             url=url,
             allowed=self._client.profile.pictures.hosts,
@@ -49,13 +48,13 @@ class PictureSource:
             attempts=1,
         )
         sink = BodySink(surface=SURFACE, limit_bytes=MAX_BYTES)
-        async with self._client.circuit(ask):
-            answer = await self._client.save(ask, sink)
-        if answer.status != HTTPStatus.OK:
+        async with self._client.circuit(request):
+            response = await self._client.save(request, sink)
+        if response.status != HTTPStatus.OK:
             raise UnreachableError(
-                f"the picture is gone: status {answer.status}",
+                f"the picture is gone: status {response.status}",
                 surface=SURFACE,
-                status=answer.status,
+                status=response.status,
             )
         return sink.body
 
@@ -68,6 +67,7 @@ def shrink(body: bytes) -> bytes:
     """
     try:
         with Image.open(BytesIO(body), formats=tuple(MAX_PIXELS)) as picture:
+            # The header states the size, so a bomb of millions of pixels is never decoded.
             most = MAX_PIXELS[picture.format or "PNG"]
             if picture.width * picture.height > most:
                 raise StructureChangedError(
@@ -84,6 +84,6 @@ def shrink(body: bytes) -> bytes:
         raise StructureChangedError(
             "the response is no picture", surface=SURFACE, reason="not_a_picture"
         ) from error
-    made = BytesIO()
-    small.save(made, "JPEG", quality=QUALITY, optimize=True)
-    return made.getvalue()
+    file = BytesIO()
+    small.save(file, "JPEG", quality=QUALITY, optimize=True)
+    return file.getvalue()

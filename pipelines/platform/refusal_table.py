@@ -76,7 +76,7 @@ class Refusal:
     reason: str | None
     policy: tuple[RefusalPolicy, ...]
 
-    def tells(self, word: str | None) -> bool:
+    def covers(self, word: str | None) -> bool:
         """Return True if an error of this row's class with this reason belongs to this row."""
         if self.reason is None or word is None:
             return self.reason is None
@@ -206,8 +206,8 @@ def refusal_of(error: SametrackError) -> Refusal | None:
     """
     word = error.reason if isinstance(error, UpstreamError) else None
     of_class = [row for row in _SPECIFIC_FIRST if row.error is type(error)]
-    told = [row for row in of_class if row.tells(word)]
-    return next(iter(told or of_class), None)
+    by_reason = [row for row in of_class if row.covers(word)]
+    return next(iter(by_reason or of_class), None)
 
 
 def policy_of(error: SametrackError) -> tuple[RefusalPolicy, ...]:

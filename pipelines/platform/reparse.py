@@ -7,6 +7,7 @@ here: where bodies are stored and what is compared (`captures.replay`).
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from http import HTTPStatus
 
 from pipelines.platform.call_trace import HttpResponse
@@ -36,8 +37,9 @@ from warehouse.records.search import SearchPosition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedBody:
-    """An archived body with its request. `cursor` is None outside of lists; for the chart it is
-    the page number.
+    """An archived body with its request.
+
+    `cursor` is None outside of lists; for the chart it is the page number.
     """
 
     surface: str
@@ -50,7 +52,7 @@ class ArchivedBody:
     cursor: int | None = None
     place: SearchPosition | None = None
 
-    def to_answer(self) -> HttpResponse:
+    def to_response(self) -> HttpResponse:
         """Rebuild the response as the client received it."""
         status = HTTPStatus.OK if self.status == HTTPStatus.NOT_MODIFIED else self.status
         return HttpResponse(
@@ -62,47 +64,46 @@ class ArchivedBody:
             fetched_at=self.observed_at,
         )
 
-    @property
-    def request(self) -> SourceRequest:
-        """What was asked for."""
-        cursor = self.cursor or 0
-        place = self.place or SearchPosition(cursor=cursor)
-        return SourceRequest(entity_id=self.entity_id, cursor=cursor, place=place)
 
+type _Parse = Callable[[bytes, str, ParseContext], CapturedValue]
 
-type _Parse = Callable[[bytes, SourceRequest, ParseContext], CapturedValue]
-
-_BY_ID = {
-    "video_page": parse_video_page,
+_READS: tuple[table.SurfaceRead[CapturedValue], ...] = (
+    table.read_video_page,
+    table.read_web_video_page,
+    table.read_web_detail,
+    table.read_user_info,
+    table.read_user_by_handle,
+    table.read_user_posts,
+    table.read_user_page,
+    table.read_music_info,
+    table.read_music_list,
+    table.read_service_track,
+    table.read_hashtag_info,
+    table.read_hashtag_list,
+    table.read_search_stream,
+    table.read_search_single,
+    *table.SERVICE_LISTS.values(),
+    # Asked for by a music id or by the id of the trend: the check for the former is not repeated.
+    table.read_trend,
+)
+_PLATFORM: Mapping[str, _Parse] = {
+    # Surfaces that are not asked any more, or only by the script of a page in the browser.
     "note_page": parse_video_page,
     "slides_page": parse_video_page,
     "item_info": parse_video_page,
-    "web_video_page": parse_video_page,
     "detail": parse_detail_body,
     "slides_info": parse_slides_info,
+    **{read.surface: read.parse for read in _READS},
 }
-_READS = (
-    table.read_web_detail, table.read_user_info, table.read_user_by_handle, table.read_user_posts,
-    table.read_user_page, table.read_music_info, table.read_music_list, table.read_service_track,
-    table.read_hashtag_info, table.read_hashtag_list, table.read_search_stream,
-    table.read_search_single, *table.SERVICE_LISTS.values(),
-    # Asked for by a music id or by the id of the trend: the check for the former is not repeated.
-    table.read_trend,
-)  # fmt: skip
-_PLATFORM: Mapping[str, _Parse] = {read.surface: read.parse for read in _READS}
-_CHART: Mapping[str, Callable[[ArchivedBody, int, ChartParseContext], CapturedValue]] = {
-    "chart_issues": lambda k, _, s: parse_issues(k.body, seen=s),
-    "chart_songs": lambda k, page, s: parse_songs(k.body, page=page, seen=s),
-    "chart_latest": lambda k, page, s: parse_latest(k.body, page=page, seen=s),
-    "chart_html": lambda k, page, s: parse_song_page(
-        k.body, page=page, page_size=HTML_PAGE_SIZE, seen=s
-    ),
-    "chart_html_old": lambda k, page, s: parse_song_page(
-        k.body, page=page, page_size=OLD_HTML_PAGE_SIZE, seen=s
-    ),
+_CHART_PAGES: Mapping[str, Callable[..., CapturedValue]] = {
+    "chart_songs": parse_songs,
+    "chart_latest": parse_latest,
+    "chart_html": partial(parse_song_page, page_size=HTML_PAGE_SIZE),
+    "chart_html_old": partial(parse_song_page, page_size=OLD_HTML_PAGE_SIZE),
 }
+_CHART_ISSUES = "chart_issues"
 _APP = frozenset({"music_app", "app_work"})
-SURFACES = frozenset({*_BY_ID, *_PLATFORM, *_CHART, *_APP})
+SURFACES = frozenset({*_PLATFORM, *_CHART_PAGES, _CHART_ISSUES, *_APP})
 """Surfaces whose bodies can be parsed again."""
 
 
@@ -113,57 +114,62 @@ class BodyParser:
         self._profile = profile
         self._app = load_app(profile.name) if profile.name in KNOWN_PROFILES else None
 
-    def read(self, kept: ArchivedBody) -> CapturedValue:
+    def read(self, archived: ArchivedBody) -> CapturedValue:
         """Parse a body with the current parser.
 
         Raises:
             SametrackError: The error that a live response with this body would raise.
             KeyError: No parser reads this surface.
         """
-        if kept.surface in _CHART:
-            return self._read_chart(kept)
-        if kept.surface in _APP:
-            return self._read_app(kept)
-        answer, markers = kept.to_answer(), self._profile.markers
-        refuse_answer(answer, markers)
+        surface, response = archived.surface, archived.to_response()
+        if surface == _CHART_ISSUES or surface in _CHART_PAGES:
+            return self._read_chart(archived, response)
+        cursor = archived.cursor or 0
+        place = archived.place or SearchPosition(cursor=cursor)
+        context = ParseContext(
+            surface=surface,
+            observed_at=archived.observed_at,
+            link_of=self._profile.video_link,
+            place=place,
+            is_first=SourceRequest(
+                entity_id=archived.entity_id, cursor=cursor, place=place
+            ).is_first,
+        )
+        if surface in _APP:
+            return self._read_app(archived, context)
+        markers = self._profile.markers
+        refuse_answer(response, markers)
+        # A user page replaced the list of posts (with a cursor) or the account.
+        is_account = surface == "user_page" and archived.cursor is None
+        parse: _Parse = table.read_account_page.parse if is_account else _PLATFORM[surface]
         try:
-            return _parse(kept, self._seen(kept))
+            return parse(archived.body, archived.entity_id, context)
         except (PageWithoutDataError, StructureChangedError) as error:
-            named = explain(error, answer, markers)
+            named = explain(error, response, markers)
             if named is error:
                 raise
             raise named from error
 
-    def _read_chart(self, kept: ArchivedBody) -> CapturedValue:
-        refuse_chart_answer(kept.to_answer())
-        seen = ChartParseContext(
-            surface=kept.surface, observed_at=kept.observed_at, words=self._profile.markers
+    def _read_chart(self, archived: ArchivedBody, response: HttpResponse) -> CapturedValue:
+        refuse_chart_answer(response)
+        context = ChartParseContext(
+            surface=archived.surface,
+            observed_at=archived.observed_at,
+            markers=self._profile.markers,
         )
-        return _CHART[kept.surface](kept, kept.cursor or 1, seen)
+        if archived.surface == _CHART_ISSUES:
+            return parse_issues(archived.body, context=context)
+        parse = _CHART_PAGES[archived.surface]
+        return parse(archived.body, page=archived.cursor or 1, context=context)
 
-    def _read_app(self, kept: ArchivedBody) -> CapturedValue:
-        """What the app showed: a track where no page was asked for, else some of its videos."""
-        seen, app = self._seen(kept), self._app
-        if app is None:
-            raise refusal_error("structure", "the profile has no app", surface=kept.surface)
-        if kept.surface == "app_work":
-            return parse_app_video(kept.body, app=app, seen=seen)
-        if kept.cursor is None:
-            return parse_app_track(kept.body, music_id=kept.entity_id, app=app, seen=seen)
-        return parse_app_page(kept.body, app=app, seen=seen)
-
-    def _seen(self, kept: ArchivedBody) -> ParseContext:
-        return ParseContext(
-            surface=kept.surface,
-            observed_at=kept.observed_at,
-            link_of=self._profile.video_link,
-        )
-
-
-def _parse(kept: ArchivedBody, seen: ParseContext) -> CapturedValue:
-    if kept.surface in _BY_ID:
-        return _BY_ID[kept.surface](kept.body, kept.entity_id, seen)
-    # A user page replaced the list of posts (with a cursor) or the account.
-    is_account = kept.surface == "user_page" and kept.cursor is None
-    parse = table.read_account_page.parse if is_account else _PLATFORM[kept.surface]
-    return parse(kept.body, kept.request, seen)
+    def _read_app(self, archived: ArchivedBody, context: ParseContext) -> CapturedValue:
+        """Parse what the app showed: a track where no page was asked for, else its videos."""
+        if self._app is None:
+            raise refusal_error("structure", "the profile has no app", surface=archived.surface)
+        if archived.surface == "app_work":
+            return parse_app_video(archived.body, app=self._app, context=context)
+        if archived.cursor is None:
+            return parse_app_track(
+                archived.body, music_id=archived.entity_id, app=self._app, context=context
+            )
+        return parse_app_page(archived.body, app=self._app, context=context)

@@ -23,7 +23,7 @@ def follow_sandbox_clock(profile: PlatformProfile) -> None:
         return
     try:
         with httpx2.Client(trust_env=False, verify=False, timeout=_TIMEOUT_S) as client:
-            told = client.get(f"http://127.0.0.1:{profile.port}{_PATH}").raise_for_status().json()
-            shift_observed_time(seconds=float(told["offset_s"]))
+            response = client.get(f"http://127.0.0.1:{profile.port}{_PATH}")
+            shift_observed_time(seconds=float(response.raise_for_status().json()["offset_s"]))
     except (httpx2.HTTPError, ValueError, KeyError, TypeError):
         return

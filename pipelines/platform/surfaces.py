@@ -6,19 +6,19 @@ The reactions to a refusal are listed in `refusal_table.py` and applied by the p
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import read_address
+from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.parsers.refusals import explain, refuse_answer
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources.rules import ANSWERED
+from pipelines.platform.sources.table import SourceRequest
 from warehouse.records.errors import (
     PageWithoutDataError,
     SametrackError,
@@ -27,57 +27,90 @@ from warehouse.records.errors import (
 )
 
 
-class HostReader:
-    """Reads surfaces through one client, and learns how each of them answers."""
+class HostReader[C]:
+    """Reads surfaces through one client, and learns how each of them answers.
+
+    `C` is the context that its parsers need beside a body and the requested id.
+    """
 
     def __init__(self, client: GuestClient) -> None:
         self.client = client
         self.profile = client.profile
         self.health = client.learned_health or LearnedHealth()
+        self._repeated: set[str] = set()
 
     async def read[T](
-        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
+        self,
+        http_request: HttpRequest,
+        request: SourceRequest,
+        parse: Callable[[bytes, str, C], T],
+        *,
+        twice: bool = False,
     ) -> Reading[T]:
         """Fetch, classify, parse, and learn how the surface answers.
 
+        Args:
+            http_request: The request to send.
+            request: What it asks for.
+            parse: Returns the value of a body, for the requested id.
+            twice: Repeat the request once after a refusal that the first response of a visit may
+                be: it only set cookies, or came from a cold edge node.
+
         Raises:
-            UpstreamError: The response is a refusal, or unknown in structure.
+            UpstreamError: The response is a refusal, or unknown in structure. If the repetition was
+                not sent, since the circuit opened meanwhile, it is that of the first response.
         """
-        host = self.profile.host_of(ask.surface)
+        surface, host = http_request.surface, self.profile.host_of(http_request.surface)
+        first: UpstreamError | None = None
         with open_call_trace() as call_trace:
-            try:
-                async with self.client.circuit(ask):
-                    answer = await self.client.fetch(ask)
-                    value = self.interpret(answer, parse)
-            except SametrackError as error:
-                await self.health.note(host, ask.surface, error)
-                raise
-            await self.health.note(host, ask.surface, None)
+            while True:
+                try:
+                    async with self.client.circuit(http_request):
+                        response = await self.client.fetch(http_request)
+                        value = self.interpret(response, request, parse)
+                    break
+                except SametrackError as error:
+                    await self.health.note(host, surface, error)
+                    if first is not None and isinstance(error, UpstreamError):
+                        raise (first if error.reason in UNASKED_REASONS else error) from None
+                    may_repeat = twice and allows_policy(error, RefusalPolicy.ONCE_MORE)
+                    if not isinstance(error, UpstreamError) or not may_repeat:
+                        raise
+                    # The first anonymous answer of some hosts only sets the visitor's cookie.
+                    if await self.is_repeated_in_vain(surface):
+                        raise
+                    first = error
+                self._repeated.add(surface)
+            await self.health.note(host, surface, None)
+        if first is not None:
+            self._repeated.discard(surface)
         return Reading(
-            surface=ask.surface,
-            entity_id=entity_id,
+            surface=surface,
+            entity_id=request.entity_id,
             value=value,
-            payload=answer.body,
-            content_type=answer.content_type,
-            http_status=answer.wire_status,
-            source_path=answer.path,
-            fetched_at=answer.fetched_at,
+            payload=response.body,
+            content_type=response.content_type,
+            http_status=response.wire_status,
+            source_path=response.path,
+            fetched_at=response.fetched_at,
             request_count=call_trace.request_count,
         )
 
-    def interpret[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
+    def interpret[T](
+        self, response: HttpResponse, request: SourceRequest, parse: Callable[[bytes, str, C], T]
+    ) -> T:
         """Return what a response holds; raise if it is a refusal."""
         raise NotImplementedError
 
+    async def is_repeated_in_vain(self, surface: str) -> bool:  # noqa: ARG002  # for subclasses
+        """Return True if repeating a request to the surface is known not to help."""
+        return False
 
-class SurfaceReader(HostReader):
+
+class SurfaceReader(HostReader[ParseContext]):
     """The surfaces of the platform in a client's profile."""
 
-    def __init__(self, client: GuestClient) -> None:
-        super().__init__(client)
-        self._repeated_in_vain: set[str] = set()
-
-    def ask(self, surface: str, **params: str) -> HttpRequest:
+    def build_request(self, surface: str, **params: str) -> HttpRequest:
         """Build a request to a JSON surface."""
         return HttpRequest(
             surface=surface,
@@ -87,22 +120,13 @@ class SurfaceReader(HostReader):
             ends_at=self.ends_at,
         )
 
-    def ask_page(self, surface: str, **ids: str) -> HttpRequest:
+    def build_page_request(self, surface: str, **ids: str) -> HttpRequest:
         """Build a request to a share page."""
         return HttpRequest(
             surface=surface,
             url=self.profile.address(surface, **ids),
             allowed=self.profile.links.redirect,
             ends_at=self.ends_at,
-        )
-
-    def seen(self, answer: HttpResponse) -> ParseContext:
-        """Build the parse context of a response."""
-        return ParseContext(
-            surface=answer.surface,
-            observed_at=answer.fetched_at,
-            link_of=self.profile.video_link,
-            address=answer.url,
         )
 
     def ends_at(self, target: str) -> bool:
@@ -114,68 +138,54 @@ class SurfaceReader(HostReader):
             or host_matches(address.host, self.profile.links.region)
         )
 
-    def is_gone(self, answer: HttpResponse) -> bool:
+    def is_gone(self, response: HttpResponse) -> bool:
         """Return True for the redirect of a deleted video; the video it names is unrelated."""
-        return self.profile.markers.gone_query in (answer.location or "")
+        return self.profile.markers.gone_query in (response.location or "")
 
-    def refuse(self, answer: HttpResponse) -> None:
+    def interpret[T](
+        self,
+        response: HttpResponse,
+        request: SourceRequest,
+        parse: Callable[[bytes, str, ParseContext], T],
+    ) -> T:
+        """Parse a response that is no refusal; a page without data names its reason."""
+        context = ParseContext(
+            surface=response.surface,
+            observed_at=response.fetched_at,
+            link_of=self.profile.video_link,
+            address=response.url,
+            place=request.place,
+            is_first=request.is_first,
+            is_gone=self.is_gone(response),
+        )
+        # The redirect of a deleted video is an answer about the video, which its parser reads.
+        if not context.is_gone:
+            self.refuse(response)
+        try:
+            return parse(response.body, request.entity_id, context)
+        except (PageWithoutDataError, StructureChangedError) as error:
+            named = self.explain(error, response)
+            if named is error:
+                raise
+            raise named from error
+
+    def refuse(self, response: HttpResponse) -> None:
         """Raise for a refusal that the HTTP response alone shows.
 
         Raises:
             UpstreamError: The response is a refusal.
         """
-        refuse_answer(answer, self.profile.markers)
+        refuse_answer(response, self.profile.markers)
 
-    def explain(self, error: UpstreamError, answer: HttpResponse) -> UpstreamError:
+    def explain(self, error: UpstreamError, response: HttpResponse) -> UpstreamError:
         """Return a more specific error for a response without data, if its page shows one."""
-        return explain(error, answer, self.profile.markers)
+        return explain(error, response, self.profile.markers)
 
-    async def read_twice[T](
-        self, ask: HttpRequest, entity_id: str, parse: Callable[[HttpResponse], T]
-    ) -> Reading[T]:
-        """Read, and retry once if the first response only set the visitor's cookies.
+    async def is_repeated_in_vain(self, surface: str) -> bool:
+        """Return True if a retry did not help before, and the surface never had data.
 
-        Cookies are set once: a surface that refused the retry, too, and never had data is not
-        retried again.
-
-        Raises:
-            UpstreamError: The response is a refusal, or unknown in structure. If the retry was
-                never sent, since the circuit opened meanwhile, it is that of the first response.
+        The visitor's cookies are set once, so a later first response has nothing new to set.
         """
-        with open_call_trace() as call_trace:
-            try:
-                return await self.read(ask, entity_id, parse)
-            except UpstreamError as error:
-                if not allows_policy(error, RefusalPolicy.ONCE_MORE) or await self._is_vain(ask):
-                    raise
-                refused = error
-            self._repeated_in_vain.add(ask.surface)
-            try:
-                found = await self.read(ask, entity_id, parse)
-            except UpstreamError as error:
-                raise (refused if error.reason in UNASKED_REASONS else error) from None
-            self._repeated_in_vain.discard(ask.surface)
-        return with_requests(found, call_trace.request_count)
-
-    async def _is_vain(self, ask: HttpRequest) -> bool:
-        """Return True if a retry did not help before, and the surface never had data."""
-        known = await self.health.answers()
-        answers = known.get((self.profile.host_of(ask.surface), ask.surface), ())
-        return ask.surface in self._repeated_in_vain and ANSWERED not in answers
-
-    def interpret[T](self, answer: HttpResponse, parse: Callable[[HttpResponse], T]) -> T:
-        """Parse a response that is no refusal; a page without data names its reason."""
-        if not self.is_gone(answer):
-            self.refuse(answer)
-        try:
-            return parse(answer)
-        except (PageWithoutDataError, StructureChangedError) as error:
-            named = self.explain(error, answer)
-            if named is error:
-                raise
-            raise named from error
-
-
-def with_requests[T](reading: Reading[T], request_count: int) -> Reading[T]:
-    """Return the reading with its total number of requests."""
-    return replace(reading, request_count=request_count)
+        answers = await self.health.answers()
+        kinds = answers.get((self.profile.host_of(surface), surface), ())
+        return surface in self._repeated and ANSWERED not in kinds

@@ -80,9 +80,9 @@ def to_point(
 ) -> Point:
     """Convert one observation to a point."""
     ranges = {
-        name: found
+        name: limits
         for name, value in values.items()
-        if not is_exact and value is not None and (found := rounded_range(value)) is not None
+        if not is_exact and value is not None and (limits := rounded_range(value)) is not None
     }
     return Point(
         observed_at=observed_at,
@@ -107,18 +107,26 @@ def total_over_time(observations: Iterable[tuple[datetime, str, Values]]) -> lis
     followed: set[str] = set()
     gained: dict[str, int | None] = dict.fromkeys(COUNTS)
     points = []
-    for _, in_hour in groupby(observations, key=lambda one: _hour(one[0])):
+    for _, in_hour in groupby(observations, key=lambda observation: _hour(observation[0])):
         rows = list(in_hour)
-        seen = {aweme_id: values for _, aweme_id, values in rows}
-        again = seen.keys() & newest.keys()
+        observed = {aweme_id: values for _, aweme_id, values in rows}
+        again = observed.keys() & newest.keys()
         followed |= again
         for name in COUNTS:
-            gained[name] = _add(
-                gained[name], [(newest[one][name], seen[one][name]) for one in again]
-            )
-        newest |= {one: _merge(newest.get(one), values) for one, values in seen.items()}
+            # What each video gained between two observations, if both counts are known.
+            pairs = [(newest[aweme_id][name], observed[aweme_id][name]) for aweme_id in again]
+            steps = [new - old for old, new in pairs if old is not None and new is not None]
+            if steps:
+                gained[name] = (gained[name] or 0) + sum(steps)
+        for aweme_id, values in observed.items():
+            before = newest.get(aweme_id, values)
+            newest[aweme_id] = {
+                name: before[name] if values[name] is None else values[name] for name in COUNTS
+            }
         growth = FollowedGrowth(
-            values=dict(gained), followed_count=len(followed), new_count=len(seen) - len(again)
+            values=dict(gained),
+            followed_count=len(followed),
+            new_count=len(observed) - len(again),
         )
         points.append(TrackPoint(observed_at=rows[-1][0], values=_sum(newest), growth=growth))
     return [_from_zero(point, gained) for point in points]
@@ -137,23 +145,13 @@ def with_jobs(
     for observed_at, job_id in reads:
         if job_id is not None:
             jobs.setdefault(_hour(observed_at), {})[job_id] = None
-    return [replace(one, job_ids=tuple(jobs.get(_hour(one.observed_at), ()))) for one in points]
+    return [
+        replace(point, job_ids=tuple(jobs.get(_hour(point.observed_at), ()))) for point in points
+    ]
 
 
 def _hour(observed_at: datetime) -> datetime:
     return observed_at.replace(minute=0, second=0, microsecond=0)
-
-
-def _add(gained: int | None, pairs: Iterable[tuple[int | None, int | None]]) -> int | None:
-    """Add what each video gained between two observations, if both counts are known."""
-    steps = [new - old for old, new in pairs if old is not None and new is not None]
-    return (gained or 0) + sum(steps) if steps else gained
-
-
-def _merge(known: Values | None, values: Values) -> Values:
-    if known is None:
-        return values
-    return {name: known[name] if values[name] is None else values[name] for name in COUNTS}
 
 
 def _from_zero(point: TrackPoint, gained: Values) -> TrackPoint:
@@ -166,10 +164,8 @@ def _from_zero(point: TrackPoint, gained: Values) -> TrackPoint:
 
 
 def _sum(newest: Mapping[str, Values]) -> dict[str, int | None]:
-    known = {
-        name: [v for one in newest.values() if (v := one[name]) is not None] for name in COUNTS
-    }
-    return {
-        "work_count": len(newest),
-        **{name: sum(found) if found else None for name, found in known.items()},
-    }
+    totals: dict[str, int | None] = {"work_count": len(newest)}
+    for name in COUNTS:
+        counts = [count for values in newest.values() if (count := values[name]) is not None]
+        totals[name] = sum(counts) if counts else None
+    return totals

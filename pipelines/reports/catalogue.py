@@ -23,7 +23,7 @@ _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportParameter:
-    """One parameter of a report."""
+    """One parameter of a report, for example `top: int = 20  # rows on the page`."""
 
     name: str
     type: type
@@ -45,85 +45,27 @@ class Notebook:
 
 def read_catalogue() -> tuple[Notebook, ...]:
     """Return all reports sorted by name."""
-    return tuple(_read(path) for path in sorted(NOTEBOOKS.glob("*.ipynb")))
+    return tuple(read_notebook(path) for path in sorted(NOTEBOOKS.glob("*.ipynb")))
 
 
-def find_report(name: str) -> Notebook:
-    """Return the report of this name.
-
-    Raises:
-        InvalidParameterError: There is none; the error lists all names and suggests the nearest.
-    """
-    known = {one.name: one for one in read_catalogue()}
-    if name in known:
-        return known[name]
-    raise InvalidParameterError(
-        f"there is no report {name!r}{_nearest(name, known)}",
-        hint=f"reports: {', '.join(known)}; or give the id of a completed job",
-    )
-
-
-def parse_parameters(report: Notebook, given: Mapping[str, str]) -> dict[str, object]:
-    """Parse the given parameters; parameters that are not given are omitted.
-
-    Raises:
-        InvalidParameterError: A name is unknown, or a value has the wrong type.
-    """
-    known = {one.name: one for one in report.parameters}
-    for name in given:
-        if name not in known:
-            listing = ", ".join(f"{one.name} ({one.type.__name__})" for one in report.parameters)
-            raise InvalidParameterError(
-                f"the report {report.name} has no parameter {name!r}{_nearest(name, known)}",
-                hint=f"parameters: {listing or 'none'}",
-            )
-    return {name: _parse(known[name], text) for name, text in given.items()}
-
-
-def _parse(parameter: ReportParameter, text: str) -> object:
-    try:
-        if parameter.type is bool:
-            return _BOOLEANS[text.strip().lower()]
-        return parameter.type(text)
-    except (ValueError, KeyError) as error:
-        raise InvalidParameterError(
-            f"{parameter.name}: {text!r} is not a valid {parameter.type.__name__}",
-            hint=parameter.meaning,
-        ) from error
-
-
-def _nearest(name: str, known: Mapping[str, object]) -> str:
-    found = get_close_matches(name, known, n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
-
-
-def _read(path: Path) -> Notebook:
+def read_notebook(path: Path) -> Notebook:
+    """Read name, title, purpose and parameters of a report from its notebook."""
     document = json.loads(path.read_text(encoding="utf-8"))
     cells = document["cells"]
+    # The first cell is a heading and a paragraph: title and purpose.
     heading, _, purpose = "".join(cells[0]["source"]).partition("\n")
     source = next(
         "".join(cell["source"])
         for cell in cells
         if "parameters" in cell["metadata"].get("tags", ())
     )
-    return Notebook(
-        name=path.stem,
-        path=path,
-        title=heading.removeprefix("# ").strip(),
-        purpose=" ".join(purpose.split()),
-        parameters=tuple(_parameters(source)),
-        reads=tuple(document["metadata"]["sametrack"]["reads"]),
-    )
-
-
-def _parameters(source: str) -> list[ReportParameter]:
-    """Parse lines of `name: type = default  # meaning`, the format that papermill uses too."""
+    # A parameter is a line `name: type = default  # meaning`, the format that papermill uses too.
     meanings = {
         token.start[0]: token.string.removeprefix("#").strip()
         for token in tokenize.generate_tokens(io.StringIO(source).readline)
         if token.type == tokenize.COMMENT
     }
-    return [
+    parameters = [
         ReportParameter(
             name=str(ast.unparse(node.target)),
             type=_TYPES[ast.unparse(node.annotation)],
@@ -135,3 +77,60 @@ def _parameters(source: str) -> list[ReportParameter]:
         and node.value is not None
         and ast.unparse(node.target) not in RUNTIME_PARAMETERS
     ]
+    return Notebook(
+        name=path.stem,
+        path=path,
+        title=heading.removeprefix("# ").strip(),
+        purpose=" ".join(purpose.split()),
+        parameters=tuple(parameters),
+        reads=tuple(document["metadata"]["sametrack"]["reads"]),
+    )
+
+
+def find_report(name: str) -> Notebook:
+    """Return the report of this name.
+
+    Raises:
+        InvalidParameterError: No report has this name. The error lists all names and suggests the
+            nearest one.
+    """
+    reports = {report.name: report for report in read_catalogue()}
+    if name in reports:
+        return reports[name]
+    raise InvalidParameterError(
+        f"there is no report {name!r}{_nearest(name, reports)}",
+        hint=f"reports: {', '.join(reports)}; or give the id of a completed job",
+    )
+
+
+def parse_parameters(report: Notebook, values: Mapping[str, str]) -> dict[str, object]:
+    """Parse the values of parameters; the result has the same names.
+
+    Raises:
+        InvalidParameterError: A name is unknown, or a value has the wrong type.
+    """
+    parameters = {parameter.name: parameter for parameter in report.parameters}
+    unknown = next((name for name in values if name not in parameters), None)
+    if unknown is not None:
+        listing = ", ".join(f"{entry.name} ({entry.type.__name__})" for entry in report.parameters)
+        raise InvalidParameterError(
+            f"the report {report.name} has no parameter {unknown!r}{_nearest(unknown, parameters)}",
+            hint=f"parameters: {listing or 'none'}",
+        )
+    parsed: dict[str, object] = {}
+    for name, text in values.items():
+        parameter = parameters[name]
+        try:
+            is_boolean = parameter.type is bool  # `bool("no")` would be True
+            parsed[name] = _BOOLEANS[text.strip().lower()] if is_boolean else parameter.type(text)
+        except (ValueError, KeyError) as error:
+            raise InvalidParameterError(
+                f"{parameter.name}: {text!r} is not a valid {parameter.type.__name__}",
+                hint=parameter.meaning,
+            ) from error
+    return parsed
+
+
+def _nearest(name: str, names: Mapping[str, object]) -> str:
+    matches = get_close_matches(name, names, n=1)
+    return f"; did you mean {matches[0]!r}?" if matches else ""

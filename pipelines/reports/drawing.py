@@ -17,9 +17,10 @@ class PlotRenderer:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._connection, theirs = context.Pipe()
-        with theirs:
-            self.process = context.Process(target=_draw, args=(theirs,), daemon=True)
+        self._connection, remote = context.Pipe()
+        # Closed here once the process has its copy, so that either side notices the other's end.
+        with remote:
+            self.process = context.Process(target=_serve, args=(remote,), daemon=True)
             self.process.start()
 
     def close(self) -> None:
@@ -35,10 +36,10 @@ class PlotRenderer:
             EOFError, OSError: The process has ended.
         """
         self._connection.send(plot)
-        drawn = self._connection.recv()
-        if isinstance(drawn, ValueError):
-            raise drawn
-        return str(drawn)
+        svg = self._connection.recv()
+        if isinstance(svg, ValueError):
+            raise svg
+        return str(svg)
 
 
 @cache
@@ -47,9 +48,11 @@ def plot_renderer() -> PlotRenderer:
     return PlotRenderer()
 
 
-def _draw(connection: Connection) -> None:
+def _serve(connection: Connection) -> None:
+    """Draw the plots that arrive, until the other side ends."""
     import vl_convert  # noqa: PLC0415 -- only this process needs it
 
+    # The first plot loads the renderer, which takes a second.
     vl_convert.vegalite_to_svg(_EMPTY)
     with suppress(EOFError, OSError):
         while True:

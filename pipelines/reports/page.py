@@ -50,7 +50,7 @@ class ReportPage:
     code: list[str] = field(default_factory=list)
 
     def add(self, kind: str, part: Markup) -> None:
-        """Put an output in its place; what has none is a chart of its chapter."""
+        """Put an output in its place; most outputs belong to the chapter before them."""
         places = {"cover": self.cover, "cover_chart": self.cover_charts, "box": self.boxes}
         if kind in places:
             places[kind].append(part)
@@ -69,11 +69,27 @@ def render_page(
     page = ReportPage()
     for cell in executed.cells:
         if cell.cell_type == "markdown":
-            page.chapters.append(_chapter(report, cell, texts))
+            # English sections are in the notebook; their first line is the heading.
+            source = texts.section(report.name, cell.id, cell.source)
+            heading = _HEADING.match(source)
+            explanation = source[heading.end() :] if heading else source
+            markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+            chapter = Chapter(
+                name=heading[1] if heading else "",
+                explanation=Markup(markdown.render(explanation)),  # noqa: S704  # raw HTML is off
+            )
+            page.chapters.append(chapter)
         elif not _HIDDEN & set(cell.metadata.tags):
             page.code.append(cell.source)
             for output in cell.outputs:
-                page.add(*_part(output))
+                data = output.get("data", {})
+                if PART_TYPE in data:
+                    html = Markup(data["text/html"])  # noqa: S704  # our display classes escape
+                    page.add(data[PART_TYPE]["kind"], html)
+                else:
+                    # Printed text, or the text form of another object.
+                    text = output.get("text", data.get("text/plain", ""))
+                    page.add("chart", Markup("<pre>{}</pre>").format(escape(text)))
     title = texts.text(f"{report.name}.title")
     return _PAGES.render(
         "page.html.j2",
@@ -86,21 +102,3 @@ def render_page(
         run_id=run_id,
         made_at=made_at,
     )
-
-
-def _chapter(report: Notebook, cell: NotebookNode, texts: ReportTexts) -> Chapter:
-    source = texts.section(report.name, cell.id, cell.source)
-    found = _HEADING.match(source)
-    name, explanation = (found[1], source[found.end() :]) if found else ("", source)
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").render(explanation)
-    return Chapter(name=name, explanation=Markup(text))  # noqa: S704  # raw HTML is off
-
-
-def _part(output: NotebookNode) -> tuple[str, Markup]:
-    """Return the kind of an output and its HTML if it has any, else escaped text."""
-    if output.output_type == "stream":
-        return "chart", Markup("<pre>{}</pre>").format(output.text)
-    part = output.data.get(PART_TYPE)
-    if part is None:
-        return "chart", Markup("<pre>{}</pre>").format(escape(output.data.get("text/plain", "")))
-    return part["kind"], Markup(output.data["text/html"])  # noqa: S704  # our display classes escape

@@ -16,16 +16,17 @@ from pipelines.platform.browser.process import BrowserProcess
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.records.errors import SametrackError
 
-NOWHERE = "http://127.0.0.1:9"
+NOWHERE = "http://127.0.0.1:9"  # no program listens there
 _FIRST_LINE = "<p style=\"font-family: 'Noto Sans', 'Noto Sans CJK SC'\">Aa <b>Aa 中</b> 中</p>"
 
 
 class PdfPrinter:
-    """A Chromium that has begun to start; see `open_printer`."""
+    """A Chromium that starts in the background; see `open_printer`."""
 
     def __init__(self, chromium: Path) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pdf-printer")
-        self._runner = asyncio.Runner()  # of that thread alone: the browser belongs to its loop
+        # Only that thread uses the loop, because the browser belongs to it.
+        self._runner = asyncio.Runner()
         self._process = BrowserProcess(chromium)
         self._opening = self._thread.submit(self._runner.run, _open_page(self._process))
 
@@ -64,7 +65,7 @@ class PdfPrinter:
 
 @contextmanager
 def open_printer(chromium: Path | None) -> Iterator[PdfPrinter]:
-    """Start Chromium in the background, and end it at last.
+    """Start Chromium in the background, and end it with the block.
 
     Raises:
         ProviderUnsupportedError: Chromium is not installed.
@@ -86,6 +87,7 @@ async def _open_page(process: BrowserProcess) -> Page:
         page = await context.new_page()
     except Error as error:
         raise SametrackError("the page could not be printed") from error
+    # A regular and a bold weight, Latin and Chinese: the fonts that a page needs.
     await _print(page, _FIRST_LINE)
     return page
 

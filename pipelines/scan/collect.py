@@ -1,15 +1,20 @@
-"""Collect the data of a scan: the track, its video list, the candidate pool and detail pages.
+"""Collect the data of a scan: track, lists, first screens, candidate pool, pages, profiles.
 
-First screens of accounts and hashtags are in `screens.py`, the search is in `search.py`. Each
-function reads through the session's captures, adds to its state and to the coverage report. An
-upstream refusal ends a source and becomes its stop reason; what was read before is kept.
+Each function reads through the session's captures, adds to its state and to the coverage report. An
+upstream refusal ends a source and becomes its stop reason; what was read before is kept. Not here:
+the search (`search.py`), and which videos, authors and hashtags are read (`rules/`).
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 
+from pydantic import TypeAdapter
+
+from pipelines.captures.walks import ListWalk
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
 from pipelines.scan.rules.candidate_pool import (
     KNOWN_MATCHES,
@@ -17,20 +22,32 @@ from pipelines.scan.rules.candidate_pool import (
     Sighting,
     choose_candidates,
     choose_others,
+    is_row_of,
     reserved_places,
 )
-from pipelines.scan.rules.coverage.genuine_rows import is_row_of
+from pipelines.scan.rules.expansion import accounts_by_likes, authors_to_scan, hashtags_to_scan
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
+from warehouse.queries.results import read_latest_accounts
 from warehouse.queries.sound_matches import read_known_matches
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import SURFACE_OFF, ProviderUnsupportedError, UpstreamError
-from warehouse.records.videos import Track, UnavailableVideo, Video, VideoDetail
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    ProviderUnsupportedError,
+    RefusedLatelyError,
+    UnresolvedIdError,
+    UpstreamError,
+)
+from warehouse.records.videos import Account, Track, UnavailableVideo, Video, VideoDetail
 
+# The stop reasons that an upstream refusal gives begin with this.
 REFUSED = "upstream_"
-"""How the stop reasons begin that an upstream refusal gives."""
 DETAIL_MAX_AGE_S = 6 * 3600  # an older stored detail is read again; with `refresh`, any is
 READS_IN_FLIGHT = 16  # the client's per-host limits are tighter; this only bounds memory
+CANDIDATES_PER_AUTHOR = 3  # one author screen is read per so many places in the pool
+CANDIDATES_PER_HASHTAG = 15  # a hashtag's first screen mixes many songs, so fewer are read
+PROFILE_MAX_AGE = timedelta(minutes=10)  # a stored profile that is older is read again
+_ACCOUNTS = TypeAdapter(dict[str, Account])
 
 
 def read_track(session: ScanRun) -> Track:
@@ -51,28 +68,24 @@ def read_track(session: ScanRun) -> Track:
 
 def read_song(session: ScanRun) -> None:
     """Read the song of the track on the music service, once; without it the scan goes on."""
-    found, track_id = session.state, _song_of_track(session)
-    if track_id is None or track_id in found.songs_asked:
+    state = session.state
+    if session.keyword is not None or state.track is None:
         return
-    found.songs_asked.add(track_id)
+    # The info of the track names the song, or else a video of its music id does.
+    videos = state.videos_of(session.music_id)
+    named = (video.music.service_track_id for video in videos if video.music)
+    track_id = state.track.service_track_id or next(filter(None, named), None)
+    if track_id is None or track_id in state.songs_asked:
+        return
+    state.songs_asked.add(track_id)
     before, stop = session.captures.requests_used, "completed"
     try:
         with session.stopwatch.waiting("upstream"):
-            found.song = session.run(session.captures.song(track_id))
+            state.song = session.run(session.captures.song(track_id))
     except (UpstreamError, ProviderUnsupportedError) as error:
         stop = error.stop_reason
-    items = int(found.song is not None)
+    items = int(state.song is not None)
     add_reads(session, SONG_SURFACE, since=before, items=items, new=items, stop=stop)
-
-
-def _song_of_track(session: ScanRun) -> str | None:
-    """Return the id of the track's song, as its info or a video of its music id names it."""
-    found = session.state
-    if session.keyword is not None or found.track is None:
-        return None
-    own = found.videos_of(session.music_id)
-    named = (video.music.service_track_id for video in own if video.music)
-    return found.track.service_track_id or next(filter(None, named), None)
 
 
 def read_music_screen(session: ScanRun, music_id: str) -> int:
@@ -87,10 +100,10 @@ def read_music_screen(session: ScanRun, music_id: str) -> int:
                 music_id, limit=session.parameters.candidate_limit, on_item=session.note_item
             )
         )
-    session.items_read = 0
+    session.items_read = 0  # from here its videos count as sightings
     rows = (*walk.videos, *walk.foreign)
-    seen = [to_sighting(session, video, "music_list", music_id) for video in rows]
-    return add_sightings(session, seen, walk.coverage)
+    sightings = [to_sighting(session, video, "music_list", music_id) for video in rows]
+    return add_sightings(session, sightings, walk.coverage)
 
 
 def add_known_matches(session: ScanRun) -> int:
@@ -101,8 +114,7 @@ def add_known_matches(session: ScanRun) -> int:
     """
     if not session.verifies_audio:
         return 0
-    known = read_known_matches(session.runtime.engine, session.music_id)
-    seen = [
+    sightings = [
         Sighting(
             aweme_id=row["candidate_aweme_id"],
             surface=KNOWN_MATCHES,
@@ -110,17 +122,17 @@ def add_known_matches(session: ScanRun) -> int:
             same_music=False,
             music_id=row["candidate_music_id"] or None,
         )
-        for row in known
+        for row in read_known_matches(session.runtime.engine, session.music_id)
     ]
     coverage = SourceCoverage(
         surface=KNOWN_MATCHES,
         requests=0,
         pages=0,
-        items=len(seen),
+        items=len(sightings),
         new_items=0,
         stop_reason="completed",
     )
-    return add_sightings(session, seen, coverage)
+    return add_sightings(session, sightings, coverage)
 
 
 def begin_pool(session: ScanRun) -> tuple[Candidate, ...]:
@@ -142,70 +154,76 @@ def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[Candidate,
         session: The scan.
         limit: Size of the pool so far; by default `candidate_limit`.
     """
-    found = session.state
+    state = session.state
     limit = session.parameters.candidate_limit if limit is None else limit
     chosen = choose_candidates(
-        found.sightings, title=session.song_title, limit=limit, pooled=found.pool
+        state.sightings, title=session.song_title, limit=limit, pooled=state.pool
     )
     if not chosen and session.verifies_audio:
-        chosen = choose_others(found.sightings, limit=limit, pooled=found.pool)
-    found.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
+        chosen = choose_others(state.sightings, limit=limit, pooled=state.pool)
+    state.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
     session.count()
     return chosen
 
 
 def read_details(session: ScanRun) -> list[Video]:
-    """Read the missing detail pages of pooled videos; return the videos that were read."""
-    found = session.state
-    missing = [
-        aweme_id
-        for aweme_id in found.pool
-        if aweme_id not in found.details and aweme_id not in found.outcomes
-    ]
-    before = session.captures.requests_used
-    stop = session.run(_read_details(session, missing)) if missing else "completed"
-    _sort_details(session)
-    read = [found.details[name].video for name in missing if name in found.details]
-    items = len(read) + sum(name in found.unavailable for name in missing)
-    add_reads(session, "video_detail", since=before, items=items, new=len(read), stop=stop)
-    read_song(session)
-    return read
-
-
-def _sort_details(session: ScanRun) -> None:
-    """Put the details in the order of the pool: which page comes first is a matter of chance."""
-    found = session.state
-    found.details = {name: found.details[name] for name in found.pool if name in found.details}
-
-
-async def _read_details(session: ScanRun, aweme_ids: list[str]) -> str:
-    """Read the given pages; return the error that ended the reading, else the most frequent one.
+    """Read the missing detail pages of pooled videos; return the videos that were read.
 
     A page that was not read is reported as not reached, whatever the error.
     """
-    found = session.state
+    state = session.state
+    missing = [
+        aweme_id
+        for aweme_id in state.pool
+        if aweme_id not in state.details and aweme_id not in state.outcomes
+    ]
+    before = session.captures.requests_used
 
+    # Every page ends in one of three places: the details, the unavailable videos or an outcome.
     async def read(aweme_id: str) -> UpstreamError | None:
-        error = None
+        error: UpstreamError | None = None
         try:
-            _store_detail(session, aweme_id, await read_detail(session, aweme_id))
-        except UpstreamError as met:
-            error = met
-            found.outcomes[aweme_id] = (error.type, error.detail)
+            detail = await read_detail(session, aweme_id)
+        except UpstreamError as failure:
+            error = failure
+            state.outcomes[aweme_id] = (error.type, error.detail)
+        else:
+            if isinstance(detail, UnavailableVideo):
+                state.unavailable[aweme_id] = detail
+                state.outcomes[aweme_id] = ("unavailable", detail.filter_reason or detail.reason)
+            else:
+                state.details[aweme_id] = detail
         session.count()
         return error
 
-    def skip(aweme_id: str, ending: UpstreamError) -> None:
-        found.outcomes[aweme_id] = ("not_reached", ending.stop_reason)
+    def skip(aweme_id: str, refusal: UpstreamError) -> None:
+        state.outcomes[aweme_id] = ("not_reached", refusal.stop_reason)
 
-    errors = await read_until_refused(session, aweme_ids, read, skip)
-    done = found.read_candidates()
-    found.not_reached += [f"video_detail:{name}" for name in aweme_ids if name not in done]
-    ending = ending_error(errors)
-    if ending is not None:
-        return ending.stop_reason
+    errors = session.run(read_until_refused(session, missing, read, skip)) if missing else []
+    done = state.read_candidates()
+    state.not_reached += [
+        f"video_detail:{aweme_id}" for aweme_id in missing if aweme_id not in done
+    ]
+    # The pages arrive in any order. In the order of the pool, equal scans have equal results.
+    state.details = {name: state.details[name] for name in state.pool if name in state.details}
+
+    # The stop reason is the refusal that ended the reading, else the most frequent error.
     counts = Counter(error.stop_reason for error in errors)
-    return max(sorted(counts), key=counts.__getitem__, default="completed")
+    refusal = refusal_among(errors)
+    stop = max(sorted(counts), key=counts.__getitem__, default="completed")
+    videos = [state.details[name].video for name in missing if name in state.details]
+    items = len(videos) + sum(name in state.unavailable for name in missing)
+    add_reads(
+        session,
+        "video_detail",
+        since=before,
+        items=items,
+        new=len(videos),
+        stop=refusal.stop_reason if refusal else stop,
+    )
+    # Only now a video of the track may name its song.
+    read_song(session)
+    return videos
 
 
 async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | UnavailableVideo:
@@ -215,13 +233,125 @@ async def read_detail(session: ScanRun, aweme_id: str) -> VideoDetail | Unavaila
         return await session.captures.video(aweme_id, max_age_s=age)
 
 
-def _store_detail(session: ScanRun, aweme_id: str, read: VideoDetail | UnavailableVideo) -> None:
-    found = session.state
-    if isinstance(read, UnavailableVideo):
-        found.unavailable[aweme_id] = read
-        found.outcomes[aweme_id] = ("unavailable", read.filter_reason or read.reason)
-    else:
-        found.details[aweme_id] = read
+def read_author_screens(session: ScanRun, videos: list[Video], *, limit: int | None = None) -> int:
+    """Read the first screens of the authors of `videos`; return how many videos are new.
+
+    Re-uploads under other music ids are found there. Without `limit`, the size of the pool bounds
+    the number of authors.
+    """
+    state = session.state
+    most = limit or session.parameters.candidate_limit // CANDIDATES_PER_AUTHOR
+    room = max(0, most - len(state.scanned_authors))
+    authors = authors_to_scan(videos, scanned=state.scanned_authors)
+    state.authors_left = authors[room:]
+    return _read_screens(session, "user_posts", authors[:room], session.captures.walk_user_posts)
+
+
+def read_hashtag_screens(session: ScanRun, videos: list[Video]) -> int:
+    """Read the first screens of the hashtags of `videos`; return how many videos are new."""
+    state = session.state
+    most = session.parameters.candidate_limit // CANDIDATES_PER_HASHTAG
+    room = max(0, most - len(state.scanned_hashtags))
+    tags = hashtags_to_scan(videos, title=session.song_title, scanned=state.scanned_hashtags)
+    state.hashtags_left = tags[room:]
+    walk = partial(session.captures.walk_hashtag, limit=session.parameters.candidate_limit, pages=1)
+    return _read_screens(session, "hashtag_list", tags[:room], walk)
+
+
+def _read_screens(
+    session: ScanRun,
+    surface: str,
+    names: Sequence[str],
+    walk_of: Callable[[str], Awaitable[ListWalk]],
+) -> int:
+    """Read one screen each; after a refusal, report the rest as not reached."""
+    state = session.state
+    scanned = state.scanned_authors if surface == "user_posts" else state.scanned_hashtags
+    walks: dict[str, ListWalk] = {}
+    # A screen that an earlier round was refused is read again, so it is not "not reached" yet.
+    retried = {f"{surface}:{name}" for name in names}
+    state.not_reached = [name for name in state.not_reached if name not in retried]
+
+    def skip(name: str, _refusal: UpstreamError) -> None:
+        state.not_reached.append(f"{surface}:{name}")
+
+    async def read(name: str) -> UpstreamError | None:
+        with session.stopwatch.waiting("upstream"):
+            walk = walks[name] = await walk_of(name)
+        if isinstance(walk.error, RefusedLatelyError):
+            skip(name, walk.error)
+        return walk.error
+
+    session.run(read_until_refused(session, names, read, skip))
+    new = 0
+    # In the order of `names`, whichever screen was read first.
+    for name in filter(walks.__contains__, names):
+        scanned.add(name)
+        sightings = [to_sighting(session, video, surface, name) for video in walks[name].videos]
+        new += add_sightings(session, sightings, walks[name].coverage)
+    return new
+
+
+def read_profiles(session: ScanRun) -> int:
+    """Read the profiles of the first accounts of the result; return how many profiles there are.
+
+    An account that the platform does not show stays without a profile. An upstream refusal ends
+    the reading and becomes the stop reason; the remaining accounts are reported as not reached.
+    """
+    state, captures = session.state, session.captures
+    accounts = wanted_profiles(session)
+    oldest = session.clock() - PROFILE_MAX_AGE
+
+    def recent_profiles() -> dict[str, Account]:
+        if session.parameters.refresh:
+            return {}
+        latest = read_latest_accounts(session.runtime.engine, accounts)
+        return {uid: account for uid, account in latest.items() if account.observed_at >= oldest}
+
+    def skip(sec_uid: str, _refusal: UpstreamError) -> None:
+        state.not_reached.append(f"user_info:{sec_uid}")
+
+    async def read(sec_uid: str) -> UpstreamError | None:
+        error: UpstreamError | None = None
+        try:
+            with session.stopwatch.waiting("upstream"):
+                state.profiles[sec_uid] = await captures.account(sec_uid)
+        except UnresolvedIdError:
+            pass  # the account no longer exists: there is nothing to read
+        except UpstreamError as failure:
+            error = failure
+            skip(sec_uid, error)
+        session.count()
+        return error
+
+    # The journal keeps what was stored when the job first asked: a later run of the job must not
+    # take the profiles that the first one has read for earlier ones.
+    state.profiles = session.journal.once("known_accounts", _ACCOUNTS, recent_profiles)
+    before, recalled = captures.requests_used, len(state.profiles)
+    unread = [sec_uid for sec_uid in accounts if sec_uid not in state.profiles]
+    errors = session.run(read_until_refused(session, unread, read, skip))
+
+    # The stop reason is the refusal that ended the reading, else the last error.
+    error = refusal_among(errors) or next(reversed(errors), None)
+    is_whole = len(accounts) == len(confirmed_accounts(session))
+    stop = "completed" if is_whole else "account_profile_limit"
+    if error is not None:
+        stop = error.stop_reason
+    state.profiles_end = stop
+    new = len(state.profiles) - recalled
+    add_reads(session, "user_info", since=before, items=new, new=new, stop=stop)
+    session.count()
+    return len(state.profiles)
+
+
+def confirmed_accounts(session: ScanRun) -> tuple[str, ...]:
+    """Return the accounts behind the confirmed videos, those with most linked likes first."""
+    return accounts_by_likes([entry.video for entry in session.state.confirmed.values()])
+
+
+def wanted_profiles(session: ScanRun) -> tuple[str, ...]:
+    """Return the accounts whose profiles the scan reads."""
+    return confirmed_accounts(session)[: session.parameters.account_profile_limit]
 
 
 async def run_all[T](coroutines: Iterable[Coroutine[object, object, T]]) -> list[T]:
@@ -251,12 +381,12 @@ async def run_each[Item, T](
     """
     gate = asyncio.Semaphore(at_once)
 
-    async def one(item: Item) -> T:
+    async def work_in_turn(item: Item) -> T:
         async with gate:
             session.check_cancelled()
             return await work(item)
 
-    return await run_all(map(one, items))
+    return await run_all(map(work_in_turn, items))
 
 
 async def read_until_refused(
@@ -269,30 +399,31 @@ async def read_until_refused(
 
     Args:
         session: The scan.
-        names: What to read.
-        read: Reads one; returns the error that it met.
+        names: What to read, for example video ids.
+        read: Reads one of them; returns the error that stopped it, or None.
         skip: Called instead after a refusal, with the refusal.
 
     Returns:
-        The errors in the order they were met; `ending_error` says which ended the reading.
+        The errors in the order they occurred; `refusal_among` returns the one that ended the
+        reading.
     """
     errors: list[UpstreamError] = []
 
-    async def one(name: str) -> None:
-        ending = ending_error(errors)
-        if ending is not None:
-            skip(name, ending)
+    async def read_or_skip(name: str) -> None:
+        refusal = refusal_among(errors)
+        if refusal is not None:
+            skip(name, refusal)
             return
         error = await read(name)
         if error is not None:
             errors.append(error)
 
-    await run_each(session, names, one, at_once=READS_IN_FLIGHT)
+    await run_each(session, names, read_or_skip, at_once=READS_IN_FLIGHT)
     return errors
 
 
-def ending_error(errors: Iterable[UpstreamError]) -> UpstreamError | None:
-    """Return the first error after which a source is asked for nothing more."""
+def refusal_among(errors: Iterable[UpstreamError]) -> UpstreamError | None:
+    """Return the first error after which nothing more of the source is read, or None."""
     return next((error for error in errors if isinstance(error, SOURCE_ENDING_ERRORS)), None)
 
 
@@ -301,28 +432,29 @@ def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) ->
 
     A row of a music list that names another music id is not `same_music`, whatever list it is in.
     """
-    sound = video.music.music_id if video.music else None
-    known = {session.music_id, *session.state.verified}
+    music_id = video.music.music_id if video.music else None
+    verified = {session.music_id, *session.state.verified}
     return Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
         entity_id=entity_id,
-        same_music=is_row_of(sound, surface=surface, entity_id=entity_id, known=known),
-        music_id=sound,
+        same_music=is_row_of(music_id, surface=surface, entity_id=entity_id, music_ids=verified),
+        music_id=music_id,
         desc=video.desc,
         hashtag_names=tuple(tag.name for tag in video.hashtags or ()),
         digg_count=video.statistics.digg_count,
     )
 
 
-def add_sightings(session: ScanRun, seen: list[Sighting], coverage: SourceCoverage) -> int:
+def add_sightings(session: ScanRun, sightings: list[Sighting], coverage: SourceCoverage) -> int:
     """Add the sightings of a list and its coverage; return how many videos are new."""
-    fresh = {sighting.aweme_id for sighting in seen} - session.state.seen_ids
-    session.state.seen_ids |= fresh
-    session.state.sightings.extend(seen)
-    add_coverage(session, replace(coverage, new_items=len(fresh)))
+    state = session.state
+    new = {sighting.aweme_id for sighting in sightings} - state.seen_ids
+    state.seen_ids |= new
+    state.sightings.extend(sightings)
+    add_coverage(session, replace(coverage, new_items=len(new)))
     session.count()
-    return len(fresh)
+    return len(new)
 
 
 def add_reads(
@@ -332,12 +464,17 @@ def add_reads(
 
     `since`: the requests that the scan had used before; without it, none were needed.
     """
-    requests = 0 if since is None else session.captures.requests_used - since
-    entry = SourceCoverage(
-        surface=surface, requests=requests, pages=items, items=items, new_items=new,
-        stop_reason=stop,
-    )  # fmt: skip
-    add_coverage(session, entry)
+    add_coverage(
+        session,
+        SourceCoverage(
+            surface=surface,
+            requests=0 if since is None else session.captures.requests_used - since,
+            pages=items,
+            items=items,
+            new_items=new,
+            stop_reason=stop,
+        ),
+    )
 
 
 def add_coverage(session: ScanRun, entry: SourceCoverage) -> None:

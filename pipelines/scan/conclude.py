@@ -1,7 +1,6 @@
 """Conclude a scan: build its immutable result document and the rows that come from it."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import cast
@@ -14,12 +13,10 @@ from pipelines.documents.result_types import (
     CoverageEstimateDocument,
     ListGenuineShareDocument,
     RandomAuditDocument,
-    ScanDiscovery,
     Source,
     SourceCoverageDocument,
     SourceDecisionDocument,
     StoredResult,
-    StoredVariants,
 )
 from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
 from pipelines.documents.video_types import LinkedVideo, TrackDocument
@@ -29,14 +26,12 @@ from pipelines.documents.videos import (
     to_track_document,
     to_variant_document,
 )
-from pipelines.scan.audit import AUDIT_SURFACE
-from pipelines.scan.marts import rows as mart_rows
-from pipelines.scan.marts.rows import MartRow
-from pipelines.scan.marts.sql_models import summarize_accounts
-from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES
+from pipelines.scan import marts
+from pipelines.scan.confirm import AUDIT_SURFACE
+from pipelines.scan.marts import MartRow
+from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.coverage.audit import CONFIDENCE, left_out
 from pipelines.scan.rules.coverage.estimates import (
-    ConfirmedSample,
     audited_rest,
     estimate_music_ids,
     estimate_videos,
@@ -44,27 +39,22 @@ from pipelines.scan.rules.coverage.estimates import (
     sample_of,
     unseen_music_ids,
 )
-from pipelines.scan.rules.coverage.genuine_rows import MUSIC_LIST, genuine_shares
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import is_search_wanted, search_related, search_summary
 from warehouse.queries.results import read_confirmed_history, read_first_observed
-from warehouse.records.coverage import (
-    CoverageEstimate,
-    RandomAudit,
-    merge_coverage,
-)
+from warehouse.records.coverage import CoverageEstimate, RandomAudit, merge_coverage
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.videos import track_origin
 from warehouse.tables.marts.steps import STEP_MARTS
 
 CLEAN_ENDS = EXHAUSTED_REASONS | {AudioUnavailableError.type}
-"""Stop reasons after which a feed may have ended. A sound that cannot be had is no refusal: its
-video is not comparable, and another scan would meet the same."""
-SEPARATE_SURFACES = frozenset({
-    "search", "user_info", "service_track", "service_audio", AUDIT_SURFACE,
-})  # fmt: skip
+"""Stop reasons after which a feed may have ended. A sound that is not available is no refusal: its
+video is not comparable, and another scan would not get it either."""
+SEPARATE_SURFACES = frozenset(
+    {"search", "user_info", "service_track", "service_audio", AUDIT_SURFACE}
+)
 """Surfaces that show no videos of the track, or have an entry of their own in
 `sources_ended_by_exhaustion`."""
 
@@ -75,21 +65,39 @@ def result_document(session: ScanRun) -> StoredResult:
     It holds all confirmed videos, in any order. A search by name alone has `keyword` and neither
     `music` nor `music_id`: it confirms nothing.
     """
-    found = session.state
-    first = read_first_observed(session.runtime.engine, list(found.confirmed))
+    state, engine = session.state, session.runtime.engine
+    first_observed = read_first_observed(engine, list(state.confirmed))
     ranked = [
-        ranked_document(session, entry, first.get(aweme_id))
-        for aweme_id, entry in found.confirmed.items()
+        ranked_document(session, entry, first_observed.get(aweme_id))
+        for aweme_id, entry in state.confirmed.items()
     ]
-    summary = summarize_accounts(session.runtime.engine, ranked, profiles=found.profiles)
+    # The accounts are those of all confirmed videos, not only of the returned ones.
+    summary = marts.summarize_accounts(engine, ranked, profiles=state.profiles)
+    variants = [
+        to_variant_document(
+            entry.video,
+            comparison=entry.comparison,
+            source_music_id=session.music_of(entry.video),
+            source_music_url=_music_link(session, session.music_of(entry.video)),
+        )
+        for entry in state.variants.values()
+    ]
+    kinds = Counter(document["variant_kind"] for document in variants)
     return {
         "music": requested_track(session),
         "music_id": session.music_id or None,
         "ranked": ranked,
-        "candidate_pool_size": len(found.pool),
+        "candidate_pool_size": len(state.pool),
         "unique_account_count": summary["account_count"],
         "account_summary": summary,
-        "discovery": _discovery(session),
+        "discovery": {
+            "official_comprehensive_search": search_summary(session),
+            "confirmed_graph_observation_history": _history(session),
+            "rounds": [
+                {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
+                for number, (music_ids, new) in enumerate(state.rounds)
+            ],
+        },
         "coverage": coverage_document(session),
         "parameters": session.parameters.to_document(),
         "sources_ended_by_exhaustion": exhausted_sources(session),
@@ -98,7 +106,7 @@ def result_document(session: ScanRun) -> StoredResult:
         "created_at": to_time(session.clock()),
         "keyword": session.keyword,
         "search_related": search_related(session),
-        "variants": _variants(session),
+        "variants": {"count": len(variants), "aweme_list": variants, "by_kind": dict(kinds)},
         "account_count_complete": False,
         "mobile_emulator_used": session.runtime.uses_device,
         "algorithm": ALGORITHM,
@@ -116,7 +124,7 @@ def requested_track(session: ScanRun) -> TrackDocument | None:
 
 
 def ranked_document(
-    session: ScanRun, entry: ConfirmedVideo, first: datetime | None = None
+    session: ScanRun, entry: ConfirmedVideo, first_observed_at: datetime | None = None
 ) -> LinkedVideo:
     """Return the document of a confirmed video, with the public link of its sound."""
     music_id = session.music_of(entry.video)
@@ -126,81 +134,78 @@ def ranked_document(
         source_music_id=music_id,
         source_music_url=_music_link(session, music_id),
         comparison=entry.comparison,
-        first_observed_at=first,
+        first_observed_at=first_observed_at,
     )
-
-
-def _variants(session: ScanRun) -> StoredVariants:
-    entries = list(session.state.variants.values())
-    documents = [
-        to_variant_document(
-            entry.video,
-            comparison=entry.comparison,
-            source_music_id=session.music_of(entry.video),
-            source_music_url=_music_link(session, session.music_of(entry.video)),
-        )
-        for entry in entries
-    ]
-    kinds = Counter(document["variant_kind"] for document in documents)
-    return {"count": len(documents), "aweme_list": documents, "by_kind": dict(kinds)}
 
 
 def _music_link(session: ScanRun, music_id: str) -> str:
     return session.runtime.profile.address("public_music", music_id=music_id)
 
 
-def _discovery(session: ScanRun) -> ScanDiscovery:
-    return {
-        "official_comprehensive_search": search_summary(session),
-        "confirmed_graph_observation_history": _history(session),
-        "rounds": [
-            {"round": number, "music_ids": list(music_ids), "new_confirmed_count": new}
-            for number, (music_ids, new) in enumerate(session.state.rounds)
-        ],
-    }  # fmt: skip
-
-
 def _history(session: ScanRun) -> ConfirmationHistory:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.state.confirmed), session.clock()
-    before = read_confirmed_history(
+    earlier = read_confirmed_history(
         session.runtime.engine, session.music_id, without_job=session.job.job_id
     )
     return {
-        "run_count": before.run_count + 1,
-        "cumulative_confirmed_count": len(before.aweme_ids | confirmed),
-        "new_confirmed_count": len(confirmed - before.aweme_ids),
-        "first_run_at": to_time(before.first_run_at or now),
+        "run_count": earlier.run_count + 1,
+        "cumulative_confirmed_count": len(earlier.aweme_ids | confirmed),
+        "new_confirmed_count": len(confirmed - earlier.aweme_ids),
+        "first_run_at": to_time(earlier.first_run_at or now),
         "last_run_at": to_time(now),
     }
 
 
 def coverage_document(session: ScanRun) -> Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimates."""
-    found = session.state
+    state = session.state
     music_ids, videos = coverage_estimates(session)
-    left = [
-        *(f"user_posts:{sec_uid}" for sec_uid in found.authors_left),
-        *(f"hashtag_list:{name}" for name in found.hashtags_left),
+    sounds = {video.aweme_id: video.music for video in state.videos() if video.music}
+    # Videos of other verified music ids that another surface than a music list showed.
+    shown_elsewhere = [
+        (entry.aweme_id, sounds[entry.aweme_id].music_id)
+        for entry in state.sightings
+        if entry.surface not in {MUSIC_LIST, KNOWN_MATCHES}
+        and entry.aweme_id in sounds
+        and state.verified.get(sounds[entry.aweme_id].music_id) is not None
     ]
+    # A video that is linked by its verified music id was not compared itself.
+    matched_by_audio = {
+        aweme_id
+        for aweme_id, entry in state.confirmed.items()
+        if entry.link_type == "audio_fingerprint_match"
+    }
+    shares = genuine_shares(
+        state.sightings,
+        music_of={aweme_id: sound.music_id for aweme_id, sound in sounds.items()},
+        matched_by_audio=matched_by_audio,
+    )
     return {
         "sources": [
             cast("SourceCoverageDocument", asdict(entry))
-            for entry in merge_coverage(found.coverage_report)
+            for entry in merge_coverage(state.coverage_report)
         ],
         "decisions": [
             cast("SourceDecisionDocument", asdict(entry))
             for entry in session.captures.read_decisions()
         ],
-        "not_reached": [*found.not_reached, *left],
-        "unseen_estimate": unseen_music_ids(_seen_elsewhere(session)),
-        "list_genuine_share": _genuine_shares(session),
-        "estimates": {"music_ids": _estimate(music_ids), "videos": _estimate(videos)},
-        **_audit(found.audit),
+        "not_reached": [
+            *state.not_reached,
+            *(f"user_posts:{sec_uid}" for sec_uid in state.authors_left),
+            *(f"hashtag_list:{name}" for name in state.hashtags_left),
+        ],
+        "unseen_estimate": unseen_music_ids(shown_elsewhere),
+        "list_genuine_share": [cast("ListGenuineShareDocument", asdict(share)) for share in shares],
+        "estimates": {
+            "music_ids": _estimate_document(music_ids),
+            "videos": _estimate_document(videos),
+        },
+        **_audit_part(state.audit),
     }
 
 
-def _audit(audit: RandomAudit | None) -> AuditPart:
+def _audit_part(audit: RandomAudit | None) -> AuditPart:
     if audit is None:
         return {}
     document: RandomAuditDocument = {
@@ -230,44 +235,35 @@ def _audit(audit: RandomAudit | None) -> AuditPart:
 
 def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEstimate]:
     """Estimate how many music ids and videos with the recording a guest could reach."""
-    sample = _confirmed_sample(session)
+    state = session.state
+    # The verified music ids whose list was not read, or was cut. A list that was cut is in the
+    # coverage report without its music id, so it counts for the track's own.
+    unread_lists = set(state.verified) - state.screened
+    if any(
+        entry.surface == MUSIC_LIST and entry.stop_reason not in EXHAUSTED_REASONS
+        for entry in state.coverage_report
+    ):
+        unread_lists.add(session.music_id)
+
+    videos = (entry.video for entry in state.confirmed.values())
+    music_of = {video.aweme_id: session.music_of(video) for video in videos}
+    read = state.read_candidates()
+    listed = listed_only(state.sightings, confirmed_ids=state.verified, read=read)
+    not_chosen = left_out(state.sightings, pooled=state.pool)
+    sample = replace(
+        sample_of(state.sightings, music_of=music_of),
+        unread_lists=len(unread_lists),
+        is_compared=session.verifies_audio,
+        listed_videos=len(listed),
+        left_out=len(not_chosen - listed),
+        unread=len(state.pool.keys() - read - listed),
+        rest=audited_rest(state.audit, listed=not_chosen & listed),
+    )
     return estimate_music_ids(sample), estimate_videos(sample)
 
 
-def _confirmed_sample(session: ScanRun) -> ConfirmedSample:
-    found = session.state
-    videos = (entry.video for entry in found.confirmed.values())
-    read = found.read_candidates()
-    listed = listed_only(found.sightings, confirmed_ids=found.verified, read=read)
-    left = left_out(found.sightings, pooled=found.pool)
-    music_of = {video.aweme_id: session.music_of(video) for video in videos}
-    return replace(
-        sample_of(found.sightings, music_of=music_of),
-        unread_lists=len(_unread_lists(session)),
-        is_compared=session.verifies_audio,
-        listed_videos=len(listed),
-        left_out=len(left - listed),
-        unread=len(found.pool.keys() - read - listed),
-        rest=audited_rest(found.audit, listed=left & listed),
-    )
-
-
-def _unread_lists(session: ScanRun) -> set[str]:
-    """Return the verified music ids whose list was not read, or was cut.
-
-    A list that was cut is in the coverage report without its music id, so it counts for the track's
-    own.
-    """
-    found = session.state
-    is_cut = any(
-        entry.surface == MUSIC_LIST and entry.stop_reason not in EXHAUSTED_REASONS
-        for entry in found.coverage_report
-    )
-    own = {session.music_id} if is_cut else set()
-    return (set(found.verified) - found.screened) | own
-
-
-def _estimate(entry: CoverageEstimate) -> CoverageEstimateDocument:
+def _estimate_document(entry: CoverageEstimate) -> CoverageEstimateDocument:
+    # The sentence is built from the other entries, so it is added last.
     lower, upper = entry.lower, entry.upper
     document: CoverageEstimateDocument = {
         "observed": entry.observed,
@@ -285,53 +281,29 @@ def _estimate(entry: CoverageEstimate) -> CoverageEstimateDocument:
     return {**document, "note": coverage_estimate_sentence(entry.unit, document).en}
 
 
-def _genuine_shares(session: ScanRun) -> list[ListGenuineShareDocument]:
-    """Return for each music list how many rows use its music id, or were confirmed by audio.
-
-    A video that is linked by its verified music id was not compared itself.
-    """
-    videos, confirmed = session.state.videos(), session.state.confirmed
-    shares = genuine_shares(
-        session.state.sightings,
-        music_of={one.aweme_id: one.music.music_id for one in videos if one.music},
-        heard={
-            name for name, one in confirmed.items() if one.link_type == "audio_fingerprint_match"
-        },
-    )
-    return [cast("ListGenuineShareDocument", asdict(one)) for one in shares]
-
-
-def _seen_elsewhere(session: ScanRun) -> Iterator[tuple[str, str]]:
-    """Yield videos of other verified music ids that another surface than a music list showed."""
-    found = session.state
-    music = {video.aweme_id: video.music for video in found.videos()}
-    for seen in found.sightings:
-        sound = music.get(seen.aweme_id)
-        is_screen = seen.surface not in {MUSIC_LIST, KNOWN_MATCHES}
-        if sound and is_screen and found.verified.get(sound.music_id) is not None:
-            yield seen.aweme_id, sound.music_id
-
-
 def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error.
 
-    A search with nothing to search for has no entry. One whose limit is 0 was ended by it.
+    A search without a term has no entry. A search whose limit is 0 was ended by the limit.
     """
-    found = session.state
-    has_free_space = len(found.pool) < session.parameters.candidate_limit
+    state = session.state
+    # A full pool may have left videos out, whatever ended the lists.
+    has_free_places = len(state.pool) < session.parameters.candidate_limit
     is_clean = all(
         entry.stop_reason in CLEAN_ENDS
-        for entry in found.coverage_report
+        for entry in state.coverage_report
         if entry.surface not in SEPARATE_SURFACES
     )
-    left = [name for name in found.not_reached if name.partition(":")[0] not in SEPARATE_SURFACES]
-    is_whole = not left and not found.authors_left and not found.hashtags_left
+    # `not_reached` has entries such as `music_list:7342451722773117559`.
+    is_complete = not (state.authors_left or state.hashtags_left) and all(
+        entry.partition(":")[0] in SEPARATE_SURFACES for entry in state.not_reached
+    )
     ended: dict[Source, bool] = {}
     if session.keyword is None:
-        ended["music"] = has_free_space and is_clean and is_whole
-        ended["accounts"] = found.profiles_end == "completed"
-    if found.search is not None:
-        ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in found.search.terms)
+        ended["music"] = has_free_places and is_clean and is_complete
+        ended["accounts"] = state.profiles_end == "completed"
+    if state.search is not None:
+        ended["search"] = all(term.stop_reason in EXHAUSTED_REASONS for term in state.search.terms)
     elif is_search_wanted(session) and not session.parameters.search_candidate_limit:
         ended["search"] = False
     return ended
@@ -340,9 +312,9 @@ def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
 def coverage_marts(session: ScanRun) -> dict[str, list[MartRow]]:
     """Return the rows of the coverage report by mart."""
     return {
-        "coverage": mart_rows.coverage_rows(session),
-        "coverage_estimates": mart_rows.estimate_rows(coverage_estimates(session)),
-        "random_audits": mart_rows.audit_rows(session),
+        "coverage": marts.coverage_rows(session),
+        "coverage_estimates": marts.estimate_rows(coverage_estimates(session)),
+        "random_audits": marts.audit_rows(session),
     }
 
 
@@ -350,23 +322,23 @@ def ranking_marts(session: ScanRun) -> dict[str, list[MartRow]]:
     """Build the result of this scan; return the rows of its ranking by mart."""
     document = session.result = result_document(session)
     return {
-        "rankings": mart_rows.ranking_rows(session, document),
-        "account_summaries": mart_rows.account_rows(session, document["account_summary"]),
+        "rankings": marts.ranking_rows(session, document),
+        "account_summaries": marts.account_rows(session, document["account_summary"]),
     }
 
 
 def carry_over(session: ScanRun) -> None:
     """Write the rows of the finished steps under this job too, and store a first checkpoint.
 
-    For a job that begins with the state of another one. Rows stay with the job that read and
-    compared: each comparison has one row, which later rows name by its id; and what a step read
-    first cannot be told from a state after it.
+    For a job that begins with the state of another one. Some rows stay with the job that read and
+    compared. Each comparison has one row, which later rows name by its id. The rows of a step are
+    those of its first pass, which a later state does not contain.
     """
     state = session.state
-    kept = {"audio_comparisons", *(table.name.removeprefix("marts.") for table in STEP_MARTS)}
-    written, state.written = state.written - kept, set()
-    rows = mart_rows.confirmation_rows(session) | coverage_marts(session)
+    staying = {"audio_comparisons", *(table.name.removeprefix("marts.") for table in STEP_MARTS)}
+    written, state.written = state.written - staying, set()
+    rows = marts.confirmation_rows(session) | coverage_marts(session)
     if "rankings" in state.steps:
         rows |= ranking_marts(session)
-    mart_rows.append_marts(session, {noun: rows[noun] for noun in sorted(written)})
+    marts.append_marts(session, {noun: rows[noun] for noun in sorted(written)})
     session.checkpoint()

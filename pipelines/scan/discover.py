@@ -5,7 +5,7 @@ the track's authors. Layer 2: those of other music ids whose text names the song
 rejected by audio. Its parameters are in `rules/discovery.py`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from pipelines.documents.result_types import (
@@ -14,67 +14,72 @@ from pipelines.documents.result_types import (
     Discovery,
     DiscoveryCandidate,
 )
-from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_evidence_document, to_time
-from pipelines.scan.collect import fill_pool, read_details, read_music_screen, read_track
+from pipelines.scan.collect import (
+    fill_pool,
+    read_author_screens,
+    read_details,
+    read_music_screen,
+    read_track,
+)
 from pipelines.scan.conclude import coverage_document, ranked_document, requested_track
 from pipelines.scan.confirm import confirm_videos
-from pipelines.scan.marts.rows import MartRow
+from pipelines.scan.marts import MartRow
 from pipelines.scan.rules.candidate_pool import Sighting, choose_candidates, choose_others
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.screens import read_author_screens
 from pipelines.scan.state.scan_state import source_of
-from warehouse.records.evidence import ALGORITHM, Comparison
+from warehouse.records.evidence import ALGORITHM
 
 
 def discover(session: ScanRun) -> Discovery:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
-    for stage, work in _STEPS.items():
+    state = session.state
+    steps: Mapping[str, Callable[[], object]] = {
+        "track": lambda: read_track(session),
+        "music_first_screen": lambda: read_first_videos(session),
+        "author_first_screens": lambda: read_first_authors(session),
+        "candidates": lambda: choose_text_candidates(session),
+        "video_details": lambda: read_details(session),
+        "confirmed_videos": lambda: confirm_videos(session, expands=False),
+    }
+
+    def do_and_count(work: Callable[[], object]) -> dict[str, int]:
+        work()
+        return {"videos_seen": len(state.seen_ids), "pool_size": len(state.pool)}
+
+    for stage, work in steps.items():
         session.enter(stage)
-        session.complete_step(stage, partial(_counted, work, session))
+        session.complete_step(stage, partial(do_and_count, work))
     session.enter("job_results")
     return _document(session)
 
 
-def _counted(work: Callable[[ScanRun], object], session: ScanRun) -> dict[str, int]:
-    work(session)
-    return {"videos_seen": len(session.state.seen_ids), "pool_size": len(session.state.pool)}
-
-
-def _read_first_screen(session: ScanRun) -> None:
+def read_first_videos(session: ScanRun) -> None:
+    """Read the first page of the track's own list, and the pages of its videos."""
     read_music_screen(session, session.music_id)
     fill_pool(session)
     read_details(session)
 
 
-def _read_authors(session: ScanRun) -> None:
-    own = session.state.videos_of(session.music_id)
-    read_author_screens(session, own, limit=session.discovery.author_limit)
+def read_first_authors(session: ScanRun) -> None:
+    """Read the first screens of the authors of the track's own videos."""
+    videos = session.state.videos_of(session.music_id)
+    read_author_screens(session, videos, limit=session.discovery.author_limit)
 
 
-def _choose(session: ScanRun) -> None:
-    """Choose text candidates first; posts that do not name the song only fill the rest."""
-    found = session.state
-    own = set(found.pool)
-    seen = [entry for entry in found.sightings if entry.surface == "user_posts"]
+def choose_text_candidates(session: ScanRun) -> None:
+    """Choose posts that name the song; posts that do not name it fill the remaining places."""
+    state = session.state
+    own = set(state.pool)
+    sightings = [entry for entry in state.sightings if entry.surface == "user_posts"]
     limit = len(own) + session.discovery.candidate_limit
-    named = choose_candidates(seen, title=session.song_title, limit=limit, pooled=own)
-    found.pool.update({entry.sighting.aweme_id: entry for entry in named})
-    others = choose_others(seen, limit=limit, pooled=found.pool)
-    found.pool.update({entry.sighting.aweme_id: entry for entry in others})
-    found.candidates = {name: entry for name, entry in found.pool.items() if name not in own}
-
-
-_STEPS: dict[str, Callable[[ScanRun], object]] = {
-    "track": read_track,
-    "music_first_screen": _read_first_screen,
-    "author_first_screens": _read_authors,
-    "candidates": _choose,
-    "video_details": read_details,
-    "confirmed_videos": partial(confirm_videos, expands=False),
-}
+    naming = choose_candidates(sightings, title=session.song_title, limit=limit, pooled=own)
+    state.pool.update({entry.sighting.aweme_id: entry for entry in naming})
+    others = choose_others(sightings, limit=limit, pooled=state.pool)
+    state.pool.update({entry.sighting.aweme_id: entry for entry in others})
+    state.candidates = {name: entry for name, entry in state.pool.items() if name not in own}
 
 
 def discovered_rows(session: ScanRun, document: Discovery) -> list[MartRow]:
@@ -95,34 +100,46 @@ def discovered_rows(session: ScanRun, document: Discovery) -> list[MartRow]:
 
 
 def _document(session: ScanRun) -> Discovery:
-    found = session.state
+    state = session.state
     track = requested_track(session)
     assert track is not None, "a discovery without a track fails earlier"
-    confirmed = [found.confirmed[name] for name in found.candidates if name in found.confirmed]
-    entries = {entry.video.aweme_id: entry for entry in confirmed}
-    verified = rank_documents(
+    # Only candidates are listed, not the videos of the track's own list that were read first.
+    confirmed = [state.confirmed[name] for name in state.candidates if name in state.confirmed]
+    ranked = rank_documents(
         [ranked_document(session, entry) for entry in confirmed], sort_by="hot_score"
     )
     threshold = session.parameters.viral_threshold
+    videos: list[DiscoveredVideo] = []
+    for rank, document in enumerate(ranked, start=1):
+        entry = state.confirmed[document["aweme_id"]]
+        reference = entry.comparison.reference_video_id if entry.comparison else None
+        video: DiscoveredVideo = {
+            "rank": rank,
+            **document,
+            "association_type": _association_of(entry),
+            "reference_aweme_id": reference,
+            "hot_score": hot_score(entry.video.statistics),
+            "is_viral": is_viral(document, viral_threshold=threshold),
+        }
+        videos.append(video)
     return {
         "kind": "discovery",
         "music_id": session.music_id,
         "music": track,
-        "aweme_list": [
-            _to_discovered(rank, work, entries[work["aweme_id"]], viral_threshold=threshold)
-            for rank, work in enumerate(verified, 1)
+        "aweme_list": videos,
+        "candidates": [
+            _candidate_document(session, entry.sighting) for entry in state.candidates.values()
         ],
-        "candidates": [_candidate(session, entry.sighting) for entry in found.candidates.values()],
         "reference_works": [
             entry.video.aweme_id
-            for entry in found.references
+            for entry in state.references
             if source_of(entry.video) == "platform"
         ],
         "layer_counts": _layer_counts(session, confirmed),
         "coverage": coverage_document(session),
         "coverage_complete": False,
         "algorithm": ALGORITHM,
-        "confirmed_count": len(verified),
+        "confirmed_count": len(videos),
         "parameters": session.discovery.to_document(),
         "is_demo_data": session.runtime.is_demo,
         "data_provider": session.runtime.music_provider,
@@ -137,26 +154,12 @@ def _association_of(entry: ConfirmedVideo) -> AssociationType:
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
 
 
-def _to_discovered(
-    rank: int, document: LinkedVideo, entry: ConfirmedVideo, *, viral_threshold: int
-) -> DiscoveredVideo:
-    """Return the document of a verified match: the ranked video with its association."""
-    return {
-        "rank": rank,
-        **document,
-        "association_type": _association_of(entry),
-        "reference_aweme_id": entry.comparison.reference_video_id if entry.comparison else None,
-        "hot_score": hot_score(entry.video.statistics),
-        "is_viral": is_viral(document, viral_threshold=viral_threshold),
-    }
-
-
 def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str, int]:
     """Count the candidates of each layer by outcome."""
-    found, title = session.state, session.song_title
-    naming = [entry for entry in found.candidates.values() if entry.sighting.mentions(title)]
-    outcomes = [found.outcomes.get(name, ("pooled", None))[0] for name in found.candidates]
-    screens = {entry.aweme_id for entry in found.sightings if entry.surface == "user_posts"}
+    state, title = session.state, session.song_title
+    naming = [entry for entry in state.candidates.values() if entry.sighting.mentions(title)]
+    outcomes = [state.outcomes.get(name, ("pooled", None))[0] for name in state.candidates]
+    screens = {entry.aweme_id for entry in state.sightings if entry.surface == "user_posts"}
     own = sum(entry.link_type == "exact_music_id" for entry in confirmed)
     return {
         "layer1_first_screen_works": len(screens),
@@ -171,36 +174,31 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str
     }
 
 
-def _candidate(session: ScanRun, seen: Sighting) -> DiscoveryCandidate:
-    found, name = session.state, seen.aweme_id
-    verdict, reason = found.outcomes.get(name, ("pooled", "not_read"))
-    comparison = _strongest_comparison(session, name)
-    confirmed = found.confirmed.get(name)
-    detail = found.details.get(name)
+def _candidate_document(session: ScanRun, sighting: Sighting) -> DiscoveryCandidate:
+    state, aweme_id = session.state, sighting.aweme_id
+    verdict, reason = state.outcomes.get(aweme_id, ("pooled", "not_read"))
+    confirmed = state.confirmed.get(aweme_id)
+    detail = state.details.get(aweme_id)
     sound = detail.video.music if detail else None
+    if confirmed is not None:
+        comparison = confirmed.comparison
+    else:
+        # The evidence is the strongest comparison of the video itself, else one of its music id.
+        music_id = sound.music_id if sound else None
+        own = [pair for pair in state.comparisons if pair.candidate_aweme_id == aweme_id]
+        group = [pair for pair in state.comparisons if pair.candidate_music_id == music_id]
+        comparison = max(own or group, key=lambda entry: entry.pair.score or 0.0, default=None)
+    names_song = sighting.mentions(session.song_title)
     return {
-        "aweme_id": name,
-        "desc": seen.desc,
+        "aweme_id": aweme_id,
+        "desc": sighting.desc,
         "music": {"id_str": sound.music_id, "title": sound.title, "author": sound.author}
         if sound
         else None,
-        "title_relation": "names_the_song" if seen.mentions(session.song_title) else "none",
+        "title_relation": "names_the_song" if names_song else "none",
         "verdict": verdict,
-        # a candidate of a stored checkpoint may be confirmed without a reason
+        # A candidate of a checkpoint that an earlier release stored may have no reason.
         "reason": reason or (confirmed.reason if confirmed else verdict),
         "evidence": to_evidence_document(comparison) if comparison else None,
         "association_type": _association_of(confirmed) if confirmed else None,
     }
-
-
-def _strongest_comparison(session: ScanRun, aweme_id: str) -> Comparison | None:
-    """Return the strongest comparison of a candidate: its own, else one of its music id."""
-    found = session.state
-    confirmed = found.confirmed.get(aweme_id)
-    if confirmed is not None:
-        return confirmed.comparison
-    detail = found.details.get(aweme_id)
-    sound = detail.video.music.music_id if detail and detail.video.music else None
-    own = [entry for entry in found.comparisons if entry.candidate_aweme_id == aweme_id]
-    group = [entry for entry in found.comparisons if entry.candidate_music_id == sound]
-    return max(own or group, key=lambda entry: entry.pair.score or 0.0, default=None)

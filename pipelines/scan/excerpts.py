@@ -1,4 +1,4 @@
-"""Cut excerpts of sounds that people may want to judge, in the background of the scan.
+"""Cut excerpts of sounds that users may want to judge, in the background of the scan.
 
 A downloaded file is kept under a temporary name until its group has a verdict, a reference until
 the end. A failure here loses an excerpt, never a scan. Not here: choosing and encoding an excerpt.
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import structlog
 
-from pipelines.scan.rules.expansion import worth_hearing
+from pipelines.scan.rules.expansion import pairs_with_excerpts
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo
-from warehouse.records.evidence import Comparison, Excerpt, find_excerpts
+from warehouse.records.evidence import Comparison, find_excerpts
 from warehouse.records.videos import Video
 
 _ABANDONED_S = 86_400.0
+# Names of sounds that are kept, being downloaded, or downloaded: those are named by their hash.
 _SOUND_FILES = (".kept-*", ".part-*", 64 * "[0-9a-f]" + "-*")
-"""Names of sounds that are kept, being downloaded, or downloaded: named by their hash."""
 _log = structlog.get_logger("scan")
 
 
@@ -47,14 +47,22 @@ def cut_group_excerpts(
     Args:
         session: The scan.
         measured: The measured videos of the group.
-        comparisons: Its pairs; `worth_hearing` says which get excerpts.
+        comparisons: Its pairs; `pairs_with_excerpts` chooses those that get excerpts.
     """
+    pairs = pairs_with_excerpts(comparisons)
     videos = [entry.video.aweme_id for entry in measured]
-    session.sounds.cutting.append(
-        asyncio.get_running_loop().create_task(
-            _cut_and_delete(session, videos, worth_hearing(comparisons))
-        )
-    )
+
+    async def cut_and_delete() -> None:
+        try:
+            for pair in pairs:
+                await _cut_pair(session, pair)
+        except OSError as error:
+            _log.warning("excerpt not kept", reason=error.strerror)
+        finally:
+            await _delete_files(session, videos)
+
+    task = asyncio.get_running_loop().create_task(cut_and_delete())
+    session.sounds.cutting.append(task)
 
 
 async def finish_cutting(session: ScanRun) -> None:
@@ -73,10 +81,10 @@ async def finish_cutting(session: ScanRun) -> None:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Delete what is older than a day: a killed process left it, because no scan takes so long.
+    """Delete files that are older than a day: a killed process left them, as no scan takes so long.
 
-    It may have been downloading files, waiting for a decoder, or keeping them for excerpts; the
-    service keeps those that it reads in a folder.
+    It was downloading them, waiting for a decoder, or keeping them for excerpts. The service keeps
+    the files that it reads in a folder.
     """
     for path in chain.from_iterable(map(folder.glob, _SOUND_FILES)):
         if time.time() - path.stat().st_mtime > _ABANDONED_S:
@@ -86,20 +94,9 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-async def _cut_and_delete(
-    session: ScanRun, videos: Sequence[str], pairs: Sequence[Comparison]
-) -> None:
-    try:
-        for pair in pairs:
-            await _cut_pair(session, pair)
-    except OSError as error:
-        _log.warning("excerpt not kept", reason=error.strerror)
-    finally:
-        await _delete_files(session, videos)
-
-
 async def _cut_pair(session: ScanRun, pair: Comparison) -> None:
-    hashes, files = session.state.sound_hashes, session.sounds.files
+    """Cut the excerpts of both sounds of a pair that are not stored yet."""
+    hashes, folder = session.state.sound_hashes, session.runtime.excerpts
     videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
     excerpts = find_excerpts(
         pair.pair,
@@ -107,21 +104,16 @@ async def _cut_pair(session: ScanRun, pair: Comparison) -> None:
         candidate_sha256=hashes.get(pair.candidate_aweme_id),
     )
     for role, excerpt in excerpts.items():
-        path = files.get(videos[role])
-        if path is not None:
-            await _cut(session, path, excerpt)
-
-
-async def _cut(session: ScanRun, path: Path, excerpt: Excerpt) -> None:
-    folder = session.runtime.excerpts
-    if await asyncio.to_thread(folder.has, excerpt):
-        return
-    with session.stopwatch.waiting("listening"):
-        encoded = await session.runtime.listening.cut(
-            path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
-        )
-    if encoded is not None:
-        await asyncio.to_thread(folder.write, excerpt, encoded)
+        # Stored features have no file: the sound was deleted by the scan that measured it.
+        path = session.sounds.files.get(videos[role])
+        if path is None or await asyncio.to_thread(folder.has, excerpt):
+            continue
+        with session.stopwatch.waiting("audio"):
+            encoded = await session.runtime.decoders.cut(
+                path, start_s=excerpt.start_s, duration_s=excerpt.duration_s
+            )
+        if encoded is not None:
+            await asyncio.to_thread(folder.write, excerpt, encoded)
 
 
 async def _delete_files(session: ScanRun, videos: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.captures.recording.journal import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.open_stores import open_lake_of
 from pipelines.platform.profiles import PlatformProfile
@@ -39,7 +39,7 @@ class Runtime:
     lake: Lake
     engine: Engine
     control: ControlStore
-    listening: DecoderPool
+    decoders: DecoderPool
     excerpts: ExcerptFolder
 
     @property
@@ -54,7 +54,7 @@ class Runtime:
 
     @property
     def uses_device(self) -> bool:
-        """True when scans read an app on an Android device."""
+        """Whether scans read an app on an Android device."""
         return uses_device(self.music_provider)
 
     @property
@@ -66,6 +66,7 @@ class Runtime:
         self, *, job_id: str, cancelled: Callable[[], bool], journal: ScanJournal | None = None
     ) -> Captures:
         """Return the captures of one job, an async context manager using the platform's clock."""
+        # The sandbox has a clock of its own, which the observations of its world follow.
         follow_sandbox_clock(self.profile)
         return Captures(
             provider=build_music_provider(
@@ -100,7 +101,7 @@ def open_control_store(settings: Settings) -> ControlStore:
 def open_runtime(
     settings: Settings, stack: ExitStack, *, control: ControlStore | None = None
 ) -> Runtime:
-    """Open all resources, but `control` if it is given; closing `stack` closes them.
+    """Open all resources, except a given `control`; closing `stack` closes them.
 
     Raises:
         ProfileNotChosenError: No platform profile is selected.
@@ -119,5 +120,5 @@ def open_runtime(
         excerpts=open_excerpts(
             home, max_mb=settings.excerpts_max_mb, days=settings.excerpt_retention_days
         ),
-        listening=stack.enter_context(DecoderPool(settings.listening_workers)),
+        decoders=stack.enter_context(DecoderPool(settings.listening_workers)),
     )

@@ -1,4 +1,4 @@
-"""A run of a scan: its job, open captures, state, checkpoints, progress and cancellation.
+"""A run of a scan: its job, open captures, state, checkpoints, progress, times and cancellation.
 
 What must survive this process is in `state`, which a checkpoint stores after each step and each
 round. Not here: rules (`rules/`), reading and audio verification (the sibling modules).
@@ -6,29 +6,29 @@ round. Not here: rules (`rules/`), reading and audio verification (the sibling m
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from contextvars import copy_context
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Self
+from typing import Literal, Self
 
 import structlog
 
-from pipelines.captures.recording.journal import ScanJournal
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.documents.result_types import ScanPreview, StoredResult
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.platform.call_trace import watch_pauses
 from pipelines.scan.rules.discovery import discovery_parameters
-from pipelines.scan.rules.remaining_time import RemainingTime, remaining_time
+from pipelines.scan.rules.remaining_time import remaining_time
 from pipelines.scan.rules.titles import title_to_match
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
 from pipelines.scan.state.preview import PreviewWriter, preview_document
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
-from pipelines.scan.state.stopwatch import Stopwatch
 from warehouse.control import job_claims, jobs, scan_journal
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
@@ -46,6 +46,59 @@ from warehouse.records.videos import Video
 log = structlog.get_logger("scan")
 PROGRESS_EVERY_S = 0.5
 CANCEL_POLL_S = 0.25
+
+type WaitKind = Literal["upstream", "audio"]
+
+
+class Stopwatch:
+    """Wall-clock seconds of a scan: waiting for upstream, audio verification, own work.
+
+    Waits overlap; time counts as own work only while nothing is in flight. Needs no lock: a scan
+    has one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._started_at = time.monotonic()
+        self._earlier: Mapping[str, float] = {}
+        # None stands for a wait of any kind.
+        self._in_flight: Counter[WaitKind | None] = Counter()
+        self._since: dict[WaitKind | None, float] = {}
+        self._spent: dict[WaitKind | None, float] = {"upstream": 0.0, "audio": 0.0, None: 0.0}
+
+    @contextmanager
+    def waiting(self, kind: WaitKind) -> Iterator[None]:
+        """Count the time of this block as `kind`."""
+        self._count(kind, +1)
+        try:
+            yield
+        finally:
+            self._count(kind, -1)
+
+    def _count(self, kind: WaitKind, step: int) -> None:
+        """Add a wait that begins (1) or ends (-1); time is counted from the first to the last."""
+        now = time.monotonic()
+        for key in (kind, None):
+            before = self._in_flight[key]
+            self._in_flight[key] += step
+            if before == 0:
+                self._since[key] = now
+            elif self._in_flight[key] == 0:
+                self._spent[key] += now - self._since.pop(key)
+
+    def seconds(self) -> dict[str, float]:
+        """Return the seconds with upstream in flight, with audio in flight, own and in total."""
+        total = time.monotonic() - self._started_at
+        times = {
+            "upstream_s": self._spent["upstream"],
+            "listening_s": self._spent["audio"],
+            "own_s": max(0.0, total - self._spent[None]),
+            "total_s": total,
+        }
+        return {key: round(value + self._earlier.get(key, 0.0), 3) for key, value in times.items()}
+
+    def add_earlier(self, times: Mapping[str, float]) -> None:
+        """Add the seconds that earlier runs of the scan took until its checkpoint."""
+        self._earlier = times
 
 
 class ScanRun:
@@ -80,21 +133,46 @@ class ScanRun:
         self.progress = job.progress
         self.stopwatch = Stopwatch()
         self.items_read = 0
-        self._saved_at = self._looked_at = time.monotonic()
+        self._saved_at = self._polled_at = time.monotonic()
         self._cancelled = False
         self._resumed_stage = 0
         self._runner = asyncio.Runner()
+        # Every coroutine runs in this context, so that pauses of its requests are counted here.
         self._context = copy_context()
-        self._context.run(watch_pauses, self._note_pause)
+        self._context.run(watch_pauses, self._count_pause)
         self._pauses = 0
-        self._preview = PreviewWriter(self._write_preview)
+        self._preview = PreviewWriter(
+            lambda packed: scan_journal.save_preview(
+                runtime.control, job.job_id, packed, run_number=job.run_number
+            )
+        )
         self._writer = ThreadPoolExecutor(max_workers=4)  # commits of different tables may overlap
         self._appends: list[Future[None]] = []
         self._stack = AsyncExitStack()
 
     def __enter__(self) -> Self:
-        self._resume()
+        # Begin with the state of the last checkpoint, if an earlier run stored one.
         job = self.job
+        resumed = resume_scan(self.runtime, job, fresh=self.state)
+        self.state = resumed.state
+        self.stopwatch.add_earlier(self.state.timings)
+        self.progress = replace(
+            self.progress,
+            waiting_for=None,
+            continued_from=resumed.stage,
+            continued_round=resumed.round_number,
+        )
+        if resumed.stage is not None:
+            self._resumed_stage = STAGES.index(resumed.stage)
+            log.info(
+                "scan continues",
+                stage=resumed.stage,
+                round=resumed.round_number,
+                attempt=job.attempt,
+                run_number=job.run_number,
+            )
+
+        # Open the captures on this scan's event loop; requests count on from the checkpoint.
         self.journal = ScanJournal(
             self.runtime.control,
             job.job_id,
@@ -117,24 +195,6 @@ class ScanRun:
             self._writer.shutdown()
             self.save_progress()
 
-    def _resume(self) -> None:
-        """Begin with the state of the last checkpoint, if an earlier run left one."""
-        resumed = resume_scan(self.runtime, self.job, fresh=self.state)
-        self.state = resumed.state
-        self.stopwatch.go_on_from(self.state.timings)
-        self.progress = replace(
-            self.progress,
-            waiting_for=None,
-            continued_from=resumed.stage,
-            continued_round=resumed.round_number,
-        )
-        if resumed.stage is not None:
-            self._resumed_stage = STAGES.index(resumed.stage)
-            log.info(
-                "scan continues", stage=resumed.stage, round=resumed.round_number,
-                attempt=self.job.attempt, run_number=self.job.run_number,
-            )  # fmt: skip
-
     def complete_step(self, step: str, work: Callable[[], dict[str, int]]) -> dict[str, int]:
         """Do a step and store a checkpoint, unless an earlier run did it; return its counts."""
         counts = self.state.steps.get(step)
@@ -154,13 +214,16 @@ class ScanRun:
         row = checkpoint_row(
             self.job, self.state, stage=self.progress.stage, round_number=round_number
         )
-        before = tuple(self._appends)
-        self._appends.append(self._writer.submit(self._store_checkpoint, row, before))
+        earlier = tuple(self._appends)
 
-    def _store_checkpoint(self, row: dict[str, object], before: Sequence[Future[None]]) -> None:
-        for write in before:  # what failed fails the scan when it waits for its appends
-            write.result()
-        self.runtime.lake.append(CHECKPOINTS, [row], job_id=self.job.job_id)
+        def store() -> None:
+            # An append that failed leaves no checkpoint after it. It fails the scan as soon as the
+            # scan waits for its appends.
+            for append in earlier:
+                append.result()
+            self.runtime.lake.append(CHECKPOINTS, [row], job_id=self.job.job_id)
+
+        self._appends.append(self._writer.submit(store))
 
     def run[T](self, coroutine: Coroutine[object, object, T]) -> T:
         """Run a coroutine on this scan's event loop, so that all stages share one client."""
@@ -182,7 +245,7 @@ class ScanRun:
 
     @property
     def song_title(self) -> str | None:
-        """The title that texts are matched against; None if there is none.
+        """The title that texts are matched against; None if the track has no title.
 
         The title of a user sound names its uploader; the platform may name the song inside it.
         """
@@ -203,8 +266,8 @@ class ScanRun:
 
     def append_later(self, name: str, rows: list[dict[str, object]]) -> None:
         """Append to a table in the background; `finish_appends` waits and raises."""
-        write = self.runtime.lake.append
-        self._appends.append(self._writer.submit(write, name, rows, job_id=self.job.job_id))
+        append = self.runtime.lake.append
+        self._appends.append(self._writer.submit(append, name, rows, job_id=self.job.job_id))
 
     def finish_appends(self) -> None:
         """Wait for the background appends.
@@ -212,24 +275,24 @@ class ScanRun:
         Raises:
             WarehouseError: An append failed.
         """
-        waiting, self._appends = self._appends, []
-        for write in waiting:
-            write.result()
+        appends, self._appends = self._appends, []
+        for append in appends:
+            append.result()
 
     def append(self, noun: str, rows: list[dict[str, object]]) -> None:
-        """Append rows of this job to a mart in one background commit; none without rows."""
+        """Append rows of this job to a mart in one background commit; without rows, do nothing."""
         if rows:
             self.append_later(f"marts.{noun}", [{"job_id": self.job.job_id, **row} for row in rows])
             self.state.written.add(noun)
 
     def is_cancelled(self) -> bool:
-        """Whether this run is to stop; polls the control store a few times a second.
+        """Whether this run must stop; polls the control store a few times a second.
 
-        Cancellation was requested, or the run was given up for lost and another has the job.
+        Either cancellation was requested, or the run was taken for lost and another has the job.
         """
         now = time.monotonic()
-        if not self._cancelled and now - self._looked_at >= CANCEL_POLL_S:
-            self._looked_at = now
+        if not self._cancelled and now - self._polled_at >= CANCEL_POLL_S:
+            self._polled_at = now
             claim = job_claims.check(self.runtime.control, self.job.job_id, self.job.run_number)
             self._cancelled = claim != "held"
         return self._cancelled
@@ -252,28 +315,25 @@ class ScanRun:
         self.save_progress()
 
     def note_item(self, aweme_id: str) -> None:
-        """One more work of the list that is read: a candidate, before the pool is filled."""
+        """Count a video of the list that is read: a candidate, before the pool is filled."""
         self.items_read += aweme_id not in self.state.seen_ids
         self.count()
 
     def count(self, *, audio_checked: int = 0) -> None:
-        """Update the progress from the state; save it at most twice a second.
-
-        No count falls below what an earlier run has reported.
-        """
-        found = self.state
-        found.audio_checked += audio_checked
+        """Update the progress from the state; save it at most twice a second."""
+        state = self.state
+        state.audio_checked += audio_checked
+        terms = state.search.terms if state.search else ()
         counts = {
-            "candidate_pool_count": len(found.pool) + self.items_read,
-            "confirmed_count": len(found.confirmed),
-            "detail_checked_count": len(found.details) + len(found.unavailable),
-            "account_profile_count": len(found.profiles),
-            "search_page_count": sum(one.pages for one in found.search.terms)
-            if found.search
-            else 0,
-            "audio_checked_count": found.audio_checked,
+            "candidate_pool_count": len(state.pool) + self.items_read,
+            "confirmed_count": len(state.confirmed),
+            "detail_checked_count": len(state.details) + len(state.unavailable),
+            "account_profile_count": len(state.profiles),
+            "search_page_count": sum(term.pages for term in terms),
+            "audio_checked_count": state.audio_checked,
             "requests_used": self.captures.requests_used,
         }
+        # No count falls below what an earlier run has reported.
         before = self.job.progress
         self.progress = replace(
             self.progress,
@@ -282,55 +342,49 @@ class ScanRun:
         if time.monotonic() - self._saved_at >= PROGRESS_EVERY_S:
             self.save_progress()
 
-    def _note_pause(self, step: int) -> None:
-        """Say that the scan waits for a host that asked for a pause, while a request does."""
-        self._pauses += step
-        if self._waits_for() != self.progress.waiting_for:
-            self.save_progress()
-
-    def _waits_for(self) -> WaitingFor | None:
+    @property
+    def _waiting_for(self) -> WaitingFor | None:
+        """What this scan waits for: a host that asked for a pause, while any request does."""
         return "host_pause" if self._pauses else None
 
+    def _count_pause(self, step: int) -> None:
+        """Count a request that begins to wait for its host (1), or ends to (-1)."""
+        self._pauses += step
+        if self._waiting_for != self.progress.waiting_for:
+            self.save_progress()
+
     def save_progress(self) -> None:
-        """Save the progress now."""
+        """Save the progress now, with the estimated remaining seconds and a preview."""
         self._saved_at = time.monotonic()
-        left = self._remaining_time()
+        now = self.progress
+        estimate = None
+        if now.stage_index < now.stage_count - 2:  # later only the result remains to be written
+            estimate = remaining_time(
+                spent_s=self.stopwatch.seconds()["total_s"],
+                details_done=now.detail_checked_count,
+                sounds_done=now.audio_checked_count,
+                pooled=len(self.state.pool),
+                limit=self.parameters.candidate_limit,
+                sounds_total=self.state.sounds_wanted,
+            )
         self.progress = replace(
-            self.progress,
-            eta_s=left.likely_s if left else None,
-            eta_range_s=(left.low_s, left.high_s) if left else None,
-            waiting_for=self._waits_for(),
+            now,
+            eta_s=estimate.likely_s if estimate else None,
+            eta_range_s=(estimate.low_s, estimate.high_s) if estimate else None,
+            waiting_for=self._waiting_for,
             updated_at=to_utc_text(datetime.now(UTC)),
         )
         jobs.save_progress(
             self.runtime.control, self.job.job_id, self.progress, run_number=self.job.run_number
         )
         if self.job.kind == SCAN:
-            self._preview.offer(self._make_preview)
+            self._preview.offer(self._build_preview)
 
-    def _make_preview(self) -> ScanPreview:
+    def _build_preview(self) -> ScanPreview:
         profile = self.runtime.profile
         return preview_document(
             self.state,
             music_id=self.music_id,
             parameters=self.parameters,
             link_of=lambda music_id: profile.address("public_music", music_id=music_id),
-        )
-
-    def _write_preview(self, packed: bytes) -> None:
-        control, job = self.runtime.control, self.job
-        scan_journal.save_preview(control, job.job_id, packed, run_number=job.run_number)
-
-    def _remaining_time(self) -> RemainingTime | None:
-        """Estimate the remaining seconds; None once only the result remains to be written."""
-        now = self.progress
-        if now.stage_index >= now.stage_count - 2:
-            return None
-        return remaining_time(
-            spent_s=self.stopwatch.seconds()["total_s"],
-            details_done=now.detail_checked_count,
-            sounds_done=now.audio_checked_count,
-            pooled=len(self.state.pool),
-            limit=self.parameters.candidate_limit,
-            wanted=self.state.sounds_wanted,
         )

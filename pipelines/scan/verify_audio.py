@@ -3,8 +3,8 @@
 A sound is downloaded, measured by the decoder pool and soon deleted; its features stay in
 `raw.sounds`, so the same video is never decoded twice. Every compared pair is stored as evidence.
 
-Compiled loops are loaded with the first comparison: a code server only describes this step. The
-processes of a worker load them when they start.
+The compiled loops of `pipelines.audio.matching.verify` are imported with the first comparison: a
+code server only describes this step. The processes of a worker load them when they start.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from pipelines.audio.features.sounds import (
     sound_from_row,
 )
 from pipelines.audio.matching.group_verdict import GroupVerdict
-from pipelines.captures.recording.calls import measured_key, sound_key
+from pipelines.captures.recording import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
 from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
@@ -47,14 +47,14 @@ from warehouse.records.videos import Music, Video
 ALTERED = "altered_by_host"
 """Reason of a sound whose file the media host changed; see `pipelines.audio.file_heads`."""
 _MISSING = "file_missing"
-_OF_THE_MOMENT = frozenset({_MISSING, "file_unreadable", "decoder_crashed", "decoder_timed_out"})
-"""Reasons that say nothing about the sound: the machine was busy, or a file or process was gone.
-They are not stored, so that the next scan measures the sound."""
+# Reasons that depend on the machine, not on the sound: it was busy, or a file or process was gone.
+# They are not stored, so that the next scan measures the sound.
+_TRANSIENT = frozenset({_MISSING, "file_unreadable", "decoder_crashed", "decoder_timed_out"})
 
 
 async def load_known_sounds(session: ScanRun, videos: Sequence[Video]) -> None:
     """Load the stored features of these videos' sounds in one query."""
-    session.sounds.known = await _stored_features(session, videos)
+    session.sounds.stored = await _stored_features(session, videos)
 
 
 async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[str, Row]:
@@ -64,11 +64,11 @@ async def _stored_features(session: ScanRun, videos: Sequence[Video]) -> dict[st
         [video.aweme_id for video in videos],
         FEATURE_VERSION,
     )
-    # earlier releases have stored these, too
+    # Earlier releases have stored transient reasons, too.
     return {
         aweme_id: row
         for aweme_id, row in rows.items()
-        if row["not_comparable_reason"] not in _OF_THE_MOMENT
+        if row["not_comparable_reason"] not in _TRANSIENT
     }
 
 
@@ -79,19 +79,19 @@ async def measure_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
 
 async def _measure_video(session: ScanRun, video: Video) -> MeasuredVideo:
     session.check_cancelled()
-    known = session.sounds.known.get(video.aweme_id)
+    stored = session.sounds.stored.get(video.aweme_id)
     # A download of an earlier run of this job is taken from the journal, so that its cost counts.
-    if known is None or session.journal.has(sound_key(video.aweme_id)):
-        sound = await _measured(session, video, is_stored=known is not None)
+    if stored is None or session.journal.has(sound_key(video.aweme_id)):
+        sound = await _download_and_measure(session, video, is_stored=stored is not None)
     else:
-        sound = sound_from_row(known)
+        sound = sound_from_row(stored)
     if sound.sha256 is not None:
         session.state.sound_hashes[video.aweme_id] = sound.sha256
     session.count(audio_checked=1)
     return MeasuredVideo(video, sound)
 
 
-async def _measured(
+async def _download_and_measure(
     session: ScanRun, video: Video, *, is_stored: bool
 ) -> MeasuredSound | NotComparable:
     """Download and measure a sound; its file is kept until the group has a verdict.
@@ -99,83 +99,72 @@ async def _measured(
     `is_stored`: an earlier run of this job has read it, and written its row already.
     """
     try:
-        with session.stopwatch.waiting("upstream"):
-            file = await _download(session, video)
+        file = await _download(session, video)
         session.state.sounds_read += 1
-        row = _recorded_row(session, video) or await _measure_file(session, video, file)
-        if row["not_comparable_reason"] == _MISSING:  # another scan reads this video, and took it
-            with session.stopwatch.waiting("upstream"):
-                file = await _download(session, video)
+        # An earlier run of this job may have measured the sound; then the journal has its row.
+        recorded = session.journal.take(measured_key(video.aweme_id))
+        if recorded is None:
+            row = await _measure_file(session, video, file)
+        else:
+            row = orjson.loads(recorded.document)
+            row["features"] = recorded.body
+            row["observed_at"] = datetime.fromisoformat(row["observed_at"])
+        if row["not_comparable_reason"] == _MISSING:
+            # Another scan reads this video, and has moved the file of the same name.
+            file = await _download(session, video)
             row = await _measure_file(session, video, file)
     except UpstreamError as error:
         session.state.sound_refusals[error.stop_reason] += 1
-        return NotComparable(sha256=None, reason=_reason_of(error))
+        # An altered file is another reason than a missing one.
+        reason = ALTERED if error.reason == ALTERED else error.type
+        return NotComparable(sha256=None, reason=reason)
     await keep_sound(session, video, Path(file.path))
-    if not is_stored and row["not_comparable_reason"] not in _OF_THE_MOMENT:
+    # Rows are written at the end of the round, in one commit.
+    if not is_stored and row["not_comparable_reason"] not in _TRANSIENT:
         session.sounds.rows.append(row)
     return sound_from_row(row)
 
 
+async def _download(session: ScanRun, video: Video) -> SoundFile:
+    # The song of the music service is not on the platform; see `_measure_song`.
+    song = session.state.song
+    with session.stopwatch.waiting("upstream"):
+        if video.surface == SONG_SURFACE and song is not None:
+            return await session.captures.song_sound(song)
+        return await session.captures.sound(session.state.detail_of(video.aweme_id))
+
+
 async def _measure_file(session: ScanRun, video: Video, file: SoundFile) -> Row:
+    """Measure a downloaded file; return its row of `raw.sounds`, which the journal records."""
     path = Path(file.path)
     try:
-        with session.stopwatch.waiting("listening"):
-            sound = await session.runtime.listening.measure(path)
-        row = _sound_row(session, video, file.sha256, sound)
-        if row["not_comparable_reason"] not in _OF_THE_MOMENT:
+        with session.stopwatch.waiting("audio"):
+            sound = await session.runtime.decoders.measure(path)
+        measured = sound if isinstance(sound, MeasuredSound) else None
+        row: Row = {
+            "sound_sha256": file.sha256,
+            "feature_version": FEATURE_VERSION,
+            "aweme_id": video.aweme_id,
+            "music_id": video.music.music_id if video.music else None,
+            "features": pack_features(measured.features) if measured else None,
+            "duration_s": measured.duration_s if measured else None,
+            "sample_rate_hz": measured.sample_rate_hz if measured else None,
+            "codec": measured.codec if measured else None,
+            "not_comparable_reason": sound.reason if isinstance(sound, NotComparable) else None,
+            "library_version": library_version(),
+            "job_id": session.job.job_id,
+            "observed_at": session.clock(),
+        }
+        if row["not_comparable_reason"] not in _TRANSIENT:
             document = {name: value for name, value in row.items() if name != "features"}
             await session.journal.record(
                 measured_key(video.aweme_id), orjson.dumps(document), body=row["features"]
             )
-    except BaseException:  # also a cancellation: nobody else knows of the file
+    except BaseException:
+        # Also after a cancellation: nothing else knows of the file.
         await asyncio.to_thread(path.unlink, missing_ok=True)
         raise
     return row
-
-
-def _recorded_row(session: ScanRun, video: Video) -> Row | None:
-    """Return the row of a sound that an earlier run of this job has measured."""
-    recorded = session.journal.take(measured_key(video.aweme_id))
-    if recorded is None:
-        return None
-    row: Row = orjson.loads(recorded.document)
-    return {
-        **row,
-        "features": recorded.body,
-        "observed_at": datetime.fromisoformat(row["observed_at"]),
-    }
-
-
-def _reason_of(error: UpstreamError) -> str:
-    """Return the reason of evidence without a sound; an altered file is told from a missing one."""
-    return ALTERED if error.reason == ALTERED else error.type
-
-
-async def _download(session: ScanRun, video: Video) -> SoundFile:
-    song = session.state.song
-    if video.surface == SONG_SURFACE and song is not None:
-        return await session.captures.song_sound(song)
-    return await session.captures.sound(session.state.detail_of(video.aweme_id))
-
-
-def _sound_row(
-    session: ScanRun, video: Video, sha256: str, sound: MeasuredSound | NotComparable
-) -> Row:
-    measured = sound if isinstance(sound, MeasuredSound) else None
-    return {
-        "sound_sha256": sha256,
-        "feature_version": FEATURE_VERSION,
-        "aweme_id": video.aweme_id,
-        "music_id": video.music.music_id if video.music else None,
-        "features": pack_features(measured.features) if measured else None,
-        "duration_s": measured.duration_s if measured else None,
-        "sample_rate_hz": measured.sample_rate_hz if measured else None,
-        "codec": measured.codec if measured else None,
-        "not_comparable_reason": sound.reason if isinstance(sound, NotComparable) else None,
-        "library_version": library_version(),
-        "job_id": session.job.job_id,
-        "observed_at": session.clock(),
-    }
 
 
 def write_sounds(session: ScanRun) -> None:
@@ -188,17 +177,17 @@ def write_sounds(session: ScanRun) -> None:
 async def load_references(session: ScanRun) -> list[MeasuredVideo] | None:
     """Return the references that an earlier run has chosen, from their stored features.
 
-    None if one is no longer stored: then they are chosen again.
+    None if the features of any are no longer stored: then the references are chosen again.
     """
     chosen = session.state.references
-    stored = await _stored_features(session, [one.video for one in chosen])
-    rows = [stored.get(one.video.aweme_id) for one in chosen]
-    found = [
-        MeasuredVideo(one.video, sound_from_row(row))
-        for one, row in zip(chosen, rows, strict=True)
-        if row is not None and row["sound_sha256"] == one.sha256
+    stored = await _stored_features(session, [reference.video for reference in chosen])
+    rows = [stored.get(reference.video.aweme_id) for reference in chosen]
+    references = [
+        MeasuredVideo(reference.video, sound_from_row(row))
+        for reference, row in zip(chosen, rows, strict=True)
+        if row is not None and row["sound_sha256"] == reference.sha256
     ]
-    return found if len(found) == len(chosen) else None
+    return references if len(references) == len(chosen) else None
 
 
 async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[MeasuredVideo]:
@@ -207,6 +196,7 @@ async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[M
     The song of the music service comes first if a video of the track plays the same recording, or
     if none of them can be compared; then the videos, the cleanest first.
     """
+    # Videos first: whether the song is a reference depends on them.
     platform = await _choose_videos(session, videos)
     song = await _measure_song(session)
     if song is None:
@@ -217,19 +207,20 @@ async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[M
 
 
 async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
-    """Return the measured audio of the track's song; None if there is none to compare."""
+    """Return the measured audio of the track's song; None without a song that can be compared."""
     song = session.state.song
     if song is None:
         return None
-    shown = Video(
+    # From here the song is a video like any other, under the id of the music service.
+    video = Video(
         aweme_id=song.track_id,
         surface=SONG_SURFACE,
         observed_at=song.observed_at,
         desc=song.title,
         music=Music(music_id=session.music_id, title=song.title, author=song.artist),
     )
-    await load_known_sounds(session, [shown])
-    measured = await _measure_video(session, shown)
+    await load_known_sounds(session, [video])
+    measured = await _measure_video(session, video)
     if isinstance(measured.sound, NotComparable):
         _report_song_sound(session, measured.sound.reason)
         return None
@@ -245,7 +236,7 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
     from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- see the docstring
 
     limits = MatchThresholds(match_threshold=session.parameters.match_threshold)
-    with session.stopwatch.waiting("listening"):
+    with session.stopwatch.waiting("audio"):
         pairs = [
             await asyncio.to_thread(
                 compare_pair, song.sound, entry.sound, limits=limits, search=False
@@ -260,7 +251,8 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
     best = max(comparisons, key=credibility)
     if best.pair.verdict != "confirmed":
         return False
-    cut_group_excerpts(session, (), [best])  # the files are still needed: these are the references
+    # No files are deleted, because these are the references.
+    cut_group_excerpts(session, (), [best])
     return True
 
 
@@ -278,7 +270,7 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
         videos, silent=session.state.silent_videos(), size=REFERENCE_TRIALS
     )
     await load_known_sounds(session, [video for batch in batches for video in batch])
-    from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- as below
+    from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- see the docstring
 
     entries: list[MeasuredVideo] = []
     sounds: list[MeasuredSound] = []
@@ -291,7 +283,8 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
                 sounds.append(entry.sound)
             elif entry.sound.reason == ALTERED:
                 session.state.has_altered_references = True
-        with session.stopwatch.waiting("listening"):
+        # Judge the sounds of all batches: a new one may agree with one that was alone before.
+        with session.stopwatch.waiting("audio"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
         chosen = [entries[place] for place in kept[:REFERENCES]]
         if len(chosen) == REFERENCES or not _any_downloaded(measured):
@@ -312,24 +305,25 @@ async def verify_music(
     If none of them can be compared, the next ones replace them.
 
     Returns:
-        The verdict and all compared pairs; none if every video has the silent placeholder.
+        The verdict and all compared pairs; without pairs, every video has the silent placeholder.
     """
     measured: list[MeasuredVideo] = []
     batches = verification_batches(
         videos, silent=session.state.silent_videos(), size=REPRESENTATIVES
     )
     for number, batch in enumerate(batches):
-        if number:  # the first ones of all music ids are known
-            known = await _stored_features(session, batch)
-            session.sounds.known.update(known)
+        # The stored features of the first batches of all music ids were loaded in one query.
+        if number > 0:
+            session.sounds.stored.update(await _stored_features(session, batch))
         measured = await measure_videos(session, batch)
+        # One comparable sound decides on the music id. Without any file the media host refuses.
         if not _any_downloaded(measured) or any(
             isinstance(entry.sound, MeasuredSound) for entry in measured
         ):
             break
     from pipelines.audio.matching.verify import verify_group  # noqa: PLC0415 -- see the docstring
 
-    with session.stopwatch.waiting("listening"):
+    with session.stopwatch.waiting("audio"):
         verdict = await asyncio.to_thread(
             verify_group,
             [entry.sound for entry in references],

@@ -95,9 +95,12 @@ class WatchChanges:
     def count(self) -> int:
         """Number of changes in a digest: everything except the plain figures."""
         named = (
-            self.fast_works, self.rank_changes, self.new_music_ids, self.new_works,
+            self.fast_works,
+            self.rank_changes,
+            self.new_music_ids,
+            self.new_works,
             self.vanished_works,
-        )  # fmt: skip
+        )
         return sum(map(len, named))
 
     def to_document(self) -> Document:
@@ -159,13 +162,13 @@ def measure_video_growth(before: ObservedVideo, after: ObservedVideo) -> tuple[G
 def _figures(before: WatchObservation, after: WatchObservation) -> tuple[Growth, ...]:
     """Return the growth of each figure; what another field held before is unknown for this one."""
     elapsed_s = (after.observed_at - before.observed_at).total_seconds()
-    known = {
+    comparable = {
         name: value
         for name, value in before.figures.items()
         if before.sources.get(name) == after.sources.get(name)
     }
     return tuple(
-        measure_growth(name, known.get(name), value, elapsed_s=elapsed_s)
+        measure_growth(name, comparable.get(name), value, elapsed_s=elapsed_s)
         for name, value in after.figures.items()
     )
 
@@ -175,18 +178,21 @@ def _fast(
 ) -> tuple[VideoGrowth, ...]:
     if threshold is None:
         return ()
-    found = []
+    fast = []
     for then, now in both:
         counts = measure_video_growth(then, now)
         velocity = counts[0].per_day
         if velocity is not None and velocity >= threshold:
-            found.append(
+            fast.append(
                 VideoGrowth(
-                    aweme_id=now.aweme_id, title=now.title, music_id=now.music_id,
-                    velocity=velocity, counts=counts,
+                    aweme_id=now.aweme_id,
+                    title=now.title,
+                    music_id=now.music_id,
+                    velocity=velocity,
+                    counts=counts,
                 )
-            )  # fmt: skip
-    return tuple(sorted(found, key=lambda video: (-video.velocity, video.aweme_id)))
+            )
+    return tuple(sorted(fast, key=lambda video: (-video.velocity, video.aweme_id)))
 
 
 def _ranks(
@@ -194,25 +200,30 @@ def _ranks(
 ) -> tuple[RankChange, ...]:
     if threshold is None:
         return ()
-    found = [
+    changes = [
         RankChange(
-            aweme_id=now.aweme_id, title=now.title, before=then.rank, after=now.rank,
+            aweme_id=now.aweme_id,
+            title=now.title,
+            before=then.rank,
+            after=now.rank,
             change=then.rank - now.rank,
         )
         for then, now in both
-        if then.rank is not None and now.rank is not None
-        and min(then.rank, now.rank) <= top and abs(then.rank - now.rank) >= threshold
-    ]  # fmt: skip
-    return tuple(sorted(found, key=lambda one: (one.after or 0, one.aweme_id)))
+        if then.rank is not None
+        and now.rank is not None
+        and min(then.rank, now.rank) <= top
+        and abs(then.rank - now.rank) >= threshold
+    ]
+    return tuple(sorted(changes, key=lambda change: (change.after or 0, change.aweme_id)))
 
 
 def _music_ids(before: WatchObservation, now: tuple[ObservedVideo, ...]) -> tuple[NewMusicId, ...]:
     """Return music ids that no confirmed video had before."""
-    known = {*before.earlier.values(), *(video.confirms for video in before.works)}
+    earlier_ids = {*before.earlier.values(), *(video.confirms for video in before.works)}
     fresh: dict[str, list[ObservedVideo]] = {}
     for video in now:
         music_id = video.confirms
-        if music_id is not None and music_id not in known:
+        if music_id is not None and music_id not in earlier_ids:
             fresh.setdefault(music_id, []).append(video)
     return tuple(
         NewMusicId(

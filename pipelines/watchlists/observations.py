@@ -68,12 +68,14 @@ class WatchObservation:
 
     def after(self, before: "WatchObservation") -> "WatchObservation":
         """Return this observation with what only the one before it and earlier ones show."""
-        known = {**before.earlier, **{video.aweme_id: video.confirms for video in before.works}}
-        shown = {video.aweme_id for video in self.works}
-        left = [
-            (aweme_id, music_id) for aweme_id, music_id in known.items() if aweme_id not in shown
+        confirmed = {**before.earlier, **{video.aweme_id: video.confirms for video in before.works}}
+        current = {video.aweme_id for video in self.works}
+        gone_since = [
+            (aweme_id, music_id)
+            for aweme_id, music_id in confirmed.items()
+            if aweme_id not in current
         ]
-        return replace(self, earlier=dict(left[-MOST_EARLIER:]))
+        return replace(self, earlier=dict(gone_since[-MOST_EARLIER:]))
 
     def to_document(self) -> Document:
         """Return plain JSON values."""
@@ -121,7 +123,7 @@ def to_track_observation(
     )
     music, subject = result["music"], result["music_id"]
     assert subject is not None, "a watched track has an id"
-    known = [hot_score(video.statistics) for video in videos]
+    hot_scores = [hot_score(video.statistics) for video in videos]
     return WatchObservation(
         kind="track",
         subject=subject,
@@ -131,7 +133,9 @@ def to_track_observation(
             "confirmed_count": len(videos),
             "music_id_count": len({video.music_id for video in videos}),
             "unique_account_count": result["unique_account_count"],
-            "hot_score_sum": None if None in known else sum(score or 0 for score in known),
+            "hot_score_sum": None
+            if None in hot_scores
+            else sum(score or 0 for score in hot_scores),
         },
         works=videos,
         gone=gone,

@@ -12,8 +12,8 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.open_stores import engine_when_used, open_control_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import (

@@ -14,7 +14,7 @@ from typing import Protocol
 from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
-from pipelines.scan.service.scan_jobs import ScanJob
+from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, write_digest
 from pipelines.watchlists.observations import (

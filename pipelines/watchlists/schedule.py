@@ -29,9 +29,13 @@ _PHRASES = {
     "monthly": "0 0 1 * *",
 }
 _SYNONYMS = {
-    "every hour": "hourly", "every day": "daily", "every night": "nightly",
-    "every weekday": "weekdays", "every week": "weekly", "every month": "monthly",
-}  # fmt: skip
+    "every hour": "hourly",
+    "every day": "daily",
+    "every night": "nightly",
+    "every weekday": "weekdays",
+    "every week": "weekly",
+    "every month": "monthly",
+}
 _NAMED_STEPS: Mapping[str, Mapping[int, str]] = {
     "minute": {1: "every minute", 60: "hourly"},
     "hour": {1: "hourly", 24: "daily"},
@@ -145,5 +149,5 @@ def _check_even(step: int, whole: int, unit: str) -> None:
 
 
 def _short(text: str) -> str:
-    shown = "".join(sign if sign.isprintable() else "?" for sign in text)
-    return repr(shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}...")
+    printable = "".join(sign if sign.isprintable() else "?" for sign in text)
+    return repr(printable if len(printable) <= _SHOWN_CHARS else f"{printable[:_SHOWN_CHARS]}...")

@@ -15,13 +15,14 @@ import orjson
 
 from pipelines.platform.http.client import USER_AGENT
 from pipelines.platform.http.link_gate import (
+    DIAL,
     CheckedAddress,
+    PinnedTransport,
     Resolve,
     is_public,
     look_up,
     read_address,
 )
-from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -74,21 +75,24 @@ class WebhookNotifier:
             transport=self.transport(), follow_redirects=False, trust_env=False, timeout=TIMEOUT_S
         ) as client:
             request = client.build_request(
-                "POST", self.address.url, content=orjson.dumps(digest), headers=headers,
+                "POST",
+                self.address.url,
+                content=orjson.dumps(digest),
+                headers=headers,
                 extensions={DIAL: dialled},
-            )  # fmt: skip
+            )
             answer = await client.send(request, stream=True)  # the body is never read
             await answer.aclose()
             return answer.status_code
 
     async def _dial(self) -> str:
         """Resolve once and return the checked address, which prevents DNS rebinding."""
-        found = await self.resolve(self.address.host, self.address.port)
-        if not found:
+        addresses = await self.resolve(self.address.host, self.address.port)
+        if not addresses:
             raise OSError("the name has no address")
-        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in found):
+        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in addresses):
             raise _SpecialAddressError
-        return found[0]
+        return addresses[0]
 
 
 class _SpecialAddressError(Exception):

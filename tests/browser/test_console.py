@@ -196,7 +196,7 @@ def test_rows_appear_while_a_scan_runs(view: View, track: dict[str, Any], job_id
     }  # fmt: skip
 
     def tell_running(route: Route) -> None:
-        data = {**whole["data"], "status": "running", "result": None}
+        data = {**whole["data"], "status": "running", "result": None, "finished_at": None}
         route.fulfill(json={**whole, "data": data})
 
     view.page.route(f"**/music_collection_jobs/{job_id}", tell_running)
@@ -239,7 +239,7 @@ def test_a_cancelled_scan_is_started_again(view: View, job_id: str) -> None:
     ],
 )  # fmt: skip
 def test_a_text_is_a_track_or_a_title(shared_view: View, text: str, is_track: bool) -> None:
-    found = ask_module(shared_view, "parts/track_file.js", f"m.isTrack({json.dumps(text)})")
+    found = ask_module(shared_view, "parts/scan_request.js", f"m.isTrack({json.dumps(text)})")
     assert found is is_track
 
 
@@ -255,7 +255,10 @@ def test_the_end_of_a_scan_is_told_whatever_is_looked_at(visitors: Visitors, job
         }"""
     )
     whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
-    running = {**whole, "data": {**whole["data"], "status": "running", "result": None}}
+    running = {
+        **whole,
+        "data": {**whole["data"], "status": "running", "result": None, "finished_at": None},
+    }
     answers = {"now": running}
     view.page.route(
         f"**/music_collection_jobs/{job_id}", lambda route: route.fulfill(json=answers["now"])

@@ -200,13 +200,13 @@ def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: V
     crossings = "made.reduce((sum, value, n) => sum + (n && made[n - 1] < 0 && value >= 0), 0)"
     made = ask_module(
         view,
-        "parts/sound/stretch.js",
+        "parts/player.js",
         f"{{ const made = m.stretched({tone}, 1.25, 44100); return [made.length, {crossings}]; }}",
     )
     assert made == [55_125, pytest.approx(550, abs=3)]  # 440 Hz for 1.25 s
     undone = ask_module(
         view,
-        "parts/sound/stretch.js",
+        "parts/player.js",
         "[m.undoing(1.25, 0), m.undoing(1.25, 3.863), m.undoing(2, null)]",
     )
     assert [(one["rate"], one["factor"]) for one in undone] == [

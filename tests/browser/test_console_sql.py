@@ -251,7 +251,7 @@ SUGGESTED = (
 def test_a_chart_is_suggested_by_the_kinds_of_columns(view: View) -> None:
     for kinds, rows, chart in SUGGESTED:
         columns = [{"name": f"c{at}", "kind": kind} for at, kind in enumerate(kinds.split())]
-        found = ask_module(view, "parts/row_chart.js", f"m.suggestChart({columns}, {rows})")
+        found = ask_module(view, "views/sql.js", f"m.suggestChart({columns}, {rows})")
         wanted = None
         if found is not None:
             group = found.get("group")

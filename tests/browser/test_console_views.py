@@ -283,7 +283,11 @@ def test_jobs_are_read_again_while_one_of_them_goes_on(visitors: Visitors) -> No
 
     def jobs(route: Route) -> None:
         asked.append(route.request.url)
-        row = job | {"status": "running" if len(asked) < 3 else "completed"}
+        finished_at = None if len(asked) < 3 else "2026-01-31T12:00:00Z"
+        row = job | {
+            "status": "completed" if finished_at else "running",
+            "finished_at": finished_at,
+        }
         route.fulfill(json=read_example("history") | {"data": {"jobs": [row], "tracks": {}}})
 
     view = visitors.open("#/reference")

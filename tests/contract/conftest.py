@@ -28,8 +28,7 @@ from api.services.evidence.service import EvidenceService
 from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
-from pipelines.scan.service.service import ScanConfig, ScanService
-from pipelines.scan.service.stored_results import ResultCache
+from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
 from warehouse.control import ControlStore, job_claims, jobs, open_control

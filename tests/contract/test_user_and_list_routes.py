@@ -15,8 +15,8 @@ from api.responses.documents import Envelope, ErrorData
 from api.routes.dependencies import Services
 from api.schemas.lists import CreatorMetrics, CursorList, PostList, ResolvedUser, UserProfile
 from api.server.health import Readiness
+from api.services.reads.lists import hashtag_list_source, music_list_source
 from api.services.reads.sources import Sources
-from api.services.reads.track_lists import hashtag_list_source, music_list_source
 from api.settings import ApiSettings
 from pipelines.platform.providers.provider import Provider
 from sandbox.mock.provider import open_world

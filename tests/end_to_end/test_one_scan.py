@@ -59,7 +59,7 @@ class Scanned:
 
     def said_by(self, *arguments: str) -> str:
         """What a command of the command line says, run in this process."""
-        done = CliRunner(env=self.stage._environment()).invoke(app, list(arguments))
+        done = CliRunner(env=self.stage.environment()).invoke(app, list(arguments))
         assert done.exit_code == 0, done.output
         return done.stdout
 
@@ -67,7 +67,7 @@ class Scanned:
         """The same of a process of its own."""
         done = subprocess.run(
             sametrack_command(*arguments),
-            env={**os.environ, **self.stage._environment()},
+            env={**os.environ, **self.stage.environment()},
             capture_output=True,
             text=True,
             check=False,

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipelines.reports.build import RenderedReport, ReportRequest, build_report
+from pipelines.reports.build import RenderedReport, ReportProgress, ReportRequest, build_report
 from pipelines.reports.catalogue import Notebook, find_report, read_catalogue
-from pipelines.reports.notebook_run import ReportProgress
 from pipelines.settings import Settings
 from tests.documents import result
 from tests.lake_rows import to_row

@@ -16,9 +16,8 @@ import nbformat
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from pipelines.reports.build import RenderedReport
+from pipelines.reports.build import RenderedReport, run_notebook
 from pipelines.reports.catalogue import NOTEBOOKS, find_report, read_catalogue
-from pipelines.reports.notebook_run import run_notebook
 from pipelines.reports.pdf import open_printer
 from pipelines.reports.texts import load_texts
 from tests.notebooks.conftest import one_kernel_for_reports

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.reports.build import ReportRequest, build_report
+from pipelines.reports.build import ReportRequest, build_report, to_report_error
 from pipelines.reports.catalogue import find_report, parse_parameters
 from pipelines.reports.figures import headlines, plots, subjects, thresholds, tracks
 from pipelines.reports.figures.display import show_table
-from pipelines.reports.figures.header import ReportFacts, show_facts
 from pipelines.reports.figures.plots import ReportPlots
-from pipelines.reports.figures.report import NotebookReport
-from pipelines.reports.notebook_run import _to_error
+from pipelines.reports.figures.report import NotebookReport, ReportFacts, show_facts
 from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
 from warehouse.records.errors import InvalidParameterError, SametrackError
@@ -83,10 +81,11 @@ def test_parameters_are_typed_and_unknown_ones_refused() -> None:
 
 
 def test_an_error_that_is_not_ours_names_the_cell() -> None:
-    found = _to_error(find_report("track"), 4, "KeyError", "'x'")
+    found = to_report_error(find_report("track"), 4, "KeyError", "'x'")
     assert str(found) == "the notebook track failed in cell 4: KeyError: 'x'"
     assert isinstance(
-        _to_error(find_report("track"), 1, "InvalidParameterError", "no"), InvalidParameterError
+        to_report_error(find_report("track"), 1, "InvalidParameterError", "no"),
+        InvalidParameterError,
     )
 
 

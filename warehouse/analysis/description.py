@@ -45,36 +45,46 @@ class TableDescription:
         return self.table.columns
 
     def __getitem__(self, column: str) -> Column:
-        for found in self.columns:
-            if found.name == column:
-                return found
-        raise unknown_name("column", column, [one.name for one in self.columns])
+        by_name = {each.name: each for each in self.columns}
+        if column not in by_name:
+            raise unknown_name("column", column, by_name)
+        return by_name[column]
 
     def __str__(self) -> str:
-        return "\n".join([*self._head(), "", *_lines(self.columns), *self._tail()])
+        lines = [f"{self.name}: one row per {self.row}", f"key: {', '.join(self.key)}"]
+        if self.name != self.table.name:
+            lines.append(_SEEN_NOTE)
+        # The columns: name, type and meaning below each other.
+        cells = [
+            (
+                column.name,
+                column.type_label + ("" if column.required else ", may be unknown"),
+                column.meaning + (f" [{column.unit}]" if column.unit else ""),
+            )
+            for column in self.columns
+        ]
+        name_width, type_width = (max(len(cell[at]) for cell in cells) for at in (0, 1))
+        lines.append("")
+        for name, kind, text in cells:
+            lines.append(f"{name:{name_width}}  {kind:{type_width}}  {text}")
+        # How to join it, and questions that it answers.
+        if self.table.references:
+            joins = [f"{ref.column} is {ref.key} of {ref.table}" for ref in self.table.references]
+            lines += ["", *joins]
+        for example in self.table.examples:
+            lines += ["", f"{example.question}", textwrap.indent(example.sql, "    ")]
+        return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_markdown_(self) -> str:
         """Return the section of the data dictionary: notebooks display it."""
+        # A view `seen.…` has the columns of its table, and a note.
         note = f"`{self.name}`: {_SEEN_NOTE}\n\n" if self.name != self.table.name else ""
         return note + render_table(self.table)
 
     def _ipython_key_completions_(self) -> list[str]:
         return [column.name for column in self.columns]
-
-    def _head(self) -> list[str]:
-        head = [f"{self.name}: one row per {self.row}", f"key: {', '.join(self.key)}"]
-        return [*head, _SEEN_NOTE] if self.name != self.table.name else head
-
-    def _tail(self) -> list[str]:
-        joins = [f"{one.column} is {one.key} of {one.table}" for one in self.table.references]
-        asked = [
-            line
-            for example in self.table.examples
-            for line in ("", f"{example.question}", textwrap.indent(example.sql, "    "))
-        ]
-        return [*(["", *joins] if joins else []), *asked]
 
 
 def describe_table(name: str) -> TableDescription:
@@ -95,22 +105,10 @@ def check_table(name: str) -> None:
 
 def unknown_name(kind: str, name: str, names: Iterable[str]) -> InvalidParameterError:
     """Return the error for a name that does not exist."""
-    known = list(names)
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    ending = [one for one in known if one.rpartition(".")[2] == name]
-    meant = ", ".join(ending or near)
-    hint = f"did you mean {meant}?" if meant else ", ".join(known)
+    existing = list(names)
+    # A name without its layer is meant exactly: `rankings` is `marts.rankings`.
+    same_noun = [each for each in existing if each.rpartition(".")[2] == name]
+    similar = difflib.get_close_matches(name, existing, n=3, cutoff=0.5)
+    meant = ", ".join(same_noun or similar)
+    hint = f"did you mean {meant}?" if meant else ", ".join(existing)
     return InvalidParameterError(f"there is no {kind} {name!r}", hint=hint)
-
-
-def _lines(columns: Iterable[Column]) -> list[str]:
-    cells = [
-        (
-            column.name,
-            column.type_label + ("" if column.required else ", may be unknown"),
-            column.meaning + (f" [{column.unit}]" if column.unit else ""),
-        )
-        for column in columns
-    ]
-    name_width, type_width = (max(len(cell[at]) for cell in cells) for at in (0, 1))
-    return [f"{name:{name_width}}  {kind:{type_width}}  {text}" for name, kind, text in cells]

@@ -27,7 +27,6 @@ FOLDER = Path(__file__).parent / "named_queries"
 type ParameterType = Literal["text", "integer", "date"]
 _HEADER = re.compile(r"-- (title|title_zh|description|description_zh|parameter): (.+)")
 _PARAMETER = re.compile(r"(\w+) (text|integer|date)(?: =(.*?))?: (.+) / (.+)")
-_WHOLE = "a whole number of at most 64 bits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +47,19 @@ class QueryParameter:
         """
         if text is None:
             return None
+        kind = "a whole number of at most 64 bits"
         try:
             if self.type == "integer":
-                return _whole(str(text))
-            return date.fromisoformat(str(text)).isoformat() if self.type == "date" else str(text)
+                number = int(str(text))
+                if -(2**63) <= number < 2**63:  # the database has no larger type for it
+                    return number
+                raise InvalidParameterError(f"{self.name}: {str(text)!r} is not {kind}")
+            if self.type == "date":
+                kind = "a date such as 2026-11-01"
+                return date.fromisoformat(str(text)).isoformat()
         except ValueError as error:
-            kind = "a date such as 2026-11-01" if self.type == "date" else _WHOLE
             raise InvalidParameterError(f"{self.name}: {str(text)!r} is not {kind}") from error
-
-
-def _whole(text: str) -> int:
-    value = int(text)
-    if not -(2**63) <= value < 2**63:
-        raise ValueError(text)
-    return value
+        return str(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,30 +75,33 @@ class NamedQuery:
     parameters: tuple[QueryParameter, ...]
     sql: str
 
-    def values(self, given: Mapping[str, str | int | date | None]) -> dict[str, str | int | None]:
-        """Return a value for every parameter: the given one, or its default.
+    def values(self, values: Mapping[str, str | int | date | None]) -> dict[str, str | int | None]:
+        """Return a value for every parameter: that of `values`, or its default.
 
         Raises:
             InvalidParameterError: A parameter is unknown, or a value is not of its type.
         """
         names = [parameter.name for parameter in self.parameters]
-        for name in given:
+        for name in values:
             if name not in names:
                 raise unknown_name("parameter", name, names)
-        return {one.name: one.value_of(given.get(one.name, one.default)) for one in self.parameters}
+        return {
+            parameter.name: parameter.value_of(values.get(parameter.name, parameter.default))
+            for parameter in self.parameters
+        }
 
 
 @cache
 def named_queries() -> tuple[NamedQuery, ...]:
     """Return all queries, by subject and name."""
-    return tuple(_read(path) for path in sorted(FOLDER.glob("*/*.sql")))
+    return tuple(_read_query(path) for path in sorted(FOLDER.glob("*/*.sql")))
 
 
 def find_query(name: str) -> NamedQuery:
     """Return the query of this name.
 
     Raises:
-        InvalidParameterError: There is none.
+        InvalidParameterError: There is no such query.
     """
     for query in named_queries():
         if query.name == name:
@@ -108,22 +109,35 @@ def find_query(name: str) -> NamedQuery:
     raise unknown_name("query", name, [query.name for query in named_queries()])
 
 
-def _read(path: Path) -> NamedQuery:
+def _read_query(path: Path) -> NamedQuery:
     text = path.read_text(encoding="utf-8")
-    header = [(str(found[1]), str(found[2])) for found in _HEADER.finditer(text)]
-    facts = dict(header)
-    parameters = tuple(_parameter(value) for kind, value in header if kind == "parameter")
+    facts: dict[str, str] = {}
+    parameters = []
+    for line in _HEADER.finditer(text):
+        facts[line[1]] = line[2]
+        if line[1] == "parameter":
+            match = _PARAMETER.fullmatch(line[2])
+            if match is None:
+                raise ValueError(f"not a parameter of a named query: {line[2]}")
+            name, kind, default, meaning, meaning_zh = match.groups()
+            parameters.append(
+                QueryParameter(
+                    name=name,
+                    type=cast(ParameterType, kind),
+                    default=None if default is None else default.strip(),
+                    meaning=meaning,
+                    meaning_zh=meaning_zh,
+                )
+            )
+    # The header is for the library; the statement is what users see and copy.
     sql = "\n".join(line for line in text.splitlines() if not line.startswith("-- ")).strip()
     return NamedQuery(
-        path.stem, path.parent.name, facts["title"], facts["title_zh"], facts["description"],
-        facts["description_zh"], parameters, sql,
-    )  # fmt: skip
-
-
-def _parameter(text: str) -> QueryParameter:
-    found = _PARAMETER.fullmatch(text)
-    if found is None:
-        raise ValueError(f"not a parameter of a named query: {text}")
-    name, kind, default, meaning, meaning_zh = found.groups()
-    kept = None if default is None else default.strip()
-    return QueryParameter(name, cast(ParameterType, kind), kept, meaning, meaning_zh)
+        name=path.stem,
+        subject=path.parent.name,
+        title=facts["title"],
+        title_zh=facts["title_zh"],
+        description=facts["description"],
+        description_zh=facts["description_zh"],
+        parameters=tuple(parameters),
+        sql=sql,
+    )

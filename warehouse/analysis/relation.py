@@ -5,7 +5,8 @@ and unknown is null, in pandas too. DuckDB's own `.df()` would turn a column of 
 an unknown one into real numbers. Types that only the database has are text, as in exports.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from html import escape
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -26,17 +27,26 @@ if TYPE_CHECKING:
     import polars as pl
 
 SHOWN_ROWS = 10
-_CHANGES = frozenset({
-    "create", "create_view", "insert", "insert_into", "to_table", "to_view", "update",
-})  # fmt: skip
+_MORE = f"the first {SHOWN_ROWS} rows; .df() reads all"
+_CELL_CHARS = 40
+_CHANGES = frozenset(
+    {"create", "create_view", "insert", "insert_into", "to_table", "to_view", "update"}
+)
 _FILES = frozenset({"to_csv", "to_parquet", "write_csv", "write_parquet"})
 _OWN_TYPES = frozenset({"timestamp_ns", "uhugeint"})
 """Types that pandas, Polars and Arrow have, unlike the file formats of exports."""
-_UNFINISHED = frozenset({
-    "arrow", "fetch_arrow_reader", "fetch_record_batch", "fetchmany", "fetchone", "iter_rows",
-    "to_arrow_reader",
-})  # fmt: skip
-"""Methods that leave a result half read, which blocks every other relation."""
+_UNFINISHED = frozenset(
+    {
+        "arrow",
+        "fetch_arrow_reader",
+        "fetch_record_batch",
+        "fetchmany",
+        "fetchone",
+        "iter_rows",
+        "to_arrow_reader",
+    }
+)
+"""Methods that leave a result partly read, which blocks every other relation."""
 _REFUSALS = (
     dict.fromkeys(
         _CHANGES, ("the warehouse is read-only", "keep the result: frame = relation.df()")
@@ -53,10 +63,11 @@ _REFUSALS = (
 
 
 class WarehouseRelation:
-    """A query whose rows are read when they are asked for.
+    """A query whose rows are read when they are needed.
 
     It has DuckDB's methods (`filter`, `order`, `limit`, `aggregate`, `join`, …), which return new
-    relations. `df`, `pl`, `arrow` and `rows` read the rows, as they are at that time.
+    relations. `df`, `pl`, `arrow` and `rows` read the rows, as they are at that time:
+    `wh.table("marts.rankings").filter("rank <= 10").df()`.
     """
 
     def __init__(
@@ -77,19 +88,27 @@ class WarehouseRelation:
         import pandas as pd  # noqa: PLC0415 -- takes 0.5 s, and is an extra
 
         types = {
-            pa.string(): pd.StringDtype(), pa.bool_(): pd.BooleanDtype(),
-            pa.int8(): pd.Int8Dtype(), pa.int16(): pd.Int16Dtype(), pa.int32(): pd.Int32Dtype(),
-            pa.int64(): pd.Int64Dtype(), pa.uint8(): pd.UInt8Dtype(), pa.uint16(): pd.UInt16Dtype(),
-            pa.uint32(): pd.UInt32Dtype(), pa.uint64(): pd.UInt64Dtype(),
-            pa.float32(): pd.Float32Dtype(), pa.float64(): pd.Float64Dtype(),
-        }  # fmt: skip
+            pa.string(): pd.StringDtype(),
+            pa.bool_(): pd.BooleanDtype(),
+            pa.int8(): pd.Int8Dtype(),
+            pa.int16(): pd.Int16Dtype(),
+            pa.int32(): pd.Int32Dtype(),
+            pa.int64(): pd.Int64Dtype(),
+            pa.uint8(): pd.UInt8Dtype(),
+            pa.uint16(): pd.UInt16Dtype(),
+            pa.uint32(): pd.UInt32Dtype(),
+            pa.uint64(): pd.UInt64Dtype(),
+            pa.float32(): pd.Float32Dtype(),
+            pa.float64(): pd.Float64Dtype(),
+        }
         table = self.arrow()
+        # pandas would keep decimals as objects, which it cannot add or plot.
         for at, field in enumerate(table.schema):
             if pa.types.is_decimal(field.type):
                 table = table.set_column(at, field.name, table.column(at).cast(pa.float64()))
         frame: pd.DataFrame = table.to_pandas(types_mapper=types.get, date_as_object=False)
         for at, field in enumerate(table.schema):
-            if pa.types.is_nested(field.type):  # Arrow would make arrays of the lists
+            if pa.types.is_nested(field.type):  # Arrow would convert lists to NumPy arrays
                 values = pd.Series(table.column(at).to_pylist(), index=frame.index, dtype=object)
                 frame.isetitem(at, values)  # type: ignore[arg-type]  # its stubs forget a series
         return frame
@@ -110,12 +129,19 @@ class WarehouseRelation:
             self._engine.refresh_cursor(self._cursor)
             relation, durations = durations_apart(self._relation)
             table = like_arrow(relation, kept=_OWN_TYPES).to_arrow_table()
-            return _with_whole_numbers(with_durations(table, durations))
+            table = with_durations(table, durations)
+            # DuckDB widens sums of whole numbers; they become 64-bit numbers where they fit.
+            for at, field in enumerate(table.schema):
+                if pa.types.is_decimal(field.type) and field.type.scale == 0:
+                    with suppress(pa.ArrowInvalid):
+                        column = table.column(at).cast(pa.int64())
+                        table = table.set_column(at, field.name, column)
+            return table
 
     def rows(self) -> list[Row]:
         """Return the rows as dictionaries; unknown is None."""
-        found: list[Row] = self.arrow().to_pylist()
-        return found
+        rows: list[Row] = self.arrow().to_pylist()
+        return rows
 
     def query(self, name: str, statement: str) -> "WarehouseRelation":
         """Return the result of one read-only statement, in which `name` is this relation.
@@ -126,9 +152,9 @@ class WarehouseRelation:
         with user_errors(), query_errors():
             checked = checked_statement(self._engine, statement)
             self._engine.refresh_cursor(self._cursor)
-            found = self._relation.query(name, checked)
-        assert found is not None, "a statement that only reads has a result"
-        return self._wrap(found)
+            result = self._relation.query(name, checked)
+        assert result is not None, "a statement that only reads has a result"
+        return self._wrap(result)
 
     @property
     def columns(self) -> list[str]:
@@ -142,7 +168,7 @@ class WarehouseRelation:
         return iter(self.rows())
 
     def __bool__(self) -> bool:
-        """Return True: a relation is no list, and asking would read it."""
+        """Return True: a relation is not a list, and counting its rows would read it."""
         return True
 
     def __getitem__(self, column: str) -> "WarehouseRelation":
@@ -152,18 +178,29 @@ class WarehouseRelation:
 
     def __getattr__(self, name: str) -> Any:  # DuckDB's methods, of any type
         if name in _REFUSALS:
-            return _refusing(name)
-        found = getattr(self._relation, name)
-        if name.startswith("_") or not callable(found):
-            return found
+            reason, hint = _REFUSALS[name]
+
+            def refuse(*_: object, **__: object) -> object:
+                raise InvalidParameterError(f"{name}: {reason}", hint=hint)
+
+            return refuse
+        # All other methods of DuckDB's relation, also those of later versions.
+        attribute = getattr(self._relation, name)
+        if name.startswith("_") or not callable(attribute):
+            return attribute
 
         def call(*arguments: object, **options: object) -> object:
+            # `join` and `union` take another relation; DuckDB needs the one that it wraps.
+            plain = (
+                argument._relation if isinstance(argument, WarehouseRelation) else argument  # noqa: SLF001 -- our own
+                for argument in arguments
+            )
             with user_errors(), query_errors():
                 self._engine.refresh_cursor(self._cursor)
-                result = found(*map(_plain, arguments), **options)
+                result = attribute(*plain, **options)
             return self._wrap(result) if isinstance(result, duckdb.DuckDBPyRelation) else result
 
-        call.__doc__ = found.__doc__
+        call.__doc__ = attribute.__doc__
         return call
 
     def __dir__(self) -> list[str]:
@@ -174,7 +211,16 @@ class WarehouseRelation:
         return self.columns
 
     def __repr__(self) -> str:
-        return _text_table(self.columns, *self._first_rows())
+        rows, is_cut = self._first_rows()
+        cells = [list(self.columns), *rows]
+        widths = [max(len(row[at]) for row in cells) for at in range(len(self.columns))]
+        lines = [
+            "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in cells
+        ]
+        lines.insert(1, "  ".join("─" * width for width in widths))
+        count = f"{len(rows)} {'row' if len(rows) == 1 else 'rows'}"
+        return "\n".join([*lines, f"({_MORE})" if is_cut else f"({count})"])
 
     def _repr_html_(self) -> str:
         """Return the first rows as a table: notebooks display it."""
@@ -188,29 +234,17 @@ class WarehouseRelation:
 
     def _first_rows(self) -> tuple[list[list[str]], bool]:
         """Return the first rows as texts, and whether there are more."""
-        found = self._wrap(self._relation.limit(SHOWN_ROWS + 1)).rows()
-        rows = [["—" if value is None else _cell(value) for value in row.values()] for row in found]
-        return rows[:SHOWN_ROWS], len(rows) > SHOWN_ROWS
+        # A further row tells whether there are more, without counting all of them.
+        rows = self._wrap(self._relation.limit(SHOWN_ROWS + 1)).rows()
+        texts = [["—" if value is None else str(value) for value in row.values()] for row in rows]
+        cells = [
+            [text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…" for text in row]
+            for row in texts
+        ]
+        return cells[:SHOWN_ROWS], len(cells) > SHOWN_ROWS
 
     def _wrap(self, relation: duckdb.DuckDBPyRelation) -> "WarehouseRelation":
         return WarehouseRelation(relation, self._engine, self._cursor)
-
-
-_MORE = f"the first {SHOWN_ROWS} rows; .df() reads all"
-_CELL_CHARS = 40
-
-
-def _plain(argument: object) -> object:
-    return argument._relation if isinstance(argument, WarehouseRelation) else argument  # noqa: SLF001 -- our own
-
-
-def _refusing(name: str) -> Callable[..., object]:
-    reason, hint = _REFUSALS[name]
-
-    def refuse(*_: object, **__: object) -> object:
-        raise InvalidParameterError(f"{name}: {reason}", hint=hint)
-
-    return refuse
 
 
 def _need(library: str) -> None:
@@ -218,33 +252,3 @@ def _need(library: str) -> None:
         raise InvalidParameterError(
             f"{library} is not installed", hint=f"{install_hint('analysis')}; or use .rows()"
         )
-
-
-def _with_whole_numbers(table: pa.Table) -> pa.Table:
-    """Return sums of whole numbers, which DuckDB widens, as 64-bit numbers where they fit."""
-    for at, field in enumerate(table.schema):
-        if pa.types.is_decimal(field.type) and field.type.scale == 0:
-            try:
-                column = table.column(at).cast(pa.int64())
-            except pa.ArrowInvalid:
-                continue
-            table = table.set_column(at, field.name, column)
-    return table
-
-
-def _cell(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= _CELL_CHARS else f"{text[: _CELL_CHARS - 1]}…"
-
-
-def _text_table(columns: Sequence[str], rows: list[list[str]], is_cut: bool) -> str:
-    cells = [list(columns), *rows]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(columns))]
-    lines = [
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in cells
-    ]
-    lines.insert(1, "  ".join("─" * width for width in widths))
-    return "\n".join(
-        [*lines, f"({_MORE})" if is_cut else f"({len(rows)} {'row' if len(rows) == 1 else 'rows'})"]
-    )

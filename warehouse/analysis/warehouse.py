@@ -1,7 +1,7 @@
 """The warehouse object of an analyst: tables by name or attribute, SQL, descriptions.
 
-It reads what is committed when it is asked and holds nothing that a writer waits for, so services
-and scans may run meanwhile. A past time is read with `as_of`.
+Each read sees what is committed at that time, and no writer waits for it, so services and scans may
+run meanwhile. A past time is read with `as_of`.
 """
 
 import threading
@@ -108,6 +108,7 @@ class Warehouse:
             statement = checked_statement(self._engine, query)
             self._engine.refresh_cursor(cursor)
             for name, frame in (tables or {}).items():
+                # A name with a dot would hide a table of the lake.
                 if not name.isidentifier():
                     raise InvalidParameterError(f"{name!r} is not a plain name for a table")
                 cursor.register(name, frame)
@@ -126,8 +127,8 @@ class Warehouse:
         Raises:
             InvalidParameterError: There is no such query or parameter.
         """
-        found = find_query(name)
-        return self.sql(found.sql, found.values(parameters))
+        query = find_query(name)
+        return self.sql(query.sql, query.values(parameters))
 
     def describe(self, name: str) -> TableDescription:
         """Return what a table and its columns mean.
@@ -142,7 +143,8 @@ class Warehouse:
         self._engine.close()
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
-        """Return the cursor of this thread; only relations of one cursor can be joined."""
+        """Return the cursor of this thread."""
+        # Relations can be joined only if they have the same cursor, which one thread may use.
         if not hasattr(self._of_thread, "cursor"):
             self._of_thread.cursor = self._engine.open_cursor()
         cursor: duckdb.DuckDBPyConnection = self._of_thread.cursor
@@ -196,6 +198,7 @@ class TableGroup:
         ]
 
     def __getattr__(self, noun: str) -> WarehouseRelation:
+        # Python and IPython look up special names with an underscore; no table begins with one.
         if noun.startswith("_") or noun not in self._nouns:
             hint = unknown_name("table", noun, self._nouns).hint
             raise AttributeError(f"{self._layer} has no table {noun!r}: {hint}", name=noun)
@@ -226,6 +229,7 @@ def open_reading(address: str | Path | None, *, as_of: AsOfTime | None) -> Wareh
     """Open a warehouse; see `warehouse.open_warehouse`."""
     moment = None
     if as_of is not None:
+        # A date means its end, like the text of a date; a `datetime` has its time in the text.
         text = as_of if isinstance(as_of, str) else as_of.isoformat()
         moment = parse_as_of(text, now=datetime.now(UTC))
     place = find_address(address)

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from itertools import batched, count
 
-from sqlalchemy import Connection, delete, func, select, update
+from sqlalchemy import delete, func, select, update
 
 from warehouse.control.database import ControlStore, StoredRow, from_json, to_json, to_time
 from warehouse.control.schema import CATALOG_TRACKS, CATALOGS
@@ -21,12 +21,15 @@ from warehouse.records.catalog.tracks import (
     TrackUpdate,
 )
 
-_AT_ONCE = 500  # rows in one statement
-_GIVEN = ("input", "label", "priority", "columns")
+_ROWS_PER_STATEMENT = 500
+_IMPORTED = ("input", "label", "priority", "columns")
 
 
 def change(control: ControlStore, name: str, changes: Mapping[str, object]) -> None:
-    """Create a catalogue, or change fields of its `CatalogSettings`; the others stay."""
+    """Create a catalogue, or change fields of its `CatalogSettings`; the others stay.
+
+    For example `change(control, "spring", {"fresh_days": 7})`.
+    """
     row = CATALOGS.c.name == name
     query = select(CATALOGS.c.settings).where(row).with_for_update()
     now, new = control.now(), to_json(CatalogSettings().to_document())
@@ -54,7 +57,7 @@ def read_all(control: ControlStore) -> list[Catalog]:
 
 
 def delete_with_tracks(control: ControlStore, name: str) -> bool:
-    """Delete a catalogue with its tracks; False if there is none. Jobs and results stay."""
+    """Delete a catalogue with its tracks; False if it does not exist. Jobs and results stay."""
     with control.write() as connection:
         connection.execute(delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name))
         result = connection.execute(delete(CATALOGS).where(CATALOGS.c.name == name))
@@ -81,51 +84,67 @@ def import_tracks(
 ) -> None:
     """Add tracks behind those of the catalogue, in one transaction.
 
-    A track that is there already gets what `merge` makes of it and the new one; its place and
+    A track that is there already gets what `merge` returns for it and the new one; its place and
     its results stay.
     """
     newest = select(func.max(CATALOG_TRACKS.c.position)).where(CATALOG_TRACKS.c.catalog == name)
     insert = control.insert(CATALOG_TRACKS)
     upsert = insert.on_conflict_do_update(
         index_elements=[CATALOG_TRACKS.c.catalog, CATALOG_TRACKS.c.track_key],
-        set_={column: insert.excluded[column] for column in _GIVEN},
+        set_={column: insert.excluded[column] for column in _IMPORTED},
     )
+    stored = select(CATALOG_TRACKS.c.track_key, *(CATALOG_TRACKS.c[column] for column in _IMPORTED))
     # Of two imports at the same time, the second updates what the first has stored.
-    turn = select(CATALOGS.c.name).where(CATALOGS.c.name == name).with_for_update()
+    lock = select(CATALOGS.c.name).where(CATALOGS.c.name == name).with_for_update()
     with control.write() as connection:
-        connection.execute(turn)
+        connection.execute(lock)
         last = connection.execute(newest).scalar()
-        places = count(0 if last is None else last + 1)
-        for some in batched(tracks, _AT_ONCE):
-            before = _given_of(connection, name, [track.key for track in some])
-            stated = [
-                merge(before[track.key], track) if track.key in before else track for track in some
-            ]
-            rows = [
-                {"catalog": name, "position": next(places), **_given_columns(track)}
-                for track in stated
-            ]
+        positions = count(0 if last is None else last + 1)
+        for batch in batched(tracks, _ROWS_PER_STATEMENT):
+            keys = [track.key for track in batch]
+            has_key = CATALOG_TRACKS.c.track_key.in_(keys)
+            existing = connection.execute(stored.where(CATALOG_TRACKS.c.catalog == name, has_key))
+            before = {row.track_key: _to_imported(row) for row in existing}
+            rows = []
+            for imported in batch:
+                old = before.get(imported.key)
+                track = imported if old is None else merge(old, imported)
+                # The position and the counts are those of a new row; an existing one keeps its own.
+                rows.append(
+                    {
+                        "catalog": name,
+                        "position": next(positions),
+                        "track_key": track.key,
+                        "input": track.input,
+                        "label": track.label,
+                        "priority": track.priority,
+                        "columns": to_json(track.columns),
+                        "submission_count": 0,
+                        "charged_requests": 0,
+                        "charged_scans": 0,
+                    }
+                )
             connection.execute(upsert, rows)
 
 
 def remove_tracks(control: ControlStore, name: str, keys: Collection[str]) -> int:
     """Remove tracks from a catalogue; return how many. Their jobs and results stay."""
-    count_removed = 0
+    removed_count = 0
     with control.write() as connection:
-        for some in batched(keys, _AT_ONCE):
-            has_key = CATALOG_TRACKS.c.track_key.in_(some)
-            removed = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, has_key)
-            count_removed += connection.execute(removed).rowcount
-    return count_removed
+        for batch in batched(keys, _ROWS_PER_STATEMENT):
+            has_key = CATALOG_TRACKS.c.track_key.in_(batch)
+            rows = delete(CATALOG_TRACKS).where(CATALOG_TRACKS.c.catalog == name, has_key)
+            removed_count += connection.execute(rows).rowcount
+    return removed_count
 
 
 def update_track(
     control: ControlStore, name: str, track: CatalogTrack, *, job_before: str | None
 ) -> bool:
-    """Store what the scans of a track have come to; what was imported stays as it is.
+    """Store the results of the scans of a track; what was imported stays as it is.
 
-    False, without effect, if the track has another job than `job_before` by now: another
-    process has settled it.
+    Returns False, without effect, if the track no longer has the job `job_before`: another process
+    has updated it.
     """
     values = {
         column: value
@@ -148,19 +167,6 @@ def _to_settings(text: str) -> CatalogSettings:
     return CatalogSettings(**from_json(text))
 
 
-def _given_columns(track: ImportedTrack) -> dict[str, object]:
-    return {
-        "track_key": track.key,
-        "input": track.input,
-        "label": track.label,
-        "priority": track.priority,
-        "columns": to_json(track.columns),
-        "submission_count": 0,
-        "charged_requests": 0,
-        "charged_scans": 0,
-    }
-
-
 def _to_catalog(row: StoredRow) -> Catalog:
     return Catalog(
         name=row.name,
@@ -170,16 +176,7 @@ def _to_catalog(row: StoredRow) -> Catalog:
     )
 
 
-def _given_of(connection: Connection, name: str, keys: Sequence[str]) -> dict[str, ImportedTrack]:
-    """Return what the catalogue has of these tracks, by key."""
-    columns = (CATALOG_TRACKS.c.track_key, *(CATALOG_TRACKS.c[column] for column in _GIVEN))
-    query = select(*columns).where(
-        CATALOG_TRACKS.c.catalog == name, CATALOG_TRACKS.c.track_key.in_(keys)
-    )
-    return {row.track_key: _to_given(row) for row in connection.execute(query)}
-
-
-def _to_given(row: StoredRow) -> ImportedTrack:
+def _to_imported(row: StoredRow) -> ImportedTrack:
     return ImportedTrack(
         key=row.track_key,
         input=row.input,
@@ -190,9 +187,9 @@ def _to_given(row: StoredRow) -> ImportedTrack:
 
 
 def _to_track(row: StoredRow) -> CatalogTrack:
-    """Column by column: a run reads the whole catalogue after each scan."""
+    # Column by column, for speed: a run reads the whole catalogue after each scan.
     return CatalogTrack(
-        given=_to_given(row),
+        given=_to_imported(row),
         position=row.position,
         submission_count=row.submission_count,
         job_id=row.job_id,

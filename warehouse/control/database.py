@@ -40,7 +40,7 @@ BUSY_TIMEOUT_S = 30.0
 RESTART_S = 60.0
 """How long the processes that run scans wait for a server that restarts."""
 TRY_AGAIN_S = 5.0
-"""Told to whoever meets a server that cannot be reached."""
+"""`retry_after` of the error when the server cannot be reached."""
 _READING = "sametrack_reading"
 
 Clock = Callable[[], float]
@@ -50,8 +50,9 @@ type StoredRow = Row[Any]  # the schema has the types of its columns
 class ControlStore:
     """An open control store, shared by the processes of one world. Thread-safe.
 
-    Do not use it on the event loop: every transaction waits for a disk or a server. One begins up
-    to `wait_s` late while a server cannot be reached; one that the server ends is not repeated.
+    Do not use it on the event loop: every transaction waits for a disk or a server. While a server
+    cannot be reached, a transaction waits up to `wait_s` seconds to begin; a transaction that the
+    server ends is not repeated.
 
     `now` returns the current Unix time in seconds. `on_generations_change` is called at once, in
     this process, with the entities that changed (see `generations`).
@@ -102,7 +103,7 @@ class ControlStore:
         *,
         where: ColumnElement[bool] | None = None,
     ) -> sqlite.Insert | postgresql.Insert:
-        """Return the insert of a row that replaces one of the same key, if that meets `where`."""
+        """Return the insert of a row that replaces the row of the same key if it meets `where`."""
         key = table.primary_key.columns
         others = {name: value for name, value in values.items() if name not in key}
         insert = self.insert(table).values(values)
@@ -111,11 +112,12 @@ class ControlStore:
     def first_or_created(
         self, connection: Connection, query: Select[Any], table: Table, values: Mapping[str, object]
     ) -> StoredRow:
-        """Return the one row of a query; `values` are it unless another process inserts its own.
+        """Return the only row of a query, after inserting `values` if there is no such row.
 
-        The row is there almost always. An insert that may meet a conflict is compiled at each call,
-        which takes longer than the rest of a short transaction.
+        If another process inserts the row at the same time, that one is returned.
         """
+        # Read first: the row exists almost always, and an insert that may meet a conflict is
+        # compiled at each call, which takes longer than the rest of a short transaction.
         row = connection.execute(query).first()
         if row is None:
             connection.execute(self.insert(table).values(values).on_conflict_do_nothing())
@@ -133,7 +135,7 @@ class ControlStore:
         self.engine.dispose()
 
     def _connect(self, engine: Engine) -> Connection:
-        """Connect, and try again while the server is away."""
+        """Connect, and retry while the server cannot be reached."""
         if self.is_sqlite or not self._wait_s:
             return engine.connect()
         for attempt in stamina.retry_context(
@@ -159,7 +161,8 @@ def open_control(
         wait_s: How long a transaction waits for a server that cannot be reached.
 
     Raises:
-        WrongWorldError, StoreTooNewError: See `migrations.migrate`.
+        WrongWorldError: The store belongs to another world.
+        StoreTooNewError: A newer Sametrack has migrated it.
         WarehouseUnavailableError: The URL is neither, the extra `postgres` is missing, or the store
             cannot be opened.
     """
@@ -174,38 +177,62 @@ def open_control(
 
 
 def connect(url: str) -> Engine:
-    """Connect to the database of a control store, as it is.
+    """Connect to the database of a control store without migrating it.
 
     Raises:
-        WarehouseUnavailableError: See `open_control`.
+        WarehouseUnavailableError: The URL is neither SQLite nor PostgreSQL, the extra `postgres` is
+            missing, or the database cannot be opened.
     """
+    options: dict[str, Any]
+    if url.startswith("sqlite"):
+        options = {"connect_args": {"timeout": BUSY_TIMEOUT_S}}
+    elif url.startswith("postgresql+psycopg"):
+        need_extra("postgres", "a control store in PostgreSQL", error=WarehouseUnavailableError)
+        # A restarted server leaves closed connections in the pool, hence the check before use.
+        options = {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
+    else:
+        raise WarehouseUnavailableError(
+            "the control store is neither SQLite nor PostgreSQL",
+            hint="CONTROL_URL is sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>",
+        )
     try:
-        engine = create_engine(make_url(url), **_options(url))
+        engine = create_engine(make_url(url), **options)
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise WarehouseUnavailableError("the URL of the control store is not valid") from error
     if engine.dialect.name == "postgresql":
-        # as an argument of the index it would load this dialect for SQLite too
+        # As an argument of the index it would load this dialect for SQLite too.
         schema.ONE_TWIN.dialect_options["postgresql"]["where"] = schema.JOINABLE_JOBS
         return engine
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
+
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # the driver would begin transactions late and deferred
+        tune_sqlite(connection)
+
+    def begin(connection: Connection) -> None:
+        # `immediate` takes the write lock first: a transaction that reads before it writes would
+        # otherwise fail if another one has written in between.
+        is_reading = connection.get_execution_options().get(_READING, False)
+        connection.exec_driver_sql("begin" if is_reading else "begin immediate")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", begin)
     with _errors("opening the control store"):
         _enable_wal(engine)
     return engine
 
 
 def to_time(seconds: float | None) -> datetime | None:
-    """Return a stored time."""
+    """Convert a stored time, in Unix seconds, to UTC."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def to_json(document: ReadOnlyDocument | None) -> str | None:
-    """Return a document as it is stored."""
+    """Convert a document to the text that is stored."""
     return None if document is None else orjson.dumps(dict(document)).decode()
 
 
 def from_json(text: str | None) -> Any:  # JSON
-    """Return a stored document."""
+    """Parse a stored document."""
     return None if text is None else orjson.loads(text)
 
 
@@ -214,47 +241,25 @@ def _errors(what: str, *, retry_after: float | None = None) -> AbstractContextMa
     return translate_errors(what, SQLAlchemyError, sqlite3.Error, OSError, retry_after=retry_after)
 
 
-def _options(url: str) -> dict[str, object]:
-    if url.startswith("sqlite"):
-        return {"connect_args": {"timeout": BUSY_TIMEOUT_S}}
-    if url.startswith("postgresql+psycopg"):
-        need_extra("postgres", "a control store in PostgreSQL", error=WarehouseUnavailableError)
-        # A restarted server leaves closed connections in the pool, hence the check before use.
-        return {"pool_pre_ping": True, "connect_args": {"connect_timeout": 5}}
-    raise WarehouseUnavailableError(
-        "the control store is neither SQLite nor PostgreSQL",
-        hint="CONTROL_URL is sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>",
-    )
-
-
-def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # the driver would begin transactions late and deferred
-    tune_sqlite(connection)
-
-
 def tune_sqlite(connection: sqlite3.Connection) -> None:
-    """Set how a connection to a database in WAL mode writes, and how much of it it keeps.
-
-    A commit does not wait for the disk: a killed process loses nothing, a power failure the last
-    commits at most. Of its pages a connection keeps half a megabyte, not two: the system keeps
-    them, too, once for all connections.
-    """
-    for pragma in ("synchronous=normal", "cache_size=-512"):
-        connection.execute(f"pragma {pragma}").close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    reads = connection.get_execution_options().get(_READING, False)
-    connection.exec_driver_sql("begin" if reads else "begin immediate")
+    """Set durability and cache size of a connection to a database in WAL mode."""
+    # A commit does not wait for the disk: a killed process loses nothing, a power failure the last
+    # commits at most.
+    connection.execute("pragma synchronous=normal").close()
+    # Half a megabyte instead of two: the system caches the pages too, once for all connections.
+    connection.execute("pragma cache_size=-512").close()
 
 
 def _enable_wal(engine: Engine) -> None:
-    """Switch to WAL mode, which the file keeps.
+    """Switch to WAL mode, which the file keeps."""
 
-    Switching ignores the busy timeout, hence the retry.
-    """
+    def is_busy(error: Exception) -> bool:
+        code = getattr(error, "sqlite_errorcode", None)
+        return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+
+    # Switching ignores the busy timeout, hence the retry.
     for attempt in stamina.retry_context(
-        on=_is_busy, attempts=200, timeout=BUSY_TIMEOUT_S, wait_initial=0.01, wait_jitter=0.1
+        on=is_busy, attempts=200, timeout=BUSY_TIMEOUT_S, wait_initial=0.01, wait_jitter=0.1
     ):
         with attempt:
             raw = engine.raw_connection()
@@ -262,8 +267,3 @@ def _enable_wal(engine: Engine) -> None:
                 raw.cursor().execute("pragma journal_mode=wal")
             finally:
                 raw.close()
-
-
-def _is_busy(error: Exception) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)
-    return code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}

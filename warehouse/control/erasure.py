@@ -39,13 +39,9 @@ def erase(
                 count += connection.execute(named).rowcount
             if count:
                 row_counts[table.name] = count
-    if control.is_sqlite:
-        _rewrite(control)
-    return row_counts
-
-
-def _rewrite(control: ControlStore) -> None:
-    """Vacuum SQLite: a deleted row stays in the file until its space is reused."""
+    if not control.is_sqlite:
+        return row_counts
+    # Rewrite the file: a deleted row stays in it until its space is reused.
     with translate_errors("rewriting the control store", sqlite3.Error, SQLAlchemyError):
         # SQLite vacuums outside a transaction only, and SQLAlchemy would begin one.
         raw = control.engine.raw_connection()
@@ -55,6 +51,7 @@ def _rewrite(control: ControlStore) -> None:
                 raw.cursor().execute(statement)
         finally:
             raw.close()
+    return row_counts
 
 
 def _shorten_watchlists(connection: Connection, pattern: re.Pattern[bytes]) -> int:
@@ -76,6 +73,7 @@ def _delete_matching(connection: Connection, table: Table, pattern: re.Pattern[b
     keys: list[Column[object]] = list(table.primary_key.columns)
     count = 0
     for row in connection.execute(select(*keys, *texts)).all():
+        # All texts of the row at once, one below the other.
         values = [str(value) for value in row[len(keys) :] if value is not None]
         if pattern.search("\n".join(values).encode("utf-8", "replace")):
             is_row = and_(*(key == value for key, value in zip(keys, row, strict=False)))

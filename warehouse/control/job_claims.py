@@ -1,8 +1,8 @@
-"""Claims of jobs: which worker runs a job, since when it was silent, and how a job comes back.
+"""Claims of jobs: which worker runs a job, how long it was silent, and how a job is queued again.
 
-A claim starts a run and counts `run_number` up. That number is the run's proof that it still holds
-the job: a run that was given up for lost, and comes back, finds the job in the queue or a higher
-number, and changes nothing.
+A claim starts a run and increments `run_number`. With that number a run proves that it still holds
+the job: a run that was considered lost, and resumes, finds the job in the queue or a higher number,
+and changes nothing.
 """
 
 from collections.abc import Sequence
@@ -34,26 +34,27 @@ from warehouse.records.jobs import (
 
 ClaimState = Literal["held", "cancelled", "lost"]
 _WAIT = "wait:"
-"""How the lease begins that keeps a queued job from being claimed; the job is its owner."""
+"""Prefix of the lease that keeps a queued job from being claimed; the job is its owner."""
 
 
 def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_KINDS) -> Job | None:
     """Start a run of the next queued job: highest priority first, then oldest.
 
-    No job is claimed twice, and none before its wait for a resource is over.
+    No job is claimed twice, or before its wait for a resource is over.
     """
-    following = (
+    next_job = (
         select(JOBS)
         .where(JOBS.c.status == "queued", JOBS.c.kind.in_(kinds), ~_waits(control.now()))
         .order_by(JOBS.c.priority.desc(), JOBS.c.created_at, JOBS.c.job_id)
         .limit(1)
-        .with_for_update(skip_locked=True)  # SQLite needs none: it has one writer at a time
+        .with_for_update(skip_locked=True)  # SQLite ignores it: it has one writer at a time
     )
     with control.write() as connection:
-        job = first_job(connection, following)
+        job = first_job(connection, next_job)
         if job is None:
             return None
         now = control.now()
+        # A later run of the job keeps the time of the first one.
         transition_job(
             connection,
             job.job_id,
@@ -68,7 +69,7 @@ def claim(control: ControlStore, worker_id: str, *, kinds: Sequence[str] = JOB_K
 
 
 def begin(control: ControlStore, new: NewJob, worker_id: str) -> Job:
-    """Create a job that runs from the start, in a run that nobody handed to the queue.
+    """Create a job that is running already, for a run that was started outside the queue.
 
     Raises:
         WarehouseUnavailableError: There is a job of this id or fingerprint already.
@@ -106,7 +107,7 @@ def requeue(
         control: The control store.
         job_id: The job.
         run_number: The run that ends; without effect if a later one holds the job.
-        costs_attempt: True for a run that was lost; False for one that a worker hands back, or
+        costs_attempt: True for a run that was lost; False for a run that a worker hands back, or
             that waits for a resource.
         waiting_for: What the job waits for now.
         wait_s: Seconds before it may be claimed again, at most `LONGEST_WAIT_S`.
@@ -136,7 +137,7 @@ def requeue(
 
 
 def set_waiting_for(control: ControlStore, job_id: str, waiting_for: WaitingFor | None) -> None:
-    """Record what a job waits for; one that has ended stays as it is."""
+    """Record what a job waits for; a job that has ended stays as it is."""
     is_open = JOBS.c.status.not_in(FINAL_STATUSES)
     with control.write() as connection:
         job = first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id, is_open))
@@ -171,7 +172,7 @@ def beat(control: ControlStore, worker_id: str, job_ids: Sequence[str]) -> None:
             new = control.insert(WORKERS).values(worker)
             connection.execute(new.on_conflict_do_nothing())
         if job_ids:
-            # Not the jobs that another worker has claimed meanwhile: their silence must show.
+            # Not the jobs that another worker has claimed meanwhile, or its death would not show.
             connection.execute(_heartbeat(job_ids, now).where(JOBS.c.worker_id == worker_id))
 
 
@@ -201,7 +202,7 @@ def retire(control: ControlStore, worker_id: str) -> None:
 def live_workers(control: ControlStore, within_s: float) -> list[str]:
     """Return the workers with a heartbeat within the last `within_s` seconds.
 
-    One that lies farther in the future counts as none, as in `lost`.
+    A heartbeat farther in the future does not count, as in `lost`.
     """
     now = control.now()
     is_alive = WORKERS.c.heartbeat_at.between(now - within_s, now + within_s)
@@ -213,8 +214,8 @@ def live_workers(control: ControlStore, within_s: float) -> list[str]:
 def lost(control: ControlStore, silent_s: float) -> list[Job]:
     """Return running jobs without a heartbeat for `silent_s` seconds.
 
-    One that lies as far in the future counts as none: the clock was set back since, and the
-    job would seem alive until the clock has caught up.
+    A heartbeat as far in the future does not count: the clock was set back since, and the job would
+    seem alive until the clock has caught up.
     """
     now, beat_at = control.now(), JOBS.c.heartbeat_at
     is_silent = or_(beat_at < now - silent_s, beat_at > now + silent_s)
@@ -223,13 +224,11 @@ def lost(control: ControlStore, silent_s: float) -> list[Job]:
 
 
 def _waits(now: float) -> ColumnElement[bool]:
-    """Return the condition that a job still waits for a resource.
-
-    A wait that ends later than any may counts as none: the clock was set back since.
-    """
+    """Return the condition that a job still waits for a resource."""
     until, of_job = LEASES.c.expires_at, LEASES.c.name == literal(_WAIT, String) + JOBS.c.job_id
-    is_under_way = (until > now) & (until <= now + LONGEST_WAIT_S)
-    return select(LEASES.c.name).where(of_job, is_under_way).exists()
+    # A wait that ends later than the longest one does not count: the clock was set back since.
+    is_waiting = (until > now) & (until <= now + LONGEST_WAIT_S)
+    return select(LEASES.c.name).where(of_job, is_waiting).exists()
 
 
 def _heartbeat(job_ids: Sequence[str], now: float) -> Update:

@@ -1,4 +1,4 @@
-"""Jobs: created once per request, moved only along allowed transitions.
+"""Jobs: created once per request; their status changes only along allowed transitions.
 
 Here: creating, reading, counting, progress, ends, cancelling, retention. Claims are in
 `job_claims`; running a job is in `pipelines.orchestration.worker.worker`; the transitions are in
@@ -33,7 +33,7 @@ _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same jo
 class NewJob:
     """A job to create. `target` is the music id if the input contains it, else the input.
 
-    `job_id` None: a fresh UUID.
+    Without `job_id` it gets a new UUID.
     """
 
     kind: str
@@ -56,6 +56,7 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[Job, bool]:
     a user waits for it.
     """
     values = new_values(new, control.now())
+    # A unique index over open jobs makes a second insert of the same request a conflict.
     draft = control.insert(JOBS).values(values).on_conflict_do_nothing()
     insert = draft.returning(JOBS.c.job_id)  # the row count of an insert is not reliable
     has_same_id = JOBS.c.job_id == values["job_id"]
@@ -68,13 +69,14 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[Job, bool]:
             if not created:
                 connection.execute(update(JOBS).where(is_lower).values(priority=new.priority))
             job = first_job(connection, joined)
+        # Without a job, the open one has ended between the insert and the read: try again.
         if job is not None:
             return job, created
     raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
 
 
 def get(control: ControlStore, job_id: str) -> Job | None:
-    """Return one job, or None if there is none or its retention period is over."""
+    """Return one job, or None if it does not exist or its retention period is over."""
     with control.read() as connection:
         return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
 
@@ -162,6 +164,7 @@ def finish(
             finished_at=control.now(),
             expires_at=None if expires_at is None else expires_at.timestamp(),
         )
+        # No later run of the job will read its journal.
         if has_ended:
             delete_scan_rows(connection, job_id)
         return has_ended
@@ -170,9 +173,9 @@ def finish(
 def request_cancel(
     control: ControlStore, job_id: str, *, expires_at: datetime | None = None
 ) -> Job | None:
-    """Ask a job to stop.
+    """Request that a job stops.
 
-    A queued job is cancelled at once, between two attempts too; one that has ended stays
+    A queued job is cancelled at once, between two attempts too; a job that has ended stays
     unchanged.
     """
     row = JOBS.c.job_id == job_id
@@ -240,25 +243,23 @@ def transition_job(
     of_run: int | None = None,
     **values: object,
 ) -> bool:
-    """Change the status in one statement if the transition from the present one is allowed."""
+    """Change the status if the transition from the present status is allowed."""
     allowed = [before for before in TRANSITIONS if can_transition(before, status)]
-    moved = connection.execute(
+    # One statement: no other process changes the status between a read and the update.
+    result = connection.execute(
         update(JOBS)
         .where(*held_by(job_id, of_run), JOBS.c.status.in_(allowed))
         .values(status=status, **values)
     )
-    return moved.rowcount == 1
+    return result.rowcount == 1
 
 
 def held_by(job_id: str, run_number: int | None) -> tuple[ColumnElement[bool], ...]:
-    """Select a job; with `run_number` only while that run holds it.
-
-    A run that was given up holds it no more, although its number is the highest one until the next
-    claim.
-    """
+    """Return the conditions that select a job; with `run_number` only while that run holds it."""
     row = JOBS.c.job_id == job_id
     if run_number is None:
         return (row,)
+    # The status too: a run that was considered lost has the highest number until the next claim.
     return (row, JOBS.c.run_number == run_number, JOBS.c.status == "running")
 
 

@@ -1,4 +1,4 @@
-"""Leases: what one process at a time holds, until it releases it or the time is over."""
+"""Leases: names that one process at a time holds, until it releases them or they expire."""
 
 from datetime import datetime
 
@@ -11,16 +11,17 @@ _DAY_S = 86_400
 
 
 def acquire(control: ControlStore, name: str, owner: str, ttl_s: float) -> bool:
-    """Hold `name` exclusively for `ttl_s` seconds.
+    """Hold `name` exclusively for `ttl_s` seconds, or renew the hold.
 
-    False: another owner has it. The holder may renew.
+    Returns False if another owner holds it.
     """
     now = control.now()
     values = {"name": name, "owner": owner, "expires_at": now + ttl_s}
-    free = or_(LEASES.c.owner == owner, LEASES.c.expires_at <= now)
-    taken = control.upsert(LEASES, values, where=free)
+    is_free = or_(LEASES.c.owner == owner, LEASES.c.expires_at <= now)
+    # One statement: of two processes that see the lease free, one gets it.
+    lease = control.upsert(LEASES, values, where=is_free)
     with control.write() as connection:
-        return connection.execute(taken.returning(LEASES.c.name)).first() is not None
+        return connection.execute(lease.returning(LEASES.c.name)).first() is not None
 
 
 def holder(control: ControlStore, name: str) -> str | None:

@@ -9,7 +9,7 @@ from warehouse.control.schema import LINKS
 
 
 class CachedLink(NamedTuple):
-    """Cached target of a link."""
+    """Cached target of a link: what it points to (`video`, `user`, …), and its id."""
 
     kind: str
     target: str

@@ -22,7 +22,7 @@ _LOCK = 7_263_548_817  # any number; it names this lock among PostgreSQL's advis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migration:
-    """One step to schema version `number`: statements that run on both databases.
+    """A step to schema version `number`: statements that run on both databases.
 
     `{binary}` stands for the type of bytes, which has no common name.
     """
@@ -248,44 +248,36 @@ def migrate(
         _set_mark(connection, "world", world)
         _set_mark(connection, "schema_version", str(newest))
         return
-    version = int(marks["schema_version"])
-    _check(marks["world"], version, world=world, newest=newest)
-    if version < newest:
-        if connection.dialect.name == "sqlite":
-            # The transaction has changed nothing yet, so the copy has the old version.
-            _copy_file(Path(str(connection.engine.url.database)), version)
-        _apply(connection, [step for step in migrations if step.number > version])
-
-
-def _check(owner: str, version: int, *, world: str, newest: int) -> None:
-    if owner != world:
+    if marks["world"] != world:
         raise WrongWorldError(
-            f"the control store belongs to world {owner!r}, not to {world!r}",
+            f"the control store belongs to world {marks['world']!r}, not to {world!r}",
             hint="worlds never share a store: choose another CONTROL_URL",
         )
+    version = int(marks["schema_version"])
     if version > newest:
         raise StoreTooNewError(
             f"the control store has schema version {version}, this Sametrack supports {newest}",
             hint="update Sametrack or choose another CONTROL_URL",
         )
-
-
-def _apply(connection: Connection, steps: Sequence[Migration]) -> None:
-    binary = "blob" if connection.dialect.name == "sqlite" else "bytea"
-    for step in sorted(steps, key=lambda step: step.number):
+    if version == newest:
+        return
+    is_sqlite = connection.dialect.name == "sqlite"
+    if is_sqlite:
+        # The transaction has changed nothing yet, so the copy next to the file has the old version.
+        # A PostgreSQL server has its own backups.
+        source = Path(str(connection.engine.url.database))
+        copy = source.with_name(f"{source.name}.version-{version}")
+        copy.unlink(missing_ok=True)
+        with closing(sqlite3.connect(source)) as before, closing(sqlite3.connect(copy)) as after:
+            before.backup(after)
+    steps = sorted(migrations, key=lambda step: step.number)
+    for step in (step for step in steps if step.number > version):
         for statement in step.statements:
-            connection.execute(text(statement.replace("{binary}", binary)))
+            sql = statement.replace("{binary}", "blob" if is_sqlite else "bytea")
+            connection.execute(text(sql))
         _set_mark(connection, "schema_version", str(step.number))
 
 
 def _set_mark(connection: Connection, name: str, value: str) -> None:
     connection.execute(MARKS.delete().where(MARKS.c.name == name))
     connection.execute(MARKS.insert().values(name=name, value=value))
-
-
-def _copy_file(source: Path, version: int) -> None:
-    """Copy the old store next to itself. A PostgreSQL server has its own backups."""
-    copy = source.with_name(f"{source.name}.version-{version}")
-    copy.unlink(missing_ok=True)
-    with closing(sqlite3.connect(source)) as before, closing(sqlite3.connect(copy)) as after:
-        before.backup(after)

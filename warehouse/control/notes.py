@@ -1,4 +1,4 @@
-"""Notes and tags that users put on tracks, videos and pairs: one note each, the last one counts.
+"""Notes and tags that users put on tracks, videos and pairs: one note each, the last note counts.
 
 They change no verdict and no result.
 """
@@ -20,7 +20,7 @@ NOTE_KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A note on a track, a video or a compared pair; `text` None: tags alone."""
+    """A note on a track, a video or a compared pair; `text` is None if it has only tags."""
 
     kind: NoteKind
     entity_id: str
@@ -30,7 +30,7 @@ class Note:
 
 
 def newest(control: ControlStore, *, kind: NoteKind | None = None, limit: int) -> list[Note]:
-    """Return notes, the newest first."""
+    """Return notes, newest first."""
     query = select(NOTES).order_by(NOTES.c.updated_at.desc(), NOTES.c.entity_id).limit(limit)
     if kind is not None:
         query = query.where(NOTES.c.kind == kind)
@@ -50,7 +50,7 @@ def newest(control: ControlStore, *, kind: NoteKind | None = None, limit: int) -
 def write(
     control: ControlStore, kind: NoteKind, entity_id: str, *, text: str | None, tags: Sequence[str]
 ) -> None:
-    """Replace the note on something; without text and tags it is deleted."""
+    """Replace the note on an entity; without text and tags it is deleted."""
     values = {
         "kind": kind,
         "entity_id": entity_id,

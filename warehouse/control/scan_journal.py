@@ -1,10 +1,10 @@
-"""What a scan keeps until its job ends: the journal of what its runs have read, and its preview.
+"""The journal of a scan's captures and its preview; both are deleted when the job ends.
 
-The lake gets captures in batches, so what a killed process has read is not all there. Here each
-capture is written before the scan sees it. The next run of the job is answered from the journal
-instead of the platform; the rows go when the job ends. What a row holds is known to
-`pipelines.captures.recording.journal`. The preview is what the scan has confirmed so far, for those
-who watch it; what it holds is known to `pipelines.scan.state.preview`.
+The lake gets captures in batches, so the last captures of a killed process are not there. Here each
+capture is written before the scan uses it. The next run of the job reads the journal instead of the
+platform. The content of its rows is defined in `pipelines.captures.journal`. The preview
+has the videos that the scan has confirmed so far, for users who watch it; its content is defined in
+`pipelines.scan.state.preview`.
 """
 
 from collections.abc import Collection, Mapping
@@ -19,7 +19,7 @@ from warehouse.control.schema import JOBS, SCAN_JOURNAL, SCAN_PREVIEWS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalRow:
-    """One thing that a run has read.
+    """A capture, or another response, that a run has read.
 
     `checkpoint` is the number of the last checkpoint before it, `key` the identity of the request,
     `capture_id` its row of `raw.captures` if it has one. `document` and `body` are compressed.
@@ -37,7 +37,7 @@ class JournalRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredPreview:
-    """What a running scan had confirmed at a time; `document` is compressed."""
+    """Videos that a running scan had confirmed at a time; `document` is compressed."""
 
     updated_at: datetime
     document: bytes
@@ -54,10 +54,10 @@ def read(
     control: ControlStore, job_id: str, *, since: int, captures: Collection[str] = ()
 ) -> list[JournalRow]:
     """Return the rows since a checkpoint, and earlier ones of these captures, in order."""
-    wanted = (SCAN_JOURNAL.c.checkpoint >= since) | SCAN_JOURNAL.c.capture_id.in_(captures)
+    is_needed = (SCAN_JOURNAL.c.checkpoint >= since) | SCAN_JOURNAL.c.capture_id.in_(captures)
     query = (
         select(SCAN_JOURNAL)
-        .where(SCAN_JOURNAL.c.job_id == job_id, wanted)
+        .where(SCAN_JOURNAL.c.job_id == job_id, is_needed)
         .order_by(SCAN_JOURNAL.c.run_number, SCAN_JOURNAL.c.position)
     )
     with control.read() as connection:
@@ -111,7 +111,7 @@ def save_preview(control: ControlStore, job_id: str, document: bytes, *, run_num
 
 
 def read_preview(control: ControlStore, job_id: str) -> StoredPreview | None:
-    """Return the preview of a running job, None if it has none."""
+    """Return the preview of a running job, or None."""
     query = select(SCAN_PREVIEWS).where(SCAN_PREVIEWS.c.job_id == job_id)
     with control.read() as connection:
         row = connection.execute(query).first()

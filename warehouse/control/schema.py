@@ -34,6 +34,7 @@ MARKS = _table(
     Column("value", String, nullable=False),
 )
 
+# Jobs: their requests and progress, and the rows that exist only while a scan runs.
 JOBS = _table(
     "jobs",
     Column("job_id", String, primary_key=True),
@@ -86,6 +87,7 @@ SCAN_PREVIEWS = _table(
     Column("document", LargeBinary, nullable=False),
 )
 
+# Users: their notes and the open sessions of their browsers.
 NOTES = _table(
     "user_notes",
     Column("kind", String, primary_key=True),
@@ -101,6 +103,7 @@ SESSIONS = _table(
     Column("ends_at", Double, nullable=False),
 )
 
+# Workers, and what they share about hosts and links.
 WORKERS = _table(
     "workers",
     Column("worker_id", String, primary_key=True),
@@ -132,6 +135,7 @@ LEASES = _table(
     Column("expires_at", Double, nullable=False),
 )
 
+# Captures: their numbers, and how often the data about an entity has changed.
 SEQUENCES = _table(
     "sequences",
     Column("surface", String, primary_key=True),
@@ -145,6 +149,7 @@ GENERATIONS = _table(
     Column("value", Integer, nullable=False),
 )
 
+# Surfaces of hosts: whether they may be requested, and how they answered lately.
 CIRCUITS = _table(
     "circuits",
     Column("host", String, primary_key=True),
@@ -167,6 +172,7 @@ SURFACE_ANSWERS = _table(
     Column("probed_at", Double),
 )
 
+# Requests: which process reads a page now, and what makes a later request cheaper or forbidden.
 CAPTURES_IN_FLIGHT = _table(
     "capturing",
     Column("name", String, primary_key=True),
@@ -204,6 +210,7 @@ ROBOTS = _table(
     Column("decided_at", Double, nullable=False),
 )
 
+# Captures that are made later.
 BACKLOG = _table(
     "backlog",
     Column("surface", String, primary_key=True),
@@ -214,6 +221,7 @@ BACKLOG = _table(
     Column("due_at", Double, nullable=False),
 )
 
+# Watchlists: their plans, their runs, and the check of each entry of a run.
 WATCHLISTS = _table(
     "watchlists",
     Column("name", String, primary_key=True),
@@ -269,6 +277,7 @@ Index(
     WATCHLIST_CHECKS.c.ended_at,
 )
 
+# Catalogues, and the results of their tracks, which outlive the jobs.
 CATALOGS = _table(
     "catalogs",
     Column("name", String, primary_key=True),

@@ -1,7 +1,7 @@
-"""Open sessions of browsers, which every listener of an installation asks for.
+"""Open sessions of browsers, shared by all listeners of an installation.
 
-A row lives from signing in to signing out, or to the end of the session. What a cookie holds, and
-how it is signed, is not known here.
+A row exists from signing in to signing out, or to the end of the session. The content of cookies
+and their signature are not known here.
 """
 
 from sqlalchemy import delete, insert, select
@@ -11,7 +11,7 @@ from warehouse.control.schema import SESSIONS
 
 
 class StoredSessions:
-    """Open sessions in a control store; a service without one has them in memory."""
+    """Open sessions in a control store; a service without a store keeps them in memory."""
 
     def __init__(self, control: ControlStore) -> None:
         self._control = control

@@ -1,7 +1,7 @@
 """Watchlists: their definitions, their runs, and the check of each entry of a run.
 
 One transaction turns a due time into a run. A run is held by one process at a time; a hold expires,
-so the run of a process that died is taken over by the next. Which time is due is decided by
+so another process takes over the run of a process that died. Which time is due is decided by
 `warehouse.records.watchlists`; runs are executed in `pipelines.watchlists`.
 """
 
@@ -68,6 +68,7 @@ def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
             return False
         plan, cron = edit(parse_plan(from_json(stored.plan)))
         values = {**_columns(plan, cron), "updated_at": now}
+        # Times before the change do not count as missed.
         if stored.cron != cron or (plan.enabled and not stored.enabled):
             values["considered_until"] = now
         connection.execute(update(WATCHLISTS).where(row).values(values))
@@ -75,7 +76,7 @@ def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
 
 
 def delete_with_runs(control: ControlStore, name: str) -> bool:
-    """Delete a watchlist with its runs; False if there is none. Digest files stay."""
+    """Delete a watchlist with its runs; False if it does not exist. Digest files stay."""
     with control.write() as connection:
         connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.watchlist == name))
         connection.execute(delete(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.watchlist == name))
@@ -103,19 +104,19 @@ def take_due(control: ControlStore, name: str, due: DueRun) -> str | None:
     While the previous run is still going on, the new one is `skipped` at once.
     """
     moment = due.due_at.timestamp()
-    unseen = (
+    claim = (
         update(WATCHLISTS)
         .where(
             WATCHLISTS.c.name == name,
             WATCHLISTS.c.enabled.is_(True),
-            # Of several processes that see a time pass, one raises this and creates the run.
+            # Of several processes that notice a due time, one raises this and creates the run.
             WATCHLISTS.c.considered_until < moment,
         )
         .values(considered_until=moment)
         .returning(WATCHLISTS.c.plan)
     )
     with control.write() as connection:
-        plan = connection.execute(unseen).scalar()
+        plan = connection.execute(claim).scalar()
         if plan is None:
             return None
         return _insert(
@@ -141,9 +142,9 @@ def request_run(control: ControlStore, name: str, *, origin: Origin) -> str | No
         plan = connection.execute(query).scalar()
         if plan is None:
             return None
-        going = _open_run(connection, name)
-        if going is not None:
-            return going
+        open_run = _open_run(connection, name)
+        if open_run is not None:
+            return open_run
         now = control.now()
         return _insert(control, connection, name, plan, now, origin=origin, missed_count=0)
 
@@ -188,10 +189,10 @@ def hold_run(
 ) -> WatchlistRun | None:
     """Hold a run exclusively for `ttl_s` seconds.
 
-    None: another process does, or it has ended.
+    Returns None if another process holds it, or if it has ended.
     """
     now = control.now()
-    taken = (
+    hold = (
         update(WATCHLIST_RUNS)
         .where(
             WATCHLIST_RUNS.c.run_id == run_id,
@@ -208,7 +209,7 @@ def hold_run(
         .returning(*WATCHLIST_RUNS.c)
     )
     with control.write() as connection:
-        row = connection.execute(taken).first()
+        row = connection.execute(hold).first()
     return None if row is None else _to_run(row)
 
 
@@ -257,7 +258,20 @@ def read_checks(control: ControlStore, run_id: str) -> list[EntryCheck]:
         .order_by(WATCHLIST_CHECKS.c.position)
     )
     with control.read() as connection:
-        return [_to_check(row) for row in connection.execute(query)]
+        return [
+            EntryCheck(
+                run_id=row.run_id,
+                position=row.position,
+                watchlist=row.watchlist,
+                entry=WatchlistEntry(kind=row.kind, input=row.input),
+                status=row.status,
+                subject=row.subject,
+                job_id=row.job_id,
+                error=from_json(row.error),
+                observation=from_json(row.observation),
+            )
+            for row in connection.execute(query)
+        ]
 
 
 def save_check(control: ControlStore, check: EntryCheck) -> None:
@@ -281,7 +295,7 @@ def save_check(control: ControlStore, check: EntryCheck) -> None:
 def last_observation(
     control: ControlStore, name: str, kind: str, subject: str, *, before_run: str
 ) -> Document | None:
-    """Return what an earlier run of this watchlist last observed of a subject, or None."""
+    """Return the last observation of a subject by an earlier run of this watchlist, or None."""
     query = (
         select(WATCHLIST_CHECKS.c.observation)
         .where(
@@ -356,24 +370,36 @@ def _insert(
     origin: Origin,
     missed_count: int,
 ) -> str | None:
-    run_id, is_taken = str(uuid4()), _open_run(connection, name) is not None
+    # A watchlist has one open run at a time: while it goes on, the next one is skipped.
+    run_id, is_skipped = str(uuid4()), _open_run(connection, name) is not None
     values = {
         "run_id": run_id,
         "watchlist": name,
         "plan": plan,
         "due_at": due_at,
         "origin": origin,
-        "status": "skipped" if is_taken else "due",
+        "status": "skipped" if is_skipped else "due",
         "missed_count": missed_count,
         "tries": 0,
-        "outcome": OVERLAP_OUTCOME if is_taken else None,
-        "ended_at": control.now() if is_taken else None,
+        "outcome": OVERLAP_OUTCOME if is_skipped else None,
+        "ended_at": control.now() if is_skipped else None,
     }
     insert = control.insert(WATCHLIST_RUNS).values(values).on_conflict_do_nothing()
     if connection.execute(insert.returning(WATCHLIST_RUNS.c.run_id)).first() is None:
-        return None
-    if not is_taken:
-        connection.execute(WATCHLIST_CHECKS.insert(), _new_checks(run_id, name, plan))
+        return None  # there is a run of this time already
+    if not is_skipped:
+        checks = [
+            {
+                "run_id": run_id,
+                "position": position,
+                "watchlist": name,
+                "kind": entry["kind"],
+                "input": entry["input"],
+                "status": "due",
+            }
+            for position, entry in enumerate(from_json(plan)["entries"])
+        ]
+        connection.execute(WATCHLIST_CHECKS.insert(), checks)
     return run_id
 
 
@@ -384,21 +410,6 @@ def _open_run(connection: Connection, name: str) -> str | None:
     )
     run_id: str | None = connection.execute(query).scalar()
     return run_id
-
-
-def _new_checks(run_id: str, name: str, plan: str) -> list[dict[str, object]]:
-    """Return a row per entry; a plan has at least one."""
-    return [
-        {
-            "run_id": run_id,
-            "position": position,
-            "watchlist": name,
-            "kind": entry["kind"],
-            "input": entry["input"],
-            "status": "due",
-        }
-        for position, entry in enumerate(from_json(plan)["entries"])
-    ]
 
 
 def _columns(plan: WatchlistPlan, cron: str) -> dict[str, object]:
@@ -421,9 +432,10 @@ def _to_watchlist(row: StoredRow) -> Watchlist:
 
 
 def _update_held(control: ControlStore, run_id: str, owner: str, values: ReadOnlyDocument) -> bool:
-    held = (WATCHLIST_RUNS.c.run_id == run_id, WATCHLIST_RUNS.c.owner == owner)
+    """Update a run if this process still holds it."""
+    is_held = (WATCHLIST_RUNS.c.run_id == run_id, WATCHLIST_RUNS.c.owner == owner)
     with control.write() as connection:
-        result = connection.execute(update(WATCHLIST_RUNS).where(*held).values(values))
+        result = connection.execute(update(WATCHLIST_RUNS).where(*is_held).values(values))
         return result.rowcount > 0
 
 
@@ -438,17 +450,3 @@ def _to_run(row: StoredRow) -> WatchlistRun:
     for name in ("plan", "digest", "told"):
         values[name] = from_json(values[name])
     return WatchlistRun(**{**values, "plan": parse_plan(values["plan"])})
-
-
-def _to_check(row: StoredRow) -> EntryCheck:
-    return EntryCheck(
-        run_id=row.run_id,
-        position=row.position,
-        watchlist=row.watchlist,
-        entry=WatchlistEntry(kind=row.kind, input=row.input),
-        status=row.status,
-        subject=row.subject,
-        job_id=row.job_id,
-        error=from_json(row.error),
-        observation=from_json(row.observation),
-    )

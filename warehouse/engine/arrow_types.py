@@ -12,13 +12,20 @@ from duckdb.sqltypes import DuckDBPyType
 
 from warehouse.engine.quoting import sql_name
 
-_UNLIKE_ARROW = frozenset({
-    "bignum", "bit", "geometry", "interval", "time with time zone", "time_ns", "timestamp_ns",
-    "uhugeint", "variant",
-})  # fmt: skip
+_UNLIKE_ARROW = frozenset(
+    {
+        "bignum",
+        "bit",
+        "geometry",
+        "interval",
+        "time with time zone",
+        "time_ns",
+        "timestamp_ns",
+        "uhugeint",
+        "variant",
+    }
+)
 _NESTED = frozenset({"array", "list", "map", "struct", "tuple", "union"})
-
-
 _DURATION = (
     "case when #{place} is not null then {{"
     "'months': datepart('year', #{place}) * 12 + datepart('month', #{place}), "
@@ -31,28 +38,33 @@ def like_arrow(
 ) -> duckdb.DuckDBPyRelation:
     """Return the relation with text, as the database writes it, for what Arrow would change.
 
-    That is each column of such a type, and each whose type has one within it. `kept`: types that
-    the reader of the Arrow table has, too.
+    These are columns of such a type, and columns whose type contains one. `kept`: types that the
+    reader of the Arrow table has too.
     """
     unlike = _UNLIKE_ARROW.difference(kept)
     return _projected(
-        relation, ["#{place}::varchar" if _has(type_, unlike) else "" for type_ in relation.types]
+        relation,
+        ["#{place}::varchar" if _contains(type_, unlike) else "" for type_ in relation.types],
     )
 
 
 def durations_apart(
     relation: duckdb.DuckDBPyRelation,
 ) -> tuple[duckdb.DuckDBPyRelation, tuple[int, ...]]:
-    """Return the relation with each interval taken apart for `with_durations`, and their places."""
-    are = [type_.id == "interval" for type_ in relation.types]
-    places = tuple(place for place, is_interval in enumerate(are) if is_interval)
-    return _projected(relation, [_DURATION if is_interval else "" for is_interval in are]), places
+    """Return the relation with intervals split into parts for `with_durations`, and their places.
+
+    An interval of 1 month and 2 seconds becomes `{months: 1, us: 2000000, text: …}`.
+    """
+    types = relation.types
+    places = tuple(place for place, type_ in enumerate(types) if type_.id == "interval")
+    expressions = [_DURATION if type_.id == "interval" else "" for type_ in types]
+    return _projected(relation, expressions), places
 
 
 def with_durations(table: pa.Table, places: Collection[int]) -> pa.Table:
     """Return the table with these columns of `durations_apart` as durations.
 
-    Text if one of the column has months: a month has no fixed length.
+    A column with months is text, because a month has no fixed length.
     """
     for place in places:
         parts = table.column(place).combine_chunks()
@@ -78,10 +90,10 @@ def _projected(
     )
 
 
-def _has(type_: object, names: Collection[str]) -> bool:
-    """Return True for one of these types, and for one that has it within."""
+def _contains(type_: object, names: Collection[str]) -> bool:
+    """Return True for a type of these names, and for a nested type that contains one."""
     if not isinstance(type_, DuckDBPyType):
         return False  # the size of an array
     if type_.id in _NESTED:
-        return any(_has(child, names) for _, child in type_.children)
+        return any(_contains(child, names) for _, child in type_.children)
     return type_.id in names

@@ -22,7 +22,7 @@ import duckdb
 import pyarrow as pa
 
 from warehouse.engine.arrow_types import like_arrow
-from warehouse.engine.mentioned_tables import mentions_of
+from warehouse.engine.parsed_sql import mentions_of
 from warehouse.engine.quoting import sql_name, sql_text
 from warehouse.engine.seen_views import (
     CAPTURES,
@@ -42,10 +42,10 @@ from warehouse.records.errors import WarehouseError, WarehouseUnavailableError
 from warehouse.records.values import Row
 from warehouse.tables import STAR, TABLES, Table
 
-RELIST_AFTER_S = 0.2  # commits of other processes are seen at most so late
+RELIST_AFTER_S = 0.2  # commits of other processes are visible after this time at the latest
 FORGET_AFTER_FILES = 500
-"""Files that no table has any more, whose footers the database still keeps, before it is opened
-anew. It has no other way to forget them below its limit of memory; one takes about 20 kB."""
+"""The database is opened again when it keeps the footers of more files than this that no table has
+any more. It has no other way to forget them below its limit of memory; a footer takes 20 kB."""
 MEMORY_LIMIT = "2GB"  # API, worker and runs share a machine; DuckDB alone would take 80 % of it
 
 ALWAYS_CURRENT = frozenset({"raw.erasures"})
@@ -58,8 +58,8 @@ _QUERY_MISTAKES = (
 )
 
 
-class _Look(NamedTuple):
-    """When tables were looked at: in which listing, after how many refreshes, at which time."""
+class _Check(NamedTuple):
+    """When a table was last listed: in which listing, after how many refreshes, at which time."""
 
     number: int = -1
     refresh: int = -1
@@ -91,8 +91,8 @@ class Engine:
         self._tables = {table.name: table for table in lake.tables}
         self._refreshes = 0
         self._numbers = count()
-        self._looked_at = dict.fromkeys(self._tables, _Look())
-        # A lake of some tables alone has no star.
+        self._checks = dict.fromkeys(self._tables, _Check())
+        # The views of the star read all tables, so a lake of some tables has no star.
         self._star = STAR if set(lake.tables) >= set(TABLES) else ()
         self._mentions = mentions_of(lake.tables, self._star)
         self._versions: dict[str, int] = {}
@@ -102,7 +102,8 @@ class Engine:
         self._files_read = 0
         self._has_open_cursor = False
         self._open = partial(_connect, lake, memory_limit, spill_limit)
-        # Empty ones too: another thread may show a table's first file to a cursor that is open.
+        # Datasets of empty tables are registered too: a view that another thread creates for the
+        # first file of a table refers to one.
         self._datasets: dict[str, pa.Table] = (
             {table.name: table.schema.empty_table() for table in lake.tables}
             if lake.is_remote
@@ -129,8 +130,8 @@ class Engine:
             WarehouseError: The query is invalid.
             WarehouseUnavailableError: The lake cannot be read.
         """
-        found: list[Row] = self.table(sql, {**(params or {}), **named}).to_pylist()
-        return found
+        rows: list[Row] = self.table(sql, {**(params or {}), **named}).to_pylist()
+        return rows
 
     def table(
         self, sql: str, params: Mapping[str, object] | None = None, *, limit: int | None = None
@@ -144,8 +145,8 @@ class Engine:
             relation = cursor.sql(sql, params=dict(params or {}))
             if relation is None:
                 raise WarehouseError("the query returns no result")
-            kept = relation if limit is None else relation.limit(limit)
-            return like_arrow(kept).to_arrow_table()
+            limited = relation if limit is None else relation.limit(limit)
+            return like_arrow(limited).to_arrow_table()
 
     def run_scan_model(
         self, noun: str, inputs: Mapping[str, pa.Table], params: Mapping[str, object]
@@ -158,10 +159,10 @@ class Engine:
         with query_errors(), self._new_cursor() as cursor:
             for name, rows in inputs.items():
                 cursor.register(name, rows)
-            # a relation would plan the statement twice, which is most of its time
-            found = cursor.execute(read_scan_model(noun), dict(params)).fetchall()
+            # A relation would plan the statement twice, which is most of its time.
+            rows_of_model = cursor.execute(read_scan_model(noun), dict(params)).fetchall()
             names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in found]
+        return [dict(zip(names, row, strict=True)) for row in rows_of_model]
 
     @contextmanager
     def reading(
@@ -198,9 +199,9 @@ class Engine:
         self._relist_when_due(self._tables)
 
     def show(self, sql: str) -> frozenset[str]:
-        """Show all that a query reads, and return the names of it.
+        """List the tables and create the views that a query reads; returns their names.
 
-        A view of the star is made for the first query that names it: all of them take 0.2 s.
+        A view of the star is created for the first query that names it: all of them take 0.2 s.
 
         Raises:
             WarehouseUnavailableError: A table cannot be read.
@@ -219,9 +220,9 @@ class Engine:
         return names
 
     def complete_before(self, name: str) -> datetime | None:
-        """Return the time before which every row of a table has its capture; None: unknown.
+        """Return the time before which every row of a table has its capture, or None.
 
-        Always unknown with `as_of`: the capture of a row may then be filtered out.
+        Always None with `as_of`: the capture of a row may then be filtered out.
         """
         if self.as_of is not None or name not in self._tables:
             return None
@@ -253,21 +254,21 @@ class Engine:
         return connection.cursor()
 
     def _register(self, cursor: duckdb.DuckDBPyConnection, names: Collection[str]) -> None:
-        """Give a cursor what Arrow reads of these tables; one registration takes about 0.4 ms."""
+        """Register the Arrow datasets of these tables at a cursor; each takes about 0.4 ms."""
         for name, dataset in self._datasets.items():
             if name in names:
                 cursor.register(_alias(name), dataset)  # registrations belong to the cursor
 
     def _relist_when_due(self, names: Collection[str]) -> None:
-        looks = {name: self._looked_at[name] for name in names}
-        of_captures = looks.get(CAPTURES, _Look())
-        # An observation that is older than the capture that completes it would be missing.
+        checks = {name: self._checks[name] for name in names}
+        of_captures = checks.get(CAPTURES, _Check())
+        # A table that was listed before the captures lacks the observations of the newest ones.
         is_outdated = any(
-            look.refresh < self._refreshes or look.number < of_captures.number
-            for look in looks.values()
+            check.refresh < self._refreshes or check.number < of_captures.number
+            for check in checks.values()
         )
         now = self._clock()
-        is_due = is_outdated or any(now - look.at >= RELIST_AFTER_S for look in looks.values())
+        is_due = is_outdated or any(now - check.at >= RELIST_AFTER_S for check in checks.values())
         # While another thread refreshes the list, this one reads the views as they are, unless
         # they are outdated.
         if is_due and self._listing.acquire(blocking=is_outdated):
@@ -277,8 +278,8 @@ class Engine:
                 self._listing.release()
 
     def _relist(self, names: Collection[str]) -> None:
-        # The time before the look: what is committed during it is seen next time.
-        look = _Look(next(self._numbers), self._refreshes, self._clock())
+        # The time before the listing: what is committed during it is listed next time.
+        check = _Check(next(self._numbers), self._refreshes, self._clock())
         news: dict[str, TableListing] = {}
         datasets: dict[str, pa.Table] = {}
         for name in self._tables:  # in this order: captures before what they complete
@@ -290,22 +291,26 @@ class Engine:
                         datasets[name] = self.lake.dataset(name)
         # A new dictionary: other threads may be iterating over the old one.
         self._datasets = {**self._datasets, **datasets}
-        # At once, or another thread would read a capture without its observations.
+        # In one transaction, or another thread would read a capture without its observations.
         self._show(self._views_of(news))
         for name, listing in news.items():
-            self._note(name, listing)
+            self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
+            self._versions[name] = listing.version
+            self._files[name] = listing.files
+            if listing.complete_before is not None:
+                self._complete_before[name] = listing.complete_before
         for name in names:
-            self._looked_at[name] = look
+            self._checks[name] = check
         forgotten = self._files_read - sum(map(len, self._files.values()))
         # Arrow reads an object store, and cursors of notebooks keep the views that they have.
         if forgotten > FORGET_AFTER_FILES and not (self.lake.is_remote or self._has_open_cursor):
             self._reopen()
 
     def _reopen(self) -> None:
-        """Open the database anew with the same views.
+        """Open the database again with the same views.
 
-        Running queries end on the one before, which goes with the last of them: closing it would
-        close their cursors.
+        Running queries end on the previous connection, which is freed with the last of them:
+        closing it would close their cursors.
         """
         with query_errors():
             renewed = self._open()
@@ -334,9 +339,13 @@ class Engine:
         """
         views: dict[str, str] = {}
         for name, listing in news.items():
-            table, source = self._tables[name], _scan(listing)
-            if self.lake.is_remote and source is not None:
+            table, source = self._tables[name], None
+            if listing.files and self.lake.is_remote:
                 source = f"from {_alias(name)}"
+            elif listing.files:
+                # By name only if files differ: it opens the footer of every file while binding.
+                by_name = str(listing.has_mixed_schemas).lower()
+                source = f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
             views[name] = _view(table, source, self.as_of, since=listing.schema_version)
             if CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
@@ -346,14 +355,6 @@ class Engine:
         if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
             views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
         return views
-
-    def _note(self, name: str, listing: TableListing) -> None:
-        """Remember what the views show."""
-        self._files_read += len(set(listing.files) - set(self._files.get(name, ())))
-        self._versions[name] = listing.version
-        self._files[name] = listing.files
-        if listing.complete_before is not None:
-            self._complete_before[name] = listing.complete_before
 
 
 @contextmanager
@@ -377,16 +378,14 @@ def query_errors() -> Iterator[None]:
 def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.DuckDBPyConnection:
     # Otherwise a query could make the process download an extension.
     connection = duckdb.connect(config={"autoinstall_known_extensions": "false"})
-    connection.execute(
-        "set global TimeZone='UTC'"
-    )  # without `global`, cursors use the machine's time zone
+    # Without `global`, cursors use the machine's time zone.
+    connection.execute("set global TimeZone='UTC'")
     # Otherwise memory that a query has freed is given back only by the next queries.
     connection.execute("set global allocator_background_threads=true")
     connection.execute("set global parquet_metadata_cache=true")  # Delta never changes a file
     connection.execute(f"set memory_limit={sql_text(memory_limit)}")
-    spill = Path(
-        tempfile.gettempdir(), f"sametrack-{uuid4().hex}"
-    )  # the default is `.tmp` in the working directory
+    # The default is `.tmp` in the working directory.
+    spill = Path(tempfile.gettempdir(), f"sametrack-{uuid4().hex}")
     connection.execute(f"set temp_directory={sql_text(str(spill))}")
     if spill_limit is not None:
         connection.execute(f"set max_temp_directory_size={sql_text(spill_limit)}")
@@ -396,9 +395,8 @@ def _connect(lake: Lake, memory_limit: str, spill_limit: str | None) -> duckdb.D
         connection.execute(f"set allowed_directories=[{sql_text(lake.url)}]")
     # After the allowed folder, which cannot be set any more once access is off.
     connection.execute("set enable_external_access=false")
-    connection.execute(
-        "set python_enable_replacements=false"
-    )  # otherwise a name may refer to a Python variable
+    # Otherwise a name may refer to a Python variable.
+    connection.execute("set python_enable_replacements=false")
     # Last, since no setting can be changed after it.
     connection.execute("set lock_configuration=true")
     return connection
@@ -412,7 +410,10 @@ def _view(table: Table, source: str | None, as_of: datetime | None, *, since: in
     """
     layer, noun = table.name.split(".")
     head = f"create or replace view {sql_name(layer)}.{sql_name(noun)} as"
-    nothing = f"(select {_typed_nulls(table)} where false)"
+    columns = ", ".join(
+        f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
+    )
+    nothing = f"(select {columns} where false)"
     if source is None:
         return f"{head} {nothing}"
     if table.name in ALWAYS_CURRENT:
@@ -425,23 +426,9 @@ def _view(table: Table, source: str | None, as_of: datetime | None, *, since: in
     return f"{head} {rows}"
 
 
-def _scan(listing: TableListing) -> str | None:
-    """Read by name only if files differ: it opens the footer of every file while binding."""
-    if not listing.files:
-        return None
-    by_name = str(listing.has_mixed_schemas).lower()
-    return f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
-
-
 def in_files(files: Iterable[str]) -> str:
     """Return the first argument of `read_parquet`, for queries on some files of a table."""
     return f"[{', '.join(sql_text(file) for file in files)}]"
-
-
-def _typed_nulls(table: Table) -> str:
-    return ", ".join(
-        f"null::{column.sql_type} as {sql_name(column.name)}" for column in table.columns
-    )
 
 
 def _alias(name: str) -> str:

@@ -26,8 +26,8 @@ RELEASED_FROM = frozenset({"seen.chart_issues", "seen.chart_songs"})
 def released_songs(which: str = "true") -> str:
     """Return the SQL of the songs of issues, without those that were read before the release.
 
-    Those may be of the issue before. `listed_date` is the issue's date in the list of issues.
-    `which`: a condition on `volid`, to read fewer.
+    Until an issue is released, the platform serves the previous issue's songs. `listed_date` is the
+    issue's date in the list of issues. `which`: a condition on `volid`, to read fewer.
     """
     return f"""(
         select songs.*, listed_date from seen.chart_songs as songs
@@ -52,17 +52,16 @@ def seen_view(table: Table, complete_before: datetime | None) -> str:
     the items of a page stay with its first capture.
     """
     is_current = "true" if table.name == ITEMS else IS_CURRENT
+    if complete_before is None:
+        is_complete = f"capture_id in (select capture_id from {CAPTURES})"  # noqa: S608  # a name
+    else:
+        # The capture of a later observation is later too, so earlier captures need no search.
+        moment = f"timestamptz '{complete_before.isoformat()}'"
+        is_complete = (
+            f"committed_at < {moment} or capture_id in "  # noqa: S608  # a timestamp
+            f"(select capture_id from {CAPTURES} where committed_at >= {moment})"
+        )
     return (
         f"create or replace view {table.counted_name} as from {table.name} "
-        f"where ({_is_complete(complete_before)}) and {is_current}"
-    )
-
-
-def _is_complete(bound: datetime | None) -> str:
-    if bound is None:
-        return f"capture_id is null or capture_id in (select capture_id from {CAPTURES})"  # noqa: S608  # a name
-    moment = f"timestamptz '{bound.isoformat()}'"
-    return (
-        f"capture_id is null or committed_at < {moment} or capture_id in "  # noqa: S608  # a timestamp
-        f"(select capture_id from {CAPTURES} where committed_at >= {moment})"
+        f"where (capture_id is null or {is_complete}) and {is_current}"
     )

@@ -11,7 +11,6 @@ Errors are reported in the words of the database. Typed queries of the applicati
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -25,21 +24,29 @@ from warehouse.records.errors import (
 )
 from warehouse.tables import TABLES
 
-REFUSED_FUNCTIONS = frozenset({
-    "current_setting", "getenv", "getvariable", "json_serialize_plan", "pg_get_constraintdef",
-    "pg_get_expr", "pg_get_viewdef", "write_log",
-})  # fmt: skip
-"""Functions over values that show what is no value of a table, or write to a log."""
+REFUSED_FUNCTIONS = frozenset(
+    {
+        "current_setting",
+        "getenv",
+        "getvariable",
+        "json_serialize_plan",
+        "pg_get_constraintdef",
+        "pg_get_expr",
+        "pg_get_viewdef",
+        "write_log",
+    }
+)
+"""Functions over values that return other things than values of tables, or write to a log."""
 _SCHEMAS = frozenset({"seen", *(table.name.partition(".")[0] for table in TABLES)})
 _CATALOG_TABLES = frozenset({"columns", "schemata", "tables"})
-_PLAIN = re.compile(r"[\w -]+")  # a file has a dot, or a place
+_PLAIN = re.compile(r"[\w -]+")  # the name of a file contains a dot or a slash
 _SYSTEM = re.compile(r"(duckdb|pg|pragma|sqlite)_", re.IGNORECASE)
 _LISTS = frozenset({"DESCRIBE", "SHOW_FROM", "SHOW_SPECIAL", "SHOW_UNQUALIFIED", "SUMMARY"})
 """Kinds of `show` and `describe` that name no table themselves; what they describe is below.
 
 `SHOW_UNQUALIFIED` is what DuckDB 1.x calls `SHOW_SPECIAL`.
 """
-# No comment is let in: it could hide what is explained.
+# Comments are not allowed: one could hide the explained statement.
 _EXPLAINING = re.compile(r"\s*explain\s+(?:\(\s*format\b[\w\s]*\)\s*)?", re.ASCII | re.IGNORECASE)
 _ANALYZING = re.compile(r"\s*explain\W+analyze\b", re.ASCII | re.IGNORECASE)
 _OUTSIDE = "only the tables of this warehouse can be read: no files, URLs, extensions or settings"
@@ -69,27 +76,38 @@ def run_user_sql(
 
 
 def checked_statement(engine: Engine, sql: str) -> str:
-    """Return the statement as it is run: alone, in a stable order with `as_of`, with the star.
+    """Return the statement as it is run: sorted by all columns with `as_of` if it is not sorted.
+
+    The views that it reads exist afterwards.
 
     Raises:
-        InvalidParameterError: It is not one read-only statement, or reads other data.
+        InvalidParameterError: It is not one read-only statement, reads other data, or is nested too
+            deeply to be checked.
     """
-    found = duckdb.extract_statements(sql)
-    if len(found) != 1:
-        raise _not_one()
-    statement: str = found[0].query.strip().removesuffix(";")
-    is_explained = found[0].type == duckdb.StatementType.EXPLAIN
-    tree = _parse(_explained(found[0].query) if is_explained else statement)
+    statements = duckdb.extract_statements(sql)
+    if len(statements) != 1:
+        raise _not_one_statement()
+    statement: str = statements[0].query.strip().removesuffix(";")
+    is_explained = statements[0].type == duckdb.StatementType.EXPLAIN
+    tree = parse_sql(_explained(statements[0].query) if is_explained else statement)
+    if tree is None:
+        raise InvalidParameterError(
+            "the statement is nested too deeply", hint="use fewer nested expressions"
+        )
+    if tree["error"] or len(tree["statements"]) != 1:
+        raise _not_one_statement()
     refused = find_refused(tree)
     if refused is not None:
         raise InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
     engine.show(statement)
-    if is_explained or engine.as_of is None or _is_ordered(tree):
+    modifiers = tree["statements"][0]["node"]["modifiers"]
+    is_ordered = any(modifier["type"] == "ORDER_MODIFIER" for modifier in modifiers)
+    if is_explained or engine.as_of is None or is_ordered:
         return statement
     return f"select * from (\n{statement}\n) order by all"  # noqa: S608  # the user's own query
 
 
-def _not_one() -> InvalidParameterError:
+def _not_one_statement() -> InvalidParameterError:
     return InvalidParameterError(
         "use one read-only statement: select, with, from, values, describe or explain",
         hint="nothing can be changed here; keep a result with `--out` or `.df()`",
@@ -97,6 +115,7 @@ def _not_one() -> InvalidParameterError:
 
 
 def _explained(statement: str) -> str:
+    """Return the statement that follows `explain`."""
     if _ANALYZING.match(statement):
         raise InvalidParameterError(
             "`explain analyze` names the files that it reads", hint="`explain` shows the plan"
@@ -104,31 +123,9 @@ def _explained(statement: str) -> str:
     explaining = _EXPLAINING.match(statement)
     explained = duckdb.extract_statements(statement[explaining.end() :]) if explaining else []
     if len(explained) != 1:
-        raise _not_one()
+        raise _not_one_statement()
     query: str = explained[0].query
     return query
-
-
-def _parse(statement: str) -> dict[str, Any]:
-    """Return the parsed statement.
-
-    Raises:
-        InvalidParameterError: It does not only read, or is nested too deeply to be checked.
-    """
-    tree = parse_sql(statement)
-    if tree is None:
-        raise InvalidParameterError(
-            "the statement is nested too deeply", hint="use fewer nested expressions"
-        )
-    if tree["error"] or len(tree["statements"]) != 1:
-        raise _not_one()
-    return tree
-
-
-def _is_ordered(tree: dict[str, Any]) -> bool:
-    """Return True if the statement has its own `order by`."""
-    node = tree["statements"][0]["node"]
-    return any(one["type"] == "ORDER_MODIFIER" for one in node["modifiers"])
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Atomic writing of files and folders: to a temporary path next to the target, then renamed."""
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
@@ -21,8 +21,10 @@ def write_atomically(path: Path, parts: Iterable[bytes]) -> None:
 
 
 @contextmanager
-def atomic_path(path: Path, *, verify: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """Yield a temporary path next to `path`; it is renamed to `path` at the end, after `verify`.
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yield a temporary path next to `path`; it is renamed to `path` at the end.
+
+    After an error of the block `path` is as it was.
 
     Raises:
         InvalidParameterError: The file cannot be written there.
@@ -31,8 +33,6 @@ def atomic_path(path: Path, *, verify: Callable[[Path], None] | None = None) -> 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield draft
-        if verify is not None:
-            verify(draft)
         draft.replace(path)
     except OSError as error:
         raise InvalidParameterError(
@@ -40,13 +40,10 @@ def atomic_path(path: Path, *, verify: Callable[[Path], None] | None = None) -> 
             hint="choose another path with --out",
         ) from error
     finally:
-        _remove(draft)
-
-
-def _remove(draft: Path) -> None:
-    for left in (draft, draft.with_name(f"{draft.name}.wal")):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            with suppress(OSError):  # where nothing could be written, nothing is left
-                left.unlink()
+        # DuckDB leaves a write-ahead log next to a database that it could not close.
+        for leftover in (draft, draft.with_name(f"{draft.name}.wal")):
+            if leftover.is_dir():
+                shutil.rmtree(leftover, ignore_errors=True)
+            else:
+                with suppress(OSError):  # in a folder without write access there is no file
+                    leftover.unlink()

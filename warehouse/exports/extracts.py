@@ -21,10 +21,16 @@ ALL_TABLES = "all"
 _NEVER_EXPORTED = frozenset({"raw.erasures"})
 """With salt and marks, anyone could test whether an account they know was erased."""
 _EXPORTED = tuple(table for table in RELATIONS if table.name not in _NEVER_EXPORTED)
-_OWN_TRACK = frozenset({
-    "raw.tracks", "marts.confirmed_videos", "marts.variants", "marts.rankings",
-    "marts.account_summaries", "marts.job_results",
-})  # fmt: skip
+_OWN_TRACK = frozenset(
+    {
+        "raw.tracks",
+        "marts.confirmed_videos",
+        "marts.variants",
+        "marts.rankings",
+        "marts.account_summaries",
+        "marts.job_results",
+    }
+)
 """Tables whose `music_id` is the track a row is about; elsewhere it is the candidate's own."""
 _VIDEOS_OF_TRACK = "select aweme_id from marts.track_videos where track_music_id = $track"
 _ACCOUNTS_OF_TRACK = f"select sec_uid from marts.videos where aweme_id in ({_VIDEOS_OF_TRACK})"  # noqa: S608  # as below
@@ -102,24 +108,55 @@ class Extract:
 
 
 def choose_extracts(what: str, scope: ExportScope) -> list[Extract]:
-    """Return the tables named `what`: one by its noun or full name, or all that have the scope.
+    """Return the tables named `what`: a table by its noun or full name, or `all` of the scope.
 
     Raises:
         InvalidParameterError: There is no such table, or its rows have no job or track.
     """
     if what == ALL_TABLES:
-        return [found for table in _EXPORTED if (found := _extract(table, scope)) is not None]
+        extracts = (_extract(table, scope) for table in _EXPORTED)
+        return [extract for extract in extracts if extract is not None]
     named = [table for table in _EXPORTED if what in {table.name, table.noun}]
     if not named:
-        known = ", ".join(table.noun for table in _EXPORTED)
-        raise InvalidParameterError(f"there is no table {what!r}", hint=f"{ALL_TABLES}, {known}")
-    found = _extract(named[0], scope)
-    if found is None:
+        nouns = ", ".join(table.noun for table in _EXPORTED)
+        raise InvalidParameterError(f"there is no table {what!r}", hint=f"{ALL_TABLES}, {nouns}")
+    extract = _extract(named[0], scope)
+    if extract is None:
         raise InvalidParameterError(
             f"rows of {named[0].name} have no {scope.words.split()[0]}",
             hint="omit --job and --track, or choose another table",
         )
-    return [found]
+    return [extract]
+
+
+def _extract(table: Table, scope: ExportScope) -> Extract | None:
+    """Return the rows of a table that are in scope, or None if no column tells it."""
+    columns = tuple(column for column in table.columns if column.type != BYTES)
+    names = {column.name for column in columns}
+    where: str | None
+    if scope.job_id is not None:
+        where = "job_id in ($job, $scan_job)" if "job_id" in names else _OF_JOB.get(table.name)
+    elif scope.track is None:
+        where = "true"
+    elif table.name in _OF_TRACK:
+        where = _OF_TRACK[table.name]
+    elif "track_music_id" in names:
+        where = "track_music_id = $track"
+    elif table.name in _OWN_TRACK:
+        where = "music_id = $track"
+    elif table.name.startswith("marts.") and "job_id" in names:
+        where = f"job_id in ({_JOBS_OF_TRACK})"
+    else:
+        where = None
+    if where is None:
+        return None
+    # DuckDB refuses a parameter that the query does not name.
+    params: dict[str, object] = {}
+    if scope.job_id is not None:
+        params = {"job": scope.job_id, "scan_job": scope.scan_job_id or scope.job_id}
+    elif scope.track is not None and "$track" in where:
+        params = {"track": scope.track}
+    return Extract(table=table, columns=columns, where=where, params=params)
 
 
 def dimensions_of(keys: Mapping[str, Collection[str]]) -> Iterator[Extract]:
@@ -135,6 +172,7 @@ def dimensions_of(keys: Mapping[str, Collection[str]]) -> Iterator[Extract]:
     by_name = {table.name: table for table in _EXPORTED}
     for name in DIMENSIONS:
         if keys.get(name):
+            # The key of `marts.days` is a date; all others are text.
             table = by_name[name]
             yield Extract(
                 table=table,
@@ -145,55 +183,51 @@ def dimensions_of(keys: Mapping[str, Collection[str]]) -> Iterator[Extract]:
 
 
 def find_scope(engine: Engine, scope: ExportScope) -> ExportScope:
-    """Return the scope with the whole id of its job, of which the beginning is enough.
+    """Return the scope with the complete id of its job, of which the beginning is enough.
 
     Raises:
         InvalidParameterError: No stored row is of that job or track, or several jobs begin so.
         WarehouseUnavailableError: The lake cannot be read.
     """
     if scope.job_id is not None:
-        job_id = _find_job(engine, scope.job_id)
-        return ExportScope(job_id=job_id, scan_job_id=_find_scan(engine, job_id))
-    if scope.track is not None:
-        of_track = [one for one in choose_extracts(ALL_TABLES, scope) if one.params]
-        if not any(engine.rows(f"select 1 {_source(one)} limit 1", one.params) for one in of_track):
-            raise InvalidParameterError(
-                f"no stored row is of the track {scope.track!r}",
-                hint="`sametrack query scanned-tracks` lists the tracks",
-            )
+        job_id = _complete_job_id(engine, scope.job_id)
+        try:
+            result = read_result_document(engine, job_id) or {}
+        except WarehouseUnavailableError:  # a damaged result is exported as it is
+            result = {}
+        return ExportScope(job_id=job_id, scan_job_id=result.get("scan_job_id"))
+    if scope.track is not None and not any(
+        engine.rows(f"select 1 {_source(extract)} limit 1", extract.params)
+        for extract in choose_extracts(ALL_TABLES, scope)
+        if extract.params  # the others have rows for any track
+    ):
+        raise InvalidParameterError(
+            f"no stored row is of the track {scope.track!r}",
+            hint="`sametrack query scanned-tracks` lists the tracks",
+        )
     return scope
 
 
-def _find_job(engine: Engine, beginning: str) -> str:
+def _complete_job_id(engine: Engine, beginning: str) -> str:
     stored = (
         table.name
         for table in _EXPORTED
         if not table.is_view and any(column.name == "job_id" for column in table.columns)
     )
     ids = " union ".join(f"select job_id from {name}" for name in stored)  # noqa: S608  # names of the contract
-    found = [
+    job_ids = [
         str(row["job_id"])
         for row in engine.rows(
             f"select distinct job_id from ({ids}) where starts_with(job_id, $job)",  # noqa: S608  # as above
             {"job": beginning},
         )
     ]
-    if beginning in found:
+    if beginning in job_ids:
         return beginning
-    if len(found) != 1:
-        several = f"{len(found)} jobs begin with" if found else "no stored row is of the job"
-        raise InvalidParameterError(f"{several} {beginning!r}", hint="`sametrack jobs` lists them")
-    return found[0]
-
-
-def _find_scan(engine: Engine, job_id: str) -> str | None:
-    """Return the job whose scan a job's result is a copy of, if it is one."""
-    try:
-        result = read_result_document(engine, job_id) or {}
-    except WarehouseUnavailableError:  # a damaged result is exported as it is
-        return None
-    scan_job_id: str | None = result.get("scan_job_id")
-    return scan_job_id
+    if len(job_ids) != 1:
+        problem = f"{len(job_ids)} jobs begin with" if job_ids else "no stored row is of the job"
+        raise InvalidParameterError(f"{problem} {beginning!r}", hint="`sametrack jobs` lists them")
+    return job_ids[0]
 
 
 def read_batches(
@@ -207,49 +241,19 @@ def read_batches(
         WarehouseUnavailableError: The lake cannot be read.
     """
     names = ", ".join(f'"{column.name}"' for column in extract.columns)
+    # By all columns, so that the order is the same even if two rows have the same key.
     order = dict.fromkeys((*extract.table.key, *(column.name for column in extract.columns)))
     listed = ", ".join(f'"{name}"' for name in order)
     sql = f"select {names} {_source(extract)} order by {listed}"
     with engine.reading(sql, extract.params) as reader:
-        nothing = pa.RecordBatch.from_pylist([], schema=reader.schema)
-        for batch in chain([nothing], reader):  # the first one carries the columns
+        # The first batch is empty: it carries the columns of a table without rows.
+        empty = pa.RecordBatch.from_pylist([], schema=reader.schema)
+        for batch in chain([empty], reader):
             yield batch if pseudonyms is None else pseudonyms.applied(extract.table, batch)
 
 
 def _source(extract: Extract) -> str:
-    # Of an observation table only what counts: rows with a complete capture.
+    # Observations count once their capture is complete.
     table = extract.table
     relation = table.counted_name if table.is_observed else table.name
     return f"from {relation} where {extract.where}"
-
-
-def _extract(table: Table, scope: ExportScope) -> Extract | None:
-    columns = tuple(column for column in table.columns if column.type != BYTES)
-    names = {column.name for column in columns}
-    if scope.job_id is not None:
-        where = "job_id in ($job, $scan_job)" if "job_id" in names else _OF_JOB.get(table.name)
-        if where is None:
-            return None
-        of_job: dict[str, object] = {
-            "job": scope.job_id,
-            "scan_job": scope.scan_job_id or scope.job_id,
-        }
-        return Extract(table=table, columns=columns, where=where, params=of_job)
-    if scope.track is None:
-        return Extract(table=table, columns=columns)
-    where = _of_track(table, names)
-    if where is None:
-        return None
-    params: dict[str, object] = {"track": scope.track} if "$track" in where else {}
-    return Extract(table=table, columns=columns, where=where, params=params)
-
-
-def _of_track(table: Table, names: set[str]) -> str | None:
-    if table.name in _OF_TRACK:
-        return _OF_TRACK[table.name]
-    if "track_music_id" in names:
-        return "track_music_id = $track"
-    if table.name in _OWN_TRACK:
-        return "music_id = $track"
-    is_of_a_job = table.name.startswith("marts.") and "job_id" in names
-    return f"job_id in ({_JOBS_OF_TRACK})" if is_of_a_job else None

@@ -72,12 +72,12 @@ def read_scope_sheets(
 ) -> ExportTable | None:
     """Return the error sheets of the newest scan of each track in scope; None without a scan.
 
-    Of everything, only the newest scans have theirs: a sheet is text to be read. Pseudonymised, it
-    has the music id for the title, which names the uploader of a user sound.
+    Only the newest scans are included, because a sheet is text to be read. A pseudonymised sheet
+    has the music id instead of the title, which names the uploader of a user sound.
     """
     scans = read_newest_scans(engine, scope)
     if is_pseudonymised:
-        return _sheets((job_id, found | {"music": None}) for job_id, found in scans)
+        return _sheets((job_id, result | {"music": None}) for job_id, result in scans)
     return _sheets(scans)
 
 
@@ -90,8 +90,8 @@ def read_job_sheets(
 
 def _sheets(scans: Iterable[tuple[str, Row]], language: SheetLanguage = "en") -> ExportTable | None:
     tables = [
-        (job_id, to_sheet_table(fill_error_sheet(found, language=language)))
-        for job_id, found in scans
+        (job_id, to_sheet_table(fill_error_sheet(result, language=language)))
+        for job_id, result in scans
     ]
     if not tables:
         return None
@@ -106,47 +106,45 @@ def read_newest_scans(engine: Engine, scope: ExportScope) -> Iterator[tuple[str,
     At most `MOST_SHEETS`; neither a search by name nor a discovery takes the place of a scan. A
     damaged result has no sheet; the export goes on, and its rows are exported as they are.
     """
-    chosen = choose_extracts("marts.job_results", scope)[0]
+    extract = choose_extracts("marts.job_results", scope)[0]
+    # The music id of a search by name is `keyword:…`. A discovery has no coverage report, so
+    # every scan of its track is preferred to it.
     newest = engine.rows(
         f"""
         select job_id from marts.job_results
-        where {chosen.where} and music_id not like 'keyword:%'
+        where {extract.where} and music_id not like 'keyword:%'
         qualify row_number() over (
             partition by music_id
             order by job_id in (select job_id from marts.coverage) desc, committed_at desc, job_id
         ) = 1
         order by committed_at desc, job_id
         """,  # noqa: S608  # no user input; values are parameters
-        **chosen.params,
+        **extract.params,
     )
     return islice(_scan_results(engine, [row["job_id"] for row in newest]), MOST_SHEETS)
 
 
 def _scan_results(engine: Engine, job_ids: Sequence[str]) -> Iterator[tuple[str, Row]]:
     for job_id in job_ids:
-        found = _read_result(engine, job_id)
-        if found is not None and is_scan_result(found):
-            yield job_id, found
-
-
-def _read_result(engine: Engine, job_id: str) -> Row | None:
-    try:
-        return read_result_document(engine, job_id)
-    except WarehouseUnavailableError:
-        return None
+        try:
+            result = read_result_document(engine, job_id)
+        except WarehouseUnavailableError:  # a damaged result has no sheet
+            continue
+        if result is not None and is_scan_result(result):
+            yield job_id, result
 
 
 def read_scope_coverage(engine: Engine, scope: ExportScope) -> ExportTable:
     """Return the coverage of the jobs in scope, summed by source and stop reason."""
-    coverage_report = choose_extracts("marts.coverage", scope)[0]
-    found = engine.table(
+    extract = choose_extracts("marts.coverage", scope)[0]
+    sources = engine.table(
         f"""
         select surface, stop_reason, count(distinct job_id) as job_count,
             sum(requests) as requests, sum(pages) as pages, sum(items) as items,
             sum(new_items) as new_items
-        from marts.coverage where {coverage_report.where}
+        from marts.coverage where {extract.where}
         group by surface, stop_reason order by surface, stop_reason
         """,  # noqa: S608  # no user input; values are parameters
-        coverage_report.params,
+        extract.params,
     )
-    return to_table("coverage", found)
+    return to_table("coverage", sources)

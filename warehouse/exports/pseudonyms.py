@@ -15,7 +15,7 @@ from warehouse.tables import Table
 from warehouse.tables.privacy import treatment_of
 
 _KEY_BYTES = 32
-_SHOWN_CHARS = 24  # of the hash: 96 bits, no collision among ten billion ids
+_HASH_CHARS = 24  # 96 bits of the hash: no collision among ten billion ids
 _PUBLIC_SURFACES = ("music_", "chart_", "hashtag_", "track")
 """Prefixes of surfaces whose entity is neither an account nor a video."""
 PSEUDONYM_NOTE = (
@@ -33,41 +33,42 @@ class Pseudonyms:
 
     def of(self, kind: str, value: str) -> str:
         """Return the pseudonym of an id: `account-…` or `work-…`."""
+        # The kind is part of the hash: an account and a video with one number stay apart.
         digest = hmac.new(self._key, f"{kind}:{value}".encode(), "sha256").hexdigest()
-        return f"{kind}-{digest[:_SHOWN_CHARS]}"
+        return f"{kind}-{digest[:_HASH_CHARS]}"
 
     def applied(self, table: Table, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch of rows with each column kept, hashed or left out."""
-        by_name = {column.name: column for column in table.columns}
-        surfaces = _surfaces(batch)
+        treatments = {column.name: treatment_of(column) for column in table.columns}
+        # The surface of a row tells what its entity is: an account, a video, or something public.
+        surfaces: list[str | None] = [None] * batch.num_rows
+        for name in ("source_surface", "surface"):
+            if name in batch.schema.names:
+                surfaces = batch.column(name).to_pylist()
         fields, arrays = [], []
         for field, array in zip(batch.schema, batch.columns, strict=True):
-            column = by_name[field.name]
-            treatment = treatment_of(column)
+            treatment = treatments[field.name]
             if treatment == "out":
                 continue
             fields.append(field)
-            arrays.append(
-                array if treatment == "kept" else self._hashed(treatment, array, surfaces)
-            )
+            if treatment == "kept":
+                arrays.append(array)
+                continue
+            rows = zip(array.to_pylist(), surfaces, strict=True)
+            pseudonyms = [self._pseudonym(treatment, value, surface) for value, surface in rows]
+            arrays.append(pa.array(pseudonyms, type=pa.string()))
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
-    def _hashed(self, treatment: str, array: pa.Array, surfaces: list[str | None]) -> pa.Array:
-        values = array.to_pylist()
-        if treatment == "entity":
-            shown = [
-                None if value is None else self._entity(value, surface)
-                for value, surface in zip(values, surfaces, strict=True)
-            ]
-        else:
-            shown = [None if value is None else self.of(treatment, value) for value in values]
-        return pa.array(shown, type=pa.string())
-
-    def _entity(self, value: str, surface: str | None) -> str:
+    def _pseudonym(self, treatment: str, value: str | None, surface: str | None) -> str | None:
+        if value is None:
+            return None
+        if treatment != "entity":
+            return self.of(treatment, value)
         if surface is not None and surface.startswith(_PUBLIC_SURFACES):
             return value
         if surface is not None and surface.startswith("user_"):
             return self.of("account", value)
+        # What is not a number, such as a search term, may name a person.
         return self.of("work" if value.isdigit() else "other", value)
 
 
@@ -91,11 +92,3 @@ def open_pseudonyms(home: Home) -> Pseudonyms:
             "other pseudonyms",
         )
     return Pseudonyms(key)
-
-
-def _surfaces(batch: pa.RecordBatch) -> list[str | None]:
-    for name in ("surface", "source_surface"):
-        if name in batch.schema.names:
-            found: list[str | None] = batch.column(name).to_pylist()
-            return found
-    return [None] * batch.num_rows

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -49,59 +48,34 @@ def publish_database(engine: Engine, path: Path) -> PublishedDatabase:
         InvalidParameterError: The file cannot be written there, or not under this name.
         WarehouseUnavailableError: The lake cannot be read, or the written file is not valid.
     """
+    # DuckDB names a catalog after its file, so `marts.x` could mean a table of the catalog.
     if path.name.split(".")[0] == LAYER:
         raise InvalidParameterError(
             f"in a file named {path.name}, `{LAYER}.*` would be ambiguous",
             hint="choose another name with --out, for example sametrack.duckdb",
         )
     tables = [table for table in RELATIONS if table.name.startswith(f"{LAYER}.")]
-    counts: dict[str, int] = {}
-    with atomic_path(path, verify=partial(_verify, tables=tables, counts=counts)) as draft:
-        _write(engine, tables, draft, counts)
+    with atomic_path(path) as draft:
+        counts = _write(engine, tables, draft)
+        # Open the file as a reader does: check row counts, and that every column has a comment.
+        with query_errors(), closing(_connect(draft, is_read_only=True)) as database:
+            stored_counts = {table.name: _count(database, table.name) for table in tables}
+            uncommented_count = database.execute(
+                "select count(*) from duckdb_columns() where schema_name = $layer "
+                "and coalesce(comment, '') = ''",
+                {"layer": LAYER},
+            ).fetchall()[0][0]
+        if stored_counts != counts or uncommented_count:
+            raise WarehouseUnavailableError(
+                "the written database is not valid; the previous one is kept",
+                hint="try again; if it fails again, check the disk",
+            )
     return PublishedDatabase(path, path.stat().st_size, counts)
 
 
-def _write(engine: Engine, tables: list[Table], draft: Path, counts: dict[str, int]) -> None:
-    with query_errors(), closing(_connect(draft)) as database:
-        database.execute(f"create schema {LAYER}")
-        for table in tables:
-            counts[table.name] = _copy(engine, table, database)
-            _comment(database, table)
-        _write_about(engine, database)
-        # The file alone is renamed, so nothing may be left in its write-ahead log.
-        database.execute("checkpoint")
-
-
-def _connect(path: Path, *, is_read_only: bool = False) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(
-        str(path), read_only=is_read_only, config={"autoinstall_known_extensions": "false"}
-    )
-
-
-def _copy(engine: Engine, table: Table, database: duckdb.DuckDBPyConnection) -> int:
-    """Copy a table in the order of its key, so that lookups by the key skip most of the file."""
-    order = ", ".join(f'"{name}"' for name in table.key)
-    with engine.reading(f"select * from {table.name} order by {order}") as reader:  # noqa: S608  # the contract's names
-        database.register("rows_of_lake", reader)
-        database.execute(f"create table {table.name} as from rows_of_lake")
-        database.unregister("rows_of_lake")
-    return _count(database, table.name)
-
-
-def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
-    return int(database.execute(f"select count(*) from {name}").fetchall()[0][0])  # noqa: S608  # the contract's
-
-
-def _comment(database: duckdb.DuckDBPyConnection, table: Table) -> None:
-    row = f"One row per {table.row}. Key: {', '.join(table.key)}."
-    database.execute(f"comment on table {table.name} is {sql_text(row)}")
-    for column in table.columns:
-        unit = f" [{column.unit}]" if column.unit else ""
-        text = sql_text(f"{column.meaning}{unit}")
-        database.execute(f'comment on column {table.name}."{column.name}" is {text}')
-
-
-def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
+def _write(engine: Engine, tables: list[Table], draft: Path) -> dict[str, int]:
+    """Write the tables and `main.about`; returns the row count of each table."""
+    counts = {}
     facts = {
         "world": engine.lake.world,
         "is_demo_data": str(is_demo_world(engine.lake.world)).lower(),
@@ -110,23 +84,36 @@ def _write_about(engine: Engine, database: duckdb.DuckDBPyConnection) -> None:
         "history_rewritten": str(is_history_rewritten(engine)).lower(),
         "coverage": "what guests can see, never a full list of the platform",
     }
-    database.execute("create table main.about (name varchar, value varchar)")
-    rows = [list(fact) for fact in facts.items()]
-    database.executemany("insert into main.about values (?, ?)", rows)
-    database.execute("comment on table main.about is 'What this file is and when it was created.'")
+    with query_errors(), closing(_connect(draft)) as database:
+        database.execute(f"create schema {LAYER}")
+        for table in tables:
+            # Rows in the order of the key let DuckDB skip most of the file in a lookup by key.
+            order = ", ".join(f'"{name}"' for name in table.key)
+            with engine.reading(f"select * from {table.name} order by {order}") as reader:  # noqa: S608  # the contract's names
+                database.register("rows_of_lake", reader)
+                database.execute(f"create table {table.name} as from rows_of_lake")
+                database.unregister("rows_of_lake")
+            counts[table.name] = _count(database, table.name)
+            row = f"One row per {table.row}. Key: {', '.join(table.key)}."
+            database.execute(f"comment on table {table.name} is {sql_text(row)}")
+            for column in table.columns:
+                unit = f" [{column.unit}]" if column.unit else ""
+                text = sql_text(f"{column.meaning}{unit}")
+                database.execute(f'comment on column {table.name}."{column.name}" is {text}')
+        database.execute("create table main.about (name varchar, value varchar)")
+        database.executemany("insert into main.about values (?, ?)", [*map(list, facts.items())])
+        about = "What this file is and when it was created."
+        database.execute(f"comment on table main.about is {sql_text(about)}")
+        # Only the file itself is renamed, so its write-ahead log must be empty.
+        database.execute("checkpoint")
+    return counts
 
 
-def _verify(draft: Path, *, tables: list[Table], counts: Mapping[str, int]) -> None:
-    """Open the file as a reader does: check the row counts and that every column has a comment."""
-    with query_errors(), closing(_connect(draft, is_read_only=True)) as database:
-        found = {table.name: _count(database, table.name) for table in tables}
-        silent = database.execute(
-            "select count(*) from duckdb_columns() where schema_name = $layer "
-            "and coalesce(comment, '') = ''",
-            {"layer": LAYER},
-        ).fetchall()[0][0]
-    if found != counts or silent:
-        raise WarehouseUnavailableError(
-            "the written database is not valid; the previous one is kept",
-            hint="try again; if it fails again, check the disk",
-        )
+def _connect(path: Path, *, is_read_only: bool = False) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(
+        str(path), read_only=is_read_only, config={"autoinstall_known_extensions": "false"}
+    )
+
+
+def _count(database: duckdb.DuckDBPyConnection, name: str) -> int:
+    return int(database.execute(f"select count(*) from {name}").fetchall()[0][0])  # noqa: S608  # the contract's

@@ -7,15 +7,19 @@ What a format cannot hold is text in it. JSON: whole numbers beyond 64 bits, `na
 whole numbers beyond 2^53, `nan`, `inf` and times before 1900. A column of Parquet is text if it has
 such a value for its type.
 
-Tables are selected in `extracts`, files are written in `atomic_files`.
+`to_file` returns the bytes of a table in memory; `write_table` writes a stored table of any size,
+batch by batch if the format allows it. Tables are selected in `extracts`.
 """
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import chain
 from math import isfinite
+from pathlib import Path
 from typing import Literal
 
 import orjson
@@ -25,7 +29,14 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from warehouse.exports.export_table import ExportColumn, ExportRow, ExportTable
+from warehouse.exports.atomic_files import atomic_path, write_atomically
+from warehouse.exports.export_table import (
+    ExportColumn,
+    ExportRow,
+    ExportTable,
+    columns_of,
+    rows_of,
+)
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import as_utc, to_utc_text
 
@@ -38,8 +49,11 @@ MEDIA_TYPES: Mapping[TableFormat, str] = {
     "json": "application/json",
 }
 FORMAT_NAMES: Mapping[TableFormat, str] = {
-    "csv": "CSV", "xlsx": "Excel (XLSX)", "parquet": "Parquet", "json": "JSON"
-}  # fmt: skip
+    "csv": "CSV",
+    "xlsx": "Excel (XLSX)",
+    "parquet": "Parquet",
+    "json": "JSON",
+}
 TEXT_FORMATS: frozenset[TableFormat] = frozenset({"csv", "json"})  # a terminal can show these
 BYTE_ORDER_MARK = "\ufeff"
 MAX_SHEET_ROWS = 1_048_575  # rows of a sheet below the header
@@ -91,11 +105,19 @@ def csv_parts(
 
     For spreadsheets it has a byte order mark, and an apostrophe before a formula.
     """
-    cell_of = _spreadsheet_cell if for_spreadsheets else _cell
+
+    def cell_of(value: object) -> object:
+        if value is None or type(value) in _NUMBERS:
+            return value  # the common case
+        cell = _plain(value)
+        is_formula = for_spreadsheets and isinstance(cell, str) and cell.startswith(_FORMULA)
+        return f"'{cell}" if is_formula else cell
+
     sheet = io.StringIO(BYTE_ORDER_MARK if for_spreadsheets else "", newline="")
     sheet.seek(0, io.SEEK_END)
     writer = csv.writer(sheet, lineterminator="\r\n")
     writer.writerow([cell_of(column.name) for column in columns])
+    # The text is written to memory and emptied after each part.
     for number, row in enumerate(rows, start=1):
         writer.writerow([cell_of(value) for value in row])
         if number % _LINES_PER_PART == 0:
@@ -141,39 +163,96 @@ def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
             hint="use CSV or Parquet",
         )
     file = io.BytesIO()
-    rules = {
+    options = {
         "in_memory": True,
+        # Text stays text, whatever it looks like: a title may begin with `=` or `https://`.
         "strings_to_formulas": False,
         "strings_to_urls": False,
         "strings_to_numbers": False,
         "remove_timezone": True,
     }
-    with xlsxwriter.Workbook(file, rules) as book:
-        book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # a fixed date keeps the file reproducible; the sheet has the real one
+    with xlsxwriter.Workbook(file, options) as book:
+        # A fixed date keeps the file reproducible; the method sheet has the real one.
+        book.set_properties({"created": datetime(2000, 1, 1)})  # noqa: DTZ001  # as XLSX has it
         bold = book.add_format({"bold": True})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
         for table in tables:
             sheet = book.add_worksheet(table.name[:_SHEET_NAME_CHARS])
             sheet.freeze_panes(1, 0)
             _fill(sheet, table, bold=bold, moment=moment)
-        _describe(book.add_worksheet("method_and_coverage"), method, bold=bold, moment=moment)
+        # How the rows were obtained: facts, and below them the coverage of the jobs.
+        sheet = book.add_worksheet("method_and_coverage")
+        sheet.set_column(0, 0, 30)
+        sheet.set_column(1, 6, 40)
+        for down, (name, value) in enumerate(method.facts):
+            sheet.write_string(down, 0, name, bold)
+            sheet.write_string(down, 1, value[:_CELL_CHARS])
+        if method.coverage is not None:
+            first_row = len(method.facts) + 1
+            _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=first_row)
         if method.error_sheet is not None:
             _fill(book.add_worksheet("error_sheet"), method.error_sheet, bold=bold, moment=moment)
     return file.getvalue()
 
 
+def _fill(
+    sheet: Worksheet, table: ExportTable, *, bold: Format, moment: Format, first_row: int = 0
+) -> None:
+    for at, column in enumerate(table.columns):
+        sheet.write_string(first_row, at, column.name, bold)
+        # A table below others has the widths of the sheet that it is in.
+        if first_row == 0:
+            sample = [row[at] for row in table.rows[:_WIDTH_SAMPLE_ROWS]]
+            longest = max((len(str(value)) for value in sample if value is not None), default=0)
+            sheet.set_column(at, at, min(_WIDE, max(len(column.name), longest) + 2))
+    for down, row in enumerate(table.rows, start=first_row + 1):
+        for at, value in enumerate(row):
+            _write_cell(sheet, down, at, value, moment=moment)
+
+
+def _write_cell(sheet: Worksheet, down: int, at: int, value: object, *, moment: Format) -> None:
+    """Write a cell by the type of its value: text that begins with `=` is text.
+
+    A sheet rounds whole numbers beyond 2^53, so they are text too.
+    """
+    fits = (
+        abs(value) <= LARGEST_EXACT
+        if isinstance(value, int)
+        else isinstance(value, float) and isfinite(value)
+    )
+    if isinstance(value, bool):
+        sheet.write_boolean(down, at, value)
+    elif isinstance(value, datetime) and value.year >= _FIRST_SHEET_YEAR:
+        sheet.write_datetime(down, at, as_utc(value), moment)
+    elif isinstance(value, int | float) and fits:
+        sheet.write_number(down, at, value)
+    elif value is not None:
+        sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
+
+
 def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     """Return typed columns; the method is in the file's metadata."""
-    kinds = {
-        "text": pa.string(), "whole": pa.int64(), "real": pa.float64(), "flag": pa.bool_(),
-        "time": pa.timestamp("us", tz="UTC"), "date": pa.date32(),
+    types = {
+        "whole": pa.int64(),
+        "real": pa.float64(),
+        "flag": pa.bool_(),
+        "time": pa.timestamp("us", tz="UTC"),
+        "date": pa.date32(),
         "texts": pa.list_(pa.string()),
-    }  # fmt: skip
+    }
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    arrays = [
-        _array(values, kinds[column.kind])
-        for values, column in zip(columns, table.columns, strict=True)
-    ]
+    arrays = []
+    for values, column in zip(columns, table.columns, strict=True):
+        # The column is text if its type cannot hold one of its values.
+        array = None
+        if column.kind != "text":
+            with suppress(pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+                array = pa.array(values, type=types[column.kind])
+        if array is None:
+            plain = (_plain(value) for value in values)
+            texts = [None if value is None else str(value) for value in plain]
+            array = pa.array(texts, type=pa.string())
+        arrays.append(array)
     schema = pa.schema(
         [(column.name, array.type) for column, array in zip(table.columns, arrays, strict=True)],
         metadata={f"sametrack.{name}": value for name, value in method.facts},
@@ -182,21 +261,6 @@ def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), sink, compression="zstd")
     packed: bytes = sink.getvalue().to_pybytes()
     return packed
-
-
-def _array(values: Sequence[object], type_: pa.DataType) -> pa.Array:
-    """Return a column; as text if the type cannot hold one of its values."""
-    if type_ != pa.string():
-        try:
-            return pa.array(values, type=type_)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            pass
-    return pa.array([_text(value) for value in values], type=pa.string())
-
-
-def _text(value: object) -> str | None:
-    shown = _plain(value)
-    return shown if shown is None or isinstance(shown, str) else str(shown)
 
 
 def _objects(table: ExportTable) -> list[dict[str, object]]:
@@ -219,67 +283,10 @@ def json_value(value: object, *, largest: int = _LARGEST) -> object:
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, list | tuple):
-        return [json_value(one, largest=largest) for one in value]
+        return [json_value(each, largest=largest) for each in value]
     if isinstance(value, dict):
-        return {str(name): json_value(one, largest=largest) for name, one in value.items()}
+        return {str(name): json_value(each, largest=largest) for name, each in value.items()}
     return _plain(value)
-
-
-def _describe(sheet: Worksheet, method: ExportMethod, *, bold: Format, moment: Format) -> None:
-    sheet.set_column(0, 0, 30)
-    sheet.set_column(1, 6, 40)
-    for at, (name, value) in enumerate(method.facts):
-        sheet.write_string(at, 0, name, bold)
-        sheet.write_string(at, 1, value[:_CELL_CHARS])
-    if method.coverage is not None:
-        _fill(sheet, method.coverage, bold=bold, moment=moment, first_row=len(method.facts) + 1)
-
-
-def _fill(
-    sheet: Worksheet, table: ExportTable, *, bold: Format, moment: Format, first_row: int = 0
-) -> None:
-    for at, column in enumerate(table.columns):
-        sheet.write_string(first_row, at, column.name, bold)
-        if first_row == 0:
-            sheet.set_column(
-                at, at, _width(column, [row[at] for row in table.rows[:_WIDTH_SAMPLE_ROWS]])
-            )
-    for down, row in enumerate(table.rows, start=first_row + 1):
-        for at, value in enumerate(row):
-            _write(sheet, down, at, value, moment=moment)
-
-
-def _write(sheet: Worksheet, down: int, at: int, value: object, *, moment: Format) -> None:
-    """Write a cell by the type of its value: text that begins with `=` is text."""
-    if isinstance(value, bool):
-        sheet.write_boolean(down, at, value)
-    elif isinstance(value, datetime) and value.year >= _FIRST_SHEET_YEAR:
-        sheet.write_datetime(down, at, as_utc(value), moment)
-    elif isinstance(value, int | float) and _is_sheet_number(value):
-        sheet.write_number(down, at, value)
-    elif value is not None:
-        sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
-
-
-def _is_sheet_number(value: float) -> bool:
-    """Return True if a cell can hold a number."""
-    return isfinite(value) and not (isinstance(value, int) and abs(value) > LARGEST_EXACT)
-
-
-def _width(column: ExportColumn, values: Sequence[object]) -> int:
-    longest = max((len(str(value)) for value in values if value is not None), default=0)
-    return min(_WIDE, max(len(column.name), longest) + 2)
-
-
-def _cell(value: object) -> object:
-    if value is None or type(value) in _NUMBERS:
-        return value  # the common case
-    return _plain(value)
-
-
-def _spreadsheet_cell(value: object) -> object:
-    cell = _cell(value)
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _plain(value: object) -> object:
@@ -291,5 +298,53 @@ def _plain(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple | dict):
+        # No cell holds a list, so it is JSON, from which every reader can restore it.
         return orjson.dumps(json_value(value)).decode()
     return value if value is None or isinstance(value, int | float) else str(value)
+
+
+def write_table(
+    path: Path,
+    form: TableFormat,
+    name: str,
+    batches: Iterator[pa.RecordBatch],
+    method: ExportMethod,
+    *,
+    for_spreadsheets: bool,
+) -> int:
+    """Write the file of a table atomically; returns its row count.
+
+    Parquet and CSV are written batch by batch. The first batch carries the columns.
+
+    Raises:
+        InvalidParameterError: The file cannot be written there, or has too many rows for a sheet.
+        WarehouseUnavailableError: The lake cannot be read.
+    """
+    first = next(batches)
+    batches = chain([first], batches)
+    count = 0
+    if form == "parquet":
+        facts = {f"sametrack.{fact}": value for fact, value in method.facts}
+        schema = first.schema.with_metadata(facts)
+        with (
+            atomic_path(path) as draft,
+            pq.ParquetWriter(draft, schema, compression="zstd") as writer,
+        ):
+            for batch in batches:
+                writer.write_batch(batch.replace_schema_metadata(facts))
+                count += batch.num_rows
+        return count
+    columns = columns_of(first.schema)
+    if form != "csv":
+        # JSON and XLSX are written in memory.
+        rows = tuple(rows_of(batches))
+        write_atomically(path, [to_file(ExportTable(name, columns, rows), method, form)])
+        return len(rows)
+
+    def counted_rows() -> Iterator[ExportRow]:
+        nonlocal count
+        for count, row in enumerate(rows_of(batches), start=1):  # noqa: B007  # the enclosing count
+            yield row
+
+    write_atomically(path, csv_parts(columns, counted_rows(), for_spreadsheets=for_spreadsheets))
+    return count

@@ -31,7 +31,7 @@ class ExcerptFolder:
 
     Attributes:
         folder: The folder; created with the first file.
-        max_bytes: Total size; the oldest files are deleted first. 0 stores none.
+        max_bytes: Total size; the oldest files are deleted first. 0 keeps no file.
         max_age_s: Older files are not served, and deleted.
     """
 
@@ -44,19 +44,22 @@ class ExcerptFolder:
         _write(self._path(excerpt), encoded)
 
     def read(self, excerpt: Excerpt) -> bytes | None:
-        """Return a stored excerpt, or None if there is none, or it is damaged or too old."""
+        """Return a stored excerpt, or None if it is missing, damaged or too old."""
         return self._path(excerpt).read_bytes() if self.has(excerpt) else None
 
     def has(self, excerpt: Excerpt) -> bool:
-        """Return True if `read` would find the excerpt."""
+        """Return True if `read` would return the excerpt."""
         try:
             with self._path(excerpt).open("rb") as file:
-                status = os.fstat(file.fileno())
-                return self._is_young(status.st_mtime) and _has_length(
-                    file.read(_HEAD_BYTES), status.st_size
-                )
+                status, head = os.fstat(file.fileno()), file.read(_HEAD_BYTES)
         except FileNotFoundError:
             return False
+        # A file that was cut off is shorter than its first frame states. An ID3 tag comes before
+        # the frames; its lengths have no byte 0xff.
+        length = _LENGTH.search(head)
+        if length is None or status.st_size != head.find(b"\xff") + int.from_bytes(length[1]):
+            return False
+        return self._is_young(status.st_mtime)
 
     def delete_surplus(self) -> None:
         """Delete what is too old, then the oldest files until the rest fits."""
@@ -78,7 +81,7 @@ class ExcerptFolder:
 class PictureFolder:
     """A folder of JPEG files, named by the hash of what they show.
 
-    An empty file says that there was no picture, so that nobody asks again at once.
+    An empty file says that there was no picture, so that it is not requested again at once.
 
     Attributes:
         folder: The folder; created with the first file.
@@ -93,11 +96,11 @@ class PictureFolder:
     clock: Callable[[], float] = time.time
 
     def write(self, name: str, picture: bytes) -> None:
-        """Store a picture atomically; empty bytes say that there is none."""
+        """Store a picture atomically; empty bytes say that the video has no picture."""
         _write(self._path(name), picture)
 
     def read(self, name: str) -> bytes | None:
-        """Return a stored picture, empty bytes if there was none lately, or None: unknown."""
+        """Return a stored picture, empty bytes if there was no picture, or None if unknown."""
         path = self._path(name)
         try:
             picture, written = path.read_bytes(), path.stat().st_mtime
@@ -109,8 +112,8 @@ class PictureFolder:
 
     def delete_surplus(self) -> None:
         """Delete the oldest files until number and size fit."""
-        found = _newest_first(self.folder, "*.jpg")
-        for at, (path, _, size_so_far) in enumerate(found):
+        files = _newest_first(self.folder, "*.jpg")
+        for at, (path, _, size_so_far) in enumerate(files):
             if size_so_far > self.max_bytes or at >= self.max_count:
                 path.unlink(missing_ok=True)
 
@@ -140,16 +143,9 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _newest_first(folder: Path, pattern: str) -> Iterator[tuple[Path, float, int]]:
-    """Yield each file, when it was modified, and the bytes of it and of all that are newer."""
-    found = [(path, path.stat()) for path in folder.glob(pattern)]
+    """Yield each file, when it was modified, and the bytes of it and of all newer files."""
+    files = [(path, path.stat()) for path in folder.glob(pattern)]
     size_so_far = 0
-    for path, status in sorted(found, key=lambda one: -one[1].st_mtime):
+    for path, status in sorted(files, key=lambda file: -file[1].st_mtime):
         size_so_far += status.st_size
         yield path, status.st_mtime, size_so_far
-
-
-def _has_length(head: bytes, size: int) -> bool:
-    """Return True if an MP3 is as long as its first frame states."""
-    found = _LENGTH.search(head)
-    tags = head.find(b"\xff")  # an ID3 tag comes before the frames; its lengths have no such byte
-    return found is not None and size == tags + int.from_bytes(found[1])

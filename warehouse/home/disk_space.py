@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from warehouse.records.errors import CapacityExhaustedError
 
 MIN_FREE_BYTES = 50 * 1024 * 1024
-"""A full disk breaks more than one write, and what is running must still be able to finish."""
+"""A full disk breaks more than one write, and running scans must still be able to finish."""
 
 _MEGABYTE = 1024 * 1024
 
@@ -31,10 +31,12 @@ def free_megabytes(folder: Path) -> int:
 
 
 def why_unwritable(folder: Path) -> str | None:
-    """Return why a folder cannot be written; None if it can.
+    """Return why a folder cannot be written, or None if it can.
 
-    It writes: a file system that went read-only after an error still grants the permission.
+    For example `it is read-only for this process`.
     """
+    # Writing is the only test: a file system that became read-only after an error still grants
+    # the permission.
     try:
         with TemporaryFile(dir=folder):
             return None
@@ -50,9 +52,9 @@ def check_free_space(folder: str, *, free: FreeBytes) -> None:
     Raises:
         CapacityExhaustedError: Less than `MIN_FREE_BYTES` are free.
     """
-    found = free(folder)
-    if found < MIN_FREE_BYTES:
+    size = free(folder)
+    if size < MIN_FREE_BYTES:
         raise CapacityExhaustedError(
-            f"only {found // 1_000_000} MB of disk space are free, so nothing is written",
+            f"only {size // 1_000_000} MB of disk space are free, so nothing is written",
             hint="free disk space, or run `sametrack maintain`",
         )

@@ -86,6 +86,7 @@ def open_home(data_home: Path, world: str) -> Home:
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         _mark(home)
+        # The lake and the control store create their own files.
         for folder in (home.dagster_dir, home.cache_dir, home.reports_dir, home.sounds_dir):
             folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -113,17 +114,27 @@ def find_homes(data_home: Path) -> dict[Path, str]:
 
 
 def _mark(home: Home) -> None:
+    """Write the mark of a new home, and refuse a home of another world or a newer layout."""
     mark = home.root / _MARK
     if not mark.exists():
-        document = {"world": home.world, "layout_version": LAYOUT_VERSION}
-        write_once(mark, json.dumps(document).encode())
-    found = _read_mark(mark, home.world)
-    if found.get("world") != home.world:
+        new = {"world": home.world, "layout_version": LAYOUT_VERSION}
+        write_once(mark, json.dumps(new).encode())
+    # Read it in any case: another process may have written it first.
+    try:
+        document = json.loads(mark.read_text(encoding="utf-8"))
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
         raise WrongWorldError(
-            f"this home belongs to world {found.get('world')!r}, not to {home.world!r}",
+            f"world.json of the home of world {home.world!r} is unreadable",
+            hint="restore world.json or choose another DATA_HOME",
+        )
+    if document.get("world") != home.world:
+        raise WrongWorldError(
+            f"this home belongs to world {document.get('world')!r}, not to {home.world!r}",
             hint="worlds never share a home: choose another DATA_HOME",
         )
-    version = found.get("layout_version")
+    version = document.get("layout_version")
     if not isinstance(version, int) or version > LAYOUT_VERSION:
         raise StoreTooNewError(
             f"the home has layout version {version}, this Sametrack supports {LAYOUT_VERSION}",
@@ -132,7 +143,7 @@ def _mark(home: Home) -> None:
 
 
 def write_once(path: Path, content: bytes) -> None:
-    """Write a file of the owner alone; if several processes do, the first one wins."""
+    """Write a file that only its owner may read; of several processes the first one wins."""
     draft = path.with_name(f"{path.name}.{uuid4().hex}")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(content)
@@ -145,16 +156,3 @@ def write_once(path: Path, content: bytes) -> None:
         pass
     finally:
         draft.unlink()
-
-
-def _read_mark(mark: Path, world: str) -> dict[str, object]:
-    try:
-        document = json.loads(mark.read_text(encoding="utf-8"))
-    except ValueError:
-        document = None
-    if not isinstance(document, dict):
-        raise WrongWorldError(
-            f"world.json of the home of world {world!r} is unreadable",
-            hint="restore world.json or choose another DATA_HOME",
-        )
-    return document

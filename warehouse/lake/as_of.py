@@ -27,6 +27,7 @@ def parse_as_of(text: str, *, now: datetime) -> datetime:
         moment = datetime.fromisoformat(text.strip())
         moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
         if _DAY.fullmatch(text.strip()):
+            # The last microsecond of the day: the finest time that the tables store.
             moment += timedelta(days=1) - timedelta(microseconds=1)
     except (ValueError, OverflowError) as error:
         raise InvalidParameterError(

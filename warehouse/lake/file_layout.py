@@ -20,7 +20,7 @@ ROW_GROUP_SIZES: Mapping[str, int] = {"raw.sounds": 32}
 FILE_SIZE = 100 << 20
 FILE_SIZES: Mapping[str, int] = {"raw.sounds": 32 << 20, "raw.scan_checkpoints": 8 << 20}
 """Bytes; files of this size are not merged any more. Merging takes four times as much memory, and
-each time writes anew what was merged before: a scan adds 12 checkpoints of 30 kB."""
+each merge rewrites the files of earlier merges: a scan adds 12 checkpoints of 30 kB."""
 APPEND_PROPERTIES = WriterProperties(compression="ZSTD", compression_level=3)
 _FILTER = BloomFilterProperties(set_bloom_filter_enabled=True, fpp=0.01, ndv=ROW_GROUP_SIZE)
 

@@ -1,7 +1,8 @@
 """Translation of storage library errors.
 
 A library's message never goes into `detail`, because it can contain paths and URLs; the cause stays
-attached for the log. What a damaged or missing file is called is taken from it, without its folder.
+attached for the log. Of the message only the name of a damaged or missing file is used, without its
+folder.
 """
 
 import re
@@ -31,14 +32,14 @@ _DAMAGES = {
     "Requested range was invalid": None,
     "Object at location": None,
 }
-"""What libraries say of a damaged or missing file, and its name where they do not say it."""
+"""Messages of libraries about a damaged or missing file, and its name if they do not state it."""
 _NO_PERMISSION = (
     "attempt to write a readonly database",
     "unable to open database file",
     "Permission denied",
     "Read-only file system",
 )
-"""What libraries and the system say of files on a read-only disk, or of another owner."""
+"""Messages of libraries and the system about files on a read-only disk, or of another owner."""
 _DISK_FAULTS = ("disk I/O error", "Input/output error")
 _HINT_OF_FAULT = "look at the system's log: the disk may be broken, or read-only since an error"
 
@@ -57,30 +58,28 @@ def translate_errors(
     except causes as error:
         damaged = find_damaged_file(error)
         if damaged is not None:
+            # Trying again does not mend a file, so there is no `retry_after`.
             raise WarehouseUnavailableError(
                 f"{what} failed: {damaged} is damaged or missing", hint=_HINT_OF_DAMAGE
             ) from error
-        problem, hint = _explain(error)
+        text = str(error)
+        if any(message in text for message in _NO_PERMISSION):
+            problem = ": the disk is read-only, or the files may not be written"
+            hint = _HINT_OF_PERMISSION
+        elif any(message in text for message in _DISK_FAULTS):
+            problem, hint = ": the disk reports an error", _HINT_OF_FAULT
+        else:
+            problem, hint = f" ({type(error).__name__})", _HINT
         raise WarehouseUnavailableError(
             f"{what} failed{problem}", hint=hint, retry_after=retry_after
         ) from error
 
 
-def _explain(error: Exception) -> tuple[str, str]:
-    """What is wrong, as the end of a sentence, and what to do."""
-    text = str(error)
-    if any(said in text for said in _NO_PERMISSION):
-        return ": the disk is read-only, or the files may not be written", _HINT_OF_PERMISSION
-    if any(said in text for said in _DISK_FAULTS):
-        return ": the disk reports an error", _HINT_OF_FAULT
-    return f" ({type(error).__name__})", _HINT
-
-
 def find_damaged_file(error: Exception) -> str | None:
     """Return the name of the file that an error says is damaged or missing; None for others."""
     text = str(error)
-    for said, name in _DAMAGES.items():
-        if said in text:
-            found = _FILE.search(text)
-            return name or (found[0] if found else "a file")
+    for message, name in _DAMAGES.items():
+        if message in text:
+            match = _FILE.search(text)
+            return name or (match[0] if match else "a file")
     return None

@@ -1,4 +1,4 @@
-"""The note in a lake's folder of which tables were opened, at which schema versions.
+"""A file in the folder of a lake that lists the opened tables with their schema versions.
 
 Opening a table reads its log, and checks or migrates it: 1 to 3 ms for each of some forty. A
 process that finds the note of its own release opens a table when it first reads or writes it. A
@@ -28,6 +28,7 @@ def are_noted(root: str, tables: Sequence[Table], *, world: str) -> bool:
 
 def note(root: str, tables: Sequence[Table], *, world: str) -> None:
     """Note that these tables have been opened; a folder that cannot be written has no note."""
+    # A process that reads meanwhile gets the old note or the new one, never a part of it.
     draft = Path(root, f"{NOTE}.{uuid4().hex}.tmp")
     with suppress(OSError):
         draft.write_text(json.dumps({"world": world, "tables": _versions(tables)}, indent=1))

@@ -24,6 +24,7 @@ def unpack_bytes(packed: bytes) -> bytes:
         WarehouseUnavailableError: The cell is damaged.
     """
     try:
+        # The size is checked first: a damaged cell must not allocate gigabytes.
         size = zstandard.frame_content_size(packed)
         if not 0 <= size <= _MAX_BYTES:
             raise WarehouseUnavailableError("a stored document has an invalid size")

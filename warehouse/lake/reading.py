@@ -58,18 +58,22 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
 
     Raises:
         InvalidParameterError: There is no table.
-        WrongWorldError, StoreTooNewError: See `schema_evolution.check_marks`.
+        WrongWorldError: A table belongs to another world.
+        StoreTooNewError: A newer Sametrack wrote a table.
         WarehouseUnavailableError: The lake cannot be read.
     """
     root = lake_root(url)
     with ThreadPoolExecutor(OPENED_AT_ONCE) as pool, storage_errors("opening the lake"):
-        opened = dict(zip(TABLES, pool.map(lambda table: _open(root, table), TABLES), strict=True))
-    existing = {table: delta for table, delta in opened.items() if delta is not None}
+        tables = pool.map(lambda table: _open_existing(root, table), TABLES)
+        existing = {
+            table: delta for table, delta in zip(TABLES, tables, strict=True) if delta is not None
+        }
     if not existing:
         raise InvalidParameterError(
             f"there is no lake at {url!r}",
             hint="name the home of a world (warehouse/data/sandbox), a lake, or an s3:// address",
         )
+    # Without a world from the caller, all tables must be of the world of the first one.
     first = next(iter(existing.values()))
     owner = world or first.metadata().configuration.get(WORLD, "")
     for table, delta in existing.items():
@@ -81,7 +85,7 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
     return ReadOnlyLake(root, owner, handles)
 
 
-def _open(root: str, table: Table) -> DeltaTable | None:
+def _open_existing(root: str, table: Table) -> DeltaTable | None:
     try:
         return DeltaTable(f"{root}/{table.folder}")
     except TableNotFoundError:

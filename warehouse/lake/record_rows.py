@@ -53,25 +53,34 @@ SHOWN_TOGETHER: Mapping[str, tuple[str, ...]] = {
     **{
         name: (name,)
         for name in (
-            "desc", "media_type", "is_top", "images_count", "duration_ms", "width", "height",
+            "desc",
+            "media_type",
+            "is_top",
+            "images_count",
+            "duration_ms",
+            "width",
+            "height",
             "cover_url",
         )
     },
-}  # fmt: skip
-"""What an observation shows of a video beside its counts and times: columns whose values belong
-together, by the one that is null if it does not show them."""
+}
+"""Columns that an observation may show of a video besides its counts and times. Columns whose
+values belong together are one group; its key is the column that is null if they are not shown."""
 
 
 def video_row(
     video: Video, *, capture_id: str | None, job_id: str | None, data_provider: str
 ) -> Row:
     """Return the row of `raw.videos`."""
+    # Null means unknown hashtags, an empty list a video without hashtags.
+    hashtags = video.hashtags
     return {
         **_picked(video, _VIDEO),
         **_picked(video.author, _AUTHOR),
         **{column: getattr(video.music, name, None) for column, name in _MUSIC.items()},
         **_picked(video.statistics, _STATISTICS),
-        **_hashtag_columns(video.hashtags),
+        "hashtag_ids": None if hashtags is None else [hashtag.ch_id for hashtag in hashtags],
+        "hashtag_names": None if hashtags is None else [hashtag.name for hashtag in hashtags],
         "statistics_complete": video.statistics_complete,
         **_birth(video.birth),
         "music_created_at": video.music_birth.at if video.music_birth else None,
@@ -82,33 +91,21 @@ def video_row(
 def video_from_row(row: ReadOnlyRow) -> Video:
     """Build a video from a row of `raw.videos`."""
     provider = row["data_provider"]
+    ids, names = row["hashtag_ids"], row["hashtag_names"]
+    hashtags = None
+    if ids is not None and names is not None:
+        pairs = zip(ids, names, strict=True)
+        hashtags = tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in pairs)
     return Video(
         **{name: row[name] for name in _VIDEO},
         author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
         music=None
         if row["music_id"] is None
         else Music(**{name: row[column] for column, name in _MUSIC.items()}),
-        hashtags=_hashtags_from_row(row),
+        hashtags=hashtags,
         statistics=Statistics(**{name: row[name] for name in _STATISTICS}),
         local_source=provider if provider in OWN_WORLDS else None,
     )
-
-
-def _hashtag_columns(hashtags: tuple[Hashtag, ...] | None) -> Row:
-    """Return both columns of the hashtags: null if they are unknown, empty if there are none."""
-    if hashtags is None:
-        return {"hashtag_ids": None, "hashtag_names": None}
-    return {
-        "hashtag_ids": [hashtag.ch_id for hashtag in hashtags],
-        "hashtag_names": [hashtag.name for hashtag in hashtags],
-    }
-
-
-def _hashtags_from_row(row: ReadOnlyRow) -> tuple[Hashtag, ...] | None:
-    ids, names = row["hashtag_ids"], row["hashtag_names"]
-    if ids is None or names is None:
-        return None
-    return tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in zip(ids, names, strict=True))
 
 
 def observation_row(
@@ -119,6 +116,7 @@ def observation_row(
     data_provider: str,
 ) -> Row:
     """Return the row of `raw.tracks`, `raw.accounts` or `raw.hashtags`."""
+    # Of these records only tracks have a time of creation.
     kind: type = type(record)
     return {
         **_picked(record, _names(kind)),
@@ -188,6 +186,7 @@ def _searched_range(stored: str | None) -> SearchedRange | None:
     if stored is None:  # a pair that was not compared, or a row of an earlier release
         return None
     values = orjson.loads(stored)
+    # JSON has no tuples, and a frozen record compares them.
     for name in ("speed", "tempo", "semitones", "tempo_with_pitch"):
         values[name] = tuple(values[name])
     return SearchedRange(**values)
@@ -243,6 +242,7 @@ def chart_issue_rows(index: ChartIndex) -> list[Row]:
 
 def chart_index_from_rows(rows: Sequence[ReadOnlyRow]) -> ChartIndex:
     """Build the list of issues from rows of `raw.chart_issues`, in the order of the rows."""
+    # Rows of an index that named no latest issue have no such row.
     latest = next((row["volid"] for row in rows if row["is_latest"]), None)
     return ChartIndex(issues=tuple(map(chart_issue_from_row, rows)), latest_volid=latest)
 

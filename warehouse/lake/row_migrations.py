@@ -1,8 +1,8 @@
 """Numbered corrections of rows that earlier releases wrote: what they stored for an unknown value.
 
-A table gets those of versions later than its own when it is opened (`schema_evolution`). Each is
-one atomic commit, and finds nothing to change when it is repeated. Who opens a lake for reading
-alone writes nothing, and sees the corrected values (`warehouse.engine`).
+A table gets the corrections of versions later than its own when it is opened (`schema_evolution`).
+Each is one atomic commit, and finds nothing to change when it is repeated. A lake that is opened
+for reading alone is not written; the engine corrects the values in its views (`warehouse.engine`).
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ class RowMigration:
 
     That version adds no columns.
 
-    `unknown_where`: by column, the condition of the rows in which its value is no knowledge, in
-    SQL that DuckDB and Delta's own engine both read.
+    `unknown_where`: by column, the condition of the rows whose value means "unknown", in SQL that
+    DuckDB and Delta's own engine both read.
     """
 
     table: str
@@ -42,6 +42,7 @@ class RowMigration:
         Raises:
             CommitFailedError: Another commit came before; nothing has changed.
         """
+        # Columns with the same condition are corrected together.
         conditions = dict.fromkeys(self.unknown_where.values())
         changed = opened.update(
             predicate=" or ".join(f"({condition})" for condition in conditions),

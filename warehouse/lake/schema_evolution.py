@@ -23,9 +23,9 @@ VERSION = "sametrack.schema_version"
 FIRST_VERSION = "sametrack.first_version"
 """Version of the table when it was created; if lower than today's, some files may lack a column."""
 COMPLETE_BEFORE = "sametrack.whole_before"
-"""Every row committed before this time is known to have its capture (`maintenance.sorting`)."""
+"""Every row committed before this time is known to have its capture (`maintenance.compaction`)."""
 SORTED_ROWS = "sametrack.arranged_rows"
-"""Number of rows when the table was last sorted (`maintenance.sorting`)."""
+"""Number of rows when the table was last sorted (`maintenance.compaction`)."""
 
 _LOG_KEPT = "delta.logRetentionDuration"
 _NOTHING_KEPT = "interval 0 seconds"
@@ -63,7 +63,11 @@ def open_table(path: str, table: Table, *, world: str) -> DeltaTable:
     except TableNotFoundError:
         opened = _create(path, table, world)
     if _keeps_no_log(opened):
-        opened = _keep_log_again(path)
+        # A killed process was about to purge the log. Without mending, every checkpoint would.
+        with writing(path):
+            if _keeps_no_log(DeltaTable(path)):
+                _set_log_kept(path, _DELTA[_LOG_KEPT])
+            opened = DeltaTable(path)
     check_marks(opened, table, world=world)
     if version_of(opened) < table.version:
         opened = _migrate(path, table, world)
@@ -109,7 +113,8 @@ def purge_versions(path: str, *, unnamed_hours: int) -> None:
     Files that no version names are deleted if they are `unnamed_hours` old.
     """
     opened = DeltaTable(path)
-    # The full vacuum would keep younger files that a version names, too.
+    # The first vacuum deletes files of older versions at once; the second, full one deletes files
+    # that no version names, and would keep younger files of both kinds.
     for full, hours in ((False, 0), (True, unnamed_hours)):
         opened.vacuum(
             retention_hours=hours, enforce_retention_duration=False, dry_run=False, full=full
@@ -123,14 +128,6 @@ def purge_versions(path: str, *, unnamed_hours: int) -> None:
         opened.cleanup_metadata()
     finally:
         _set_log_kept(path, _DELTA[_LOG_KEPT])
-
-
-def _keep_log_again(path: str) -> DeltaTable:
-    """Mend a table whose log a killed process was about to purge: else every checkpoint would."""
-    with writing(path):
-        if _keeps_no_log(DeltaTable(path)):
-            _set_log_kept(path, _DELTA[_LOG_KEPT])
-        return DeltaTable(path)
 
 
 def _keeps_no_log(opened: DeltaTable) -> bool:
@@ -173,7 +170,16 @@ def _migrate(path: str, table: Table, world: str) -> DeltaTable:
         with attempt, writing(path):
             opened = DeltaTable(path)  # another process may be migrating it too
             check_marks(opened, table, world=world)
-            _add_columns(opened, table)
+            existing = set(columns_of(opened).names)
+            missing = [column for column in table.columns if column.name not in existing]
+            required = [column.name for column in missing if column.required]
+            if required:
+                raise ContractBrokenError(
+                    f"{table.name}: later columns {required} must be nullable"
+                )
+            if missing:
+                fields = pa.schema([pa.field(column.name, column.type) for column in missing])
+                opened.alter.add_columns(DeltaSchema.from_arrow(fields).fields)
             marks = {VERSION: str(table.version)}
             migrations = row_migrations(table, since=version_of(opened))
             # Versions that only correct rows leave all files with the same columns.
@@ -188,39 +194,22 @@ def _migrate(path: str, table: Table, world: str) -> DeltaTable:
     return DeltaTable(path)
 
 
-def _add_columns(opened: DeltaTable, table: Table) -> None:
-    have = set(columns_of(opened).names)
-    missing = [column for column in table.columns if column.name not in have]
-    required = [column.name for column in missing if column.required]
-    if required:
-        raise ContractBrokenError(f"{table.name}: later columns {required} must be nullable")
-    if missing:
-        added = pa.schema([pa.field(column.name, column.type) for column in missing])
-        opened.alter.add_columns(DeltaSchema.from_arrow(added).fields)
-
-
 def columns_of(opened: DeltaTable) -> pa.Schema:
     """Return the table's schema as a pyarrow schema."""
     return pa.schema(opened.schema().to_arrow())
 
 
 def _check_columns(opened: DeltaTable, table: Table) -> None:
-    have = {field.name: field.type for field in columns_of(opened)}
-    want = {column.name: column.type for column in table.columns}
-    differ = sorted(
-        name for name in have.keys() | want.keys() if not _same(have.get(name), want.get(name))
-    )
+    def comparable(type_: pa.DataType) -> pa.DataType:
+        # Delta chooses the item name of a list itself, and Arrow compares it.
+        return pa.list_(type_.value_type) if pa.types.is_list(type_) else type_
+
+    stored = {field.name: comparable(field.type) for field in columns_of(opened)}
+    agreed = {column.name: comparable(column.type) for column in table.columns}
+    names = stored.keys() | agreed.keys()
+    differ = sorted(name for name in names if stored.get(name) != agreed.get(name))
     if differ:
         raise ContractBrokenError(
             f"{table.name} of this lake differs from its contract in {differ} "
             f"at the same schema version {table.version}"
         )
-
-
-def _same(left: pa.DataType | None, right: pa.DataType | None) -> bool:
-    """Compare types, ignoring the item name of a list, which Delta chooses itself."""
-    if left is None or right is None:
-        return False
-    if pa.types.is_list(left) and pa.types.is_list(right):
-        return bool(left.value_type == right.value_type)
-    return bool(left == right)

@@ -41,7 +41,7 @@ from warehouse.records.values import Row
 from warehouse.tables import TABLES, Table
 from warehouse.tables.contract import to_arrow
 
-OPENED_AT_ONCE = 8  # tables of an object store, where each look waits for the network
+OPENED_AT_ONCE = 8  # tables of an object store, where each request waits for the network
 MAX_TABLE_FILES = 60  # a key look-up costs 0.15 ms more for every file
 VACUUM_AFTER_HOURS = 7 * 24  # much longer than any read, so a reader's files never disappear
 UNNAMED_HOURS = 1  # much longer than any write of an object store's file and its commit
@@ -164,7 +164,7 @@ class Lake:
             return self._listing(delta)
 
     def newer_listing(self, name: str, version: int | None) -> TableListing | None:
-        """Return the newest version with its files; None if that is `version`.
+        """Return the newest version with its files, or None if that is `version`.
 
         Without news it costs two file lookups; in an object store one request.
         """
@@ -244,8 +244,8 @@ class Lake:
         written would be of no use. Of two concurrent calls on an object store one wins.
         """
         handle = self._handle(name)
-        with storage_errors(f"compacting {name}"), self._compaction_turn(handle) as is_mine:
-            if not is_mine or self._count_small(name) <= above:
+        with storage_errors(f"compacting {name}"), self._compaction_lock(handle) as is_locked:
+            if not is_locked or self._count_small(name) <= above:
                 return 0
             with suppress(CommitFailedError), writing(handle.path):
                 delta = DeltaTable(handle.path)  # a separate handle, so that appends need not wait
@@ -256,15 +256,18 @@ class Lake:
         return 0
 
     @contextmanager
-    def _compaction_turn(self, handle: LakeHandle) -> Iterator[bool]:
-        """Whether no other process compacts the table; a killed process frees its turn."""
+    def _compaction_lock(self, handle: LakeHandle) -> Iterator[bool]:
+        """Try to lock compaction of the table; yields False while another process compacts it.
+
+        A killed process frees its lock.
+        """
         if self.is_remote:
             yield True
             return
         # Delta takes files that begin with an underscore for its own, so none of it is deleted.
-        with (Path(handle.path) / "_compaction.lock").open("w") as turn:
+        with (Path(handle.path) / "_compaction.lock").open("w") as lock:
             try:
-                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 yield False
             else:
@@ -327,7 +330,7 @@ class Lake:
         )
 
     def commit[T](self, name: str, doing: str, action: Callable[[DeltaTable], T]) -> T:
-        """Commit to a table beside its appends, again if another commit came before."""
+        """Commit to a table while others append to it; repeated if another commit came first."""
         path = self.path(name)
         with storage_errors(doing), writing(path):
             for attempt in retry_commits():
@@ -350,7 +353,7 @@ class Lake:
 
     @contextmanager
     def _newest(self, name: str, doing: str) -> Iterator[DeltaTable]:
-        """Hold the newest version of a table, which nobody refreshes meanwhile."""
+        """Lock a table and yield its newest version."""
         handle = self._handle(name)
         with handle.lock, storage_errors(doing):
             _refresh_if_changed(handle)
@@ -365,13 +368,14 @@ class Lake:
         return int(metrics["num_deleted_rows"])
 
     def _handle(self, name: str) -> LakeHandle:
-        return self._handles.get(name) or self._open(name)
-
-    def _open(self, name: str) -> LakeHandle:
+        handle = self._handles.get(name)
+        if handle is not None:
+            return handle
         table = self._later.get(name)
         if table is None:
             raise ContractBrokenError(f"the lake has no table {name}")
         with self._opening:
+            # Another thread may have opened it while this one waited.
             if name not in self._handles:
                 self._handles[name] = _open_handle(self.url, self.world, table)
             return self._handles[name]
@@ -391,14 +395,17 @@ def open_lake(
         free: Returns the free disk space of a folder.
 
     Raises:
-        WrongWorldError, StoreTooNewError, ContractBrokenError: See `schema_evolution.open_table`.
+        WrongWorldError: A table belongs to another world.
+        StoreTooNewError: A newer Sametrack wrote a table.
+        ContractBrokenError: A table differs from its contract at the same version.
         WarehouseUnavailableError: The lake cannot be opened.
     """
     root = lake_root(url)
     if is_remote(root):
         with ThreadPoolExecutor(OPENED_AT_ONCE) as pool:
             opened = pool.map(partial(_open_handle, root, world), tables)
-            return Lake(root, world, {one.table.name: one for one in opened}, free=free)
+            handles = {handle.table.name: handle for handle in opened}
+        return Lake(root, world, handles, free=free)
     if are_noted(root, tables, world=world):
         return Lake(root, world, {}, free=free, later=tables)
     handles = {table.name: _open_handle(root, world, table) for table in tables}
@@ -476,10 +483,10 @@ def _refresh_if_changed(handle: LakeHandle) -> None:
 
 
 def _log_mtime_ns(handle: LakeHandle) -> int:
-    found = _mtime_ns(handle.path)
-    if found < 0 and not is_remote(handle.path):
+    mtime_ns = _mtime_ns(handle.path)
+    if mtime_ns < 0 and not is_remote(handle.path):
         raise WarehouseUnavailableError(f"the folder of {handle.table.name} is missing")
-    return found
+    return mtime_ns
 
 
 def _mtime_ns(path: str) -> int:

@@ -1,7 +1,7 @@
-"""Turns at a table in a folder: many write at once, and one forgets old versions alone.
+"""Locks on a table in a folder: shared by writers, exclusive for deleting old versions.
 
-Files that are just being written are in no version yet, so that forgetting would delete them. At an
-object store there are no turns.
+Files that are just being written belong to no version yet, so deleting old versions would delete
+them. An object store has no such locks.
 """
 
 import fcntl
@@ -14,14 +14,17 @@ TURN = "_forgetting.lock"  # Delta takes files that begin with an underscore for
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Write to the table at `path`, beside others; waits while old versions are forgotten."""
+    """Write to the table at `path` at the same time as others.
+
+    Waits while a process deletes old versions.
+    """
     with _turn(path, fcntl.LOCK_SH):
         yield
 
 
 @contextmanager
 def writing_alone(path: str) -> Iterator[bool]:
-    """Wait until nobody writes to the table, and let nobody; False if there are no turns."""
+    """Take an exclusive lock on the table; yields False in an object store, which has no locks."""
     with _turn(path, fcntl.LOCK_EX) as is_alone:
         yield is_alone
 

@@ -1,7 +1,7 @@
 """The video index: the best observation of each video in a SQLite file next to the lake.
 
-What that observation does not show of the video, such as its hashtags, is kept of the best one that
-does.
+Columns that this observation does not show, such as hashtags, come from the best observation that
+shows them.
 
 The videos of a list are spread over all of `raw.videos`, and each read from there costs some
 milliseconds. The index is built by `maintenance.video_index` and used by
@@ -74,10 +74,9 @@ class IndexMetadata:
 class IndexedVideo:
     """A video in the index.
 
-    `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`;
-    `first_at`: time of
-    its first observation; `created`: the latest publication time observed, and since when.
-    `corrected_at`: when a replay last read an observation of it again; `shown`: rows that show what
+    `best`: its best observation, if requested, without the columns `OMITTED_COLUMNS`. `first_at`:
+    time of its first observation. `created`: the latest publication time observed, and since when.
+    `corrected_at`: when a replay last read an observation of it again. `shown`: rows that show what
     `best` may not, by the key of `SHOWN_TOGETHER`, with these columns and those of their rank.
     """
 
@@ -93,8 +92,8 @@ class IndexedVideo:
 class IndexAnswer:
     """Answer of the index, from rows committed before `bound`.
 
-    `likes` are those known at the requested time. The table files named in `files` contain no other
-    rows.
+    `likes` are those observed until the requested time. The table files named in `files` contain no
+    other rows.
     """
 
     bound: datetime
@@ -132,38 +131,37 @@ class VideoIndex:
 
         Args:
             aweme_ids: Any ids; unknown ones are absent from the answer.
-            until: Also return the likes known of each video at this time.
+            until: Also return the likes of each video as observed until this time.
             whole: Include the best observations; for thousands of videos they dominate the cost.
         """
-        wanted = orjson.dumps(aweme_ids).decode()
+        ids = orjson.dumps(aweme_ids).decode()
 
-        def found(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
-            rows = database.execute(_VIDEOS_SQL, (whole, wanted))
-            shown: dict[str, dict[str, Row]] = defaultdict(dict)
-            for row in database.execute(_SHOWN_SQL, (wanted,)) if whole else ():
-                shown[row[0]][row[1]] = _to_shown_row(*row[1:])
-            videos = {row[0]: _to_indexed_video(*row[1:], shown=shown[row[0]]) for row in rows}
-            asked = (
-                () if until is None else database.execute(_LIKES_SQL, (to_micros(until), wanted))
-            )
+        def answer(database: sqlite3.Connection, about: IndexMetadata) -> IndexAnswer:
+            rows = database.execute(_VIDEOS_SQL, (whole, ids))
+            # By video, the rows that show what its best observation may not.
+            groups: dict[str, dict[str, Row]] = defaultdict(dict)
+            for row in database.execute(_SHOWN_SQL, (ids,)) if whole else ():
+                groups[row[0]][row[1]] = _to_shown_row(*row[1:])
+            videos = {row[0]: _to_indexed_video(*row[1:], shown=groups[row[0]]) for row in rows}
+            likes = () if until is None else database.execute(_LIKES_SQL, (to_micros(until), ids))
             files = frozenset(name for (name,) in database.execute("select name from files"))
-            return IndexAnswer(about.bound, files, videos, dict(asked))
+            return IndexAnswer(about.bound, files, videos, dict(likes))
 
-        return self._ask(found)
+        return self._query(answer)
 
     def about(self) -> IndexMetadata | None:
         """Return what the index contains, or None if it may not be used."""
-        return self._ask(lambda _database, about: about)
+        return self._query(lambda _database, about: about)
 
     def is_intact(self) -> bool:
-        """Return True if it may be used and its structure is sound; reads the whole file."""
-        found = self._ask(lambda database, _: database.execute("pragma quick_check(1)").fetchone())
-        return found == ("ok",)
+        """Return True if it may be used and its structure is valid; reads the whole file."""
+        check = "pragma quick_check(1)"
+        return self._query(lambda database, _: database.execute(check).fetchone()) == ("ok",)
 
     def is_outdated(self, version: int) -> bool:
         """Return True if rows of that version may have been removed or changed since."""
         with self._lock:
-            # What was read of the log is remembered, since every use of the index asks this.
+            # Every use of the index calls this, so the position in the log is remembered.
             newest, log = self.lake.version(VIDEOS_TABLE), self._log
             if log is None or version < log.since:
                 log = self._log = _LogPosition(since=version, until=version)
@@ -179,8 +177,8 @@ class VideoIndex:
             for file in self.path.parent.glob(f"{FILE}*"):
                 file.unlink(missing_ok=True)
 
-    def _ask[T](self, question: Callable[[sqlite3.Connection, IndexMetadata], T]) -> T | None:
-        """Query the index if it may be used.
+    def _query[T](self, question: Callable[[sqlite3.Connection, IndexMetadata], T]) -> T | None:
+        """Query the index; None if it is missing, damaged, outdated or of another table.
 
         It is an optimisation: a damaged index counts as missing, and maintenance rebuilds it. A
         file never changes once it has its name, so reading needs no locks.
@@ -194,14 +192,13 @@ class VideoIndex:
             suppress(sqlite3.Error, ValueError),
             closing(sqlite3.connect(address, uri=True)) as database,
         ):
-            about = _about(database)
-            if self._is_good(about):
-                return question(database, about)
+            rows = database.execute("select format, table_id, version, bound from about")
+            for form, table_id, version, bound in rows.fetchall():
+                is_ours = (form, table_id) == (FORMAT, self.lake.identity(VIDEOS_TABLE))
+                if is_ours and not self.is_outdated(version):
+                    metadata = IndexMetadata(form, table_id, version, to_moment(bound))
+                    return question(database, metadata)
         return None
-
-    def _is_good(self, about: IndexMetadata) -> bool:
-        is_ours = (about.format, about.table_id) == (FORMAT, self.lake.identity(VIDEOS_TABLE))
-        return is_ours and not self.is_outdated(about.version)
 
 
 def to_micros(moment: datetime) -> int:
@@ -212,13 +209,6 @@ def to_micros(moment: datetime) -> int:
 def to_moment(micros: int) -> datetime:
     """Return the time of `to_micros`."""
     return _EPOCH + timedelta(microseconds=micros)
-
-
-def _about(database: sqlite3.Connection) -> IndexMetadata:
-    rows = database.execute("select format, table_id, version, bound from about").fetchall()
-    for form, table_id, version, bound in rows:
-        return IndexMetadata(form, table_id, version, to_moment(bound))
-    raise sqlite3.DatabaseError("the index has no metadata")
 
 
 def _to_indexed_video(
@@ -233,7 +223,12 @@ def _to_indexed_video(
     since, corrected = (
         None if micros is None else to_moment(micros) for micros in (created_since, corrected_at)
     )
-    best = None if document is None else _row(document)
+    best = None
+    if document is not None:
+        values = orjson.loads(document)
+        for place in _TIMES:
+            values[place] = None if values[place] is None else to_moment(values[place])
+        best = dict(zip(_NAMES, values, strict=True))
     return IndexedVideo(best, to_moment(first_at), created, since, corrected, shown)
 
 
@@ -255,22 +250,16 @@ def _to_shown_row(
     }
 
 
-def _row(document: str) -> Row:
-    values = orjson.loads(document)
-    for place in _TIMES:
-        values[place] = None if values[place] is None else to_moment(values[place])
-    return dict(zip(_NAMES, values, strict=True))
-
-
 def _last_removal(entries: Sequence[ReadOnlyRow], log: _LogPosition) -> int:
-    """Return the last commit that removed rows. A missing log entry counts as one."""
-    taking = [int(entry["version"]) for entry in entries if not _only_adds(entry)]
+    """Return the last commit that may have removed rows."""
+    removals = [log.at]
+    for entry in entries:
+        operation = entry["operation"]
+        is_append = operation == "WRITE" and entry["operationParameters"].get("mode") == "Append"
+        if not is_append and operation not in _ADDING:
+            removals.append(int(entry["version"]))
+    # A log entry that was cleaned up may have been a removal.
     oldest = min((int(entry["version"]) for entry in entries), default=log.until + 2)
-    missing = [oldest - 1] if oldest > log.until + 1 else []
-    return max([log.at, *taking, *missing])
-
-
-def _only_adds(entry: ReadOnlyRow) -> bool:
-    if entry["operation"] == "WRITE":
-        return bool(entry["operationParameters"].get("mode") == "Append")
-    return entry["operation"] in _ADDING
+    if oldest > log.until + 1:
+        removals.append(oldest - 1)
+    return max(removals)

@@ -44,44 +44,40 @@ SOUNDS = RetentionRule(
 )
 
 
-def delete_expired(lake: Lake, engine: Engine, lasting: RetentionRule, before: datetime) -> int:
+def delete_expired(lake: Lake, engine: Engine, rule: RetentionRule, before: datetime) -> int:
     """Delete the rows committed before a time that no later row refers to; returns how many.
 
-    One commit, and none if there is nothing to delete.
+    One commit, or no commit if there is nothing to delete.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read or written.
     """
     # A reference of a moment ago must count, or what it names would be deleted.
     engine.refresh()
-    old, still_named = _old_hashes(engine, lasting, before)
-    if len(still_named) == old:
-        return 0
-    # Delta reads a plain timestamp as nanoseconds, which do not compare with the column.
-    moment = f"arrow_cast('{before.isoformat()}', 'Timestamp(Microsecond, Some(\"UTC\"))')"
-    condition = f"committed_at < {moment}"
-    if still_named:
-        listed = ", ".join(f"'{value}'" for value in still_named)
-        condition += f" and {lasting.hash_column} not in ({listed})"
-    return lake.erase(lasting.table, condition)
-
-
-def _old_hashes(engine: Engine, lasting: RetentionRule, before: datetime) -> tuple[int, list[str]]:
-    """Return the number of old hashes, and those of them that recent rows refer to."""
+    # Count the old hashes, and list those of them that recent rows refer to.
     young = " union ".join(
         f"select {column} as hash from {table} where committed_at >= $before"  # noqa: S608  # constants of this module
-        for table, column in lasting.referenced_by
+        for table, column in rule.referenced_by
     )
-    found = engine.rows(
+    hashes = engine.rows(
         f"""
         with old as (
-            select distinct {lasting.hash_column} as hash from {lasting.table}
+            select distinct {rule.hash_column} as hash from {rule.table}
             where committed_at < $before
         )
-        select count(*) as old, list(old.hash) filter (young.hash is not null) as still_named
+        select count(*) as old, list(old.hash) filter (young.hash is not null) as referenced
         from old left join ({young}) as young on young.hash = old.hash
         """,  # noqa: S608  # as above
         {"before": before},
     )[0]
-    named = found["still_named"]
-    return int(str(found["old"])), sorted(named) if isinstance(named, list) else []
+    referenced = hashes["referenced"] or []
+    assert isinstance(referenced, list), "DuckDB returns a list of hashes"
+    if len(referenced) == hashes["old"]:
+        return 0
+    # Delta reads a plain timestamp as nanoseconds, which do not compare with the column.
+    moment = f"arrow_cast('{before.isoformat()}', 'Timestamp(Microsecond, Some(\"UTC\"))')"
+    condition = f"committed_at < {moment}"
+    if referenced:
+        listed = ", ".join(f"'{value}'" for value in sorted(referenced))
+        condition += f" and {rule.hash_column} not in ({listed})"
+    return lake.erase(rule.table, condition)

@@ -23,7 +23,6 @@ from warehouse.tables.row_rules import (
     KEYS,
     SCHEMA,
     WARNINGS,
-    RowRule,
     row_rules,
     rule_names,
 )
@@ -78,58 +77,81 @@ def review_table(engine: Engine, table: Table, *, now: datetime) -> TableReview:
         stored = DeltaTable(engine.lake.path(table.name))
         files = pa.table(stored.get_add_actions(flatten=True))
         sizes = files.column("size_bytes").to_pylist()
-    seen = _check_table(engine, table, now)
-    findings = [
-        _schema(stored, table),
-        _keys(engine, table, seen),
-        *(_rows(engine, table, rule, seen, now) for rule in row_rules(table)),
-        *_freshness(table, seen, now),
-    ]
-    order = rule_names(table)
+    key = ", ".join(f'"{name}"' for name in table.key)
+    counts = _count_violations(engine, table, key, now)
+    findings = [_check_schema(stored, table)]
+
+    # Keys are compared by 8-byte hashes; if some are equal, they are compared themselves.
+    if counts["rows"] == counts["keys"]:
+        findings.append(RuleResult(rule=KEYS))
+    else:
+        rows = engine.rows(
+            f"""
+            select {key}, count(*) as times, count(*) over () as wrong from {table.name}
+            group by all having count(*) > 1 order by all limit {MAX_EXAMPLES}
+            """,  # noqa: S608  # the contract's names
+        )
+        findings.append(_violations(KEYS, rows))
+
+    for rule in row_rules(table):
+        if rule.name in counts and not counts[rule.name]:
+            findings.append(RuleResult(rule=rule.name))
+            continue
+        rows = engine.rows(
+            f"""
+            select {key}, count(*) over () as wrong from {table.name}
+            where {rule.broken} order by all limit {MAX_EXAMPLES}
+            """,  # noqa: S608  # the contract's names
+            {"now": now} if "$now" in rule.broken else None,
+        )
+        findings.append(_violations(rule.name, rows))
+
+    within, newest = FRESH_WITHIN.get(table.name), _moment(counts["fresh_at"])
+    if within is not None:
+        # A table without rows is new, not stale.
+        is_stale = newest is not None and now - newest > within
+        says = f"expected within {within.days} days"
+        findings.append(RuleResult(rule=IS_FRESH, wrong_count=int(is_stale), says=says))
+
+    order, by_day = rule_names(table), counts["by_day"]
     return TableReview(
         table=table,
-        row_count=_whole(seen["rows"]),
+        row_count=_whole(counts["rows"]),
         file_count=len(sizes),
         size_bytes=sum(sizes),
-        newest_at=_moment(seen["newest_at"]),
-        rows_by_day=_by_day(seen["by_day"]),
+        newest_at=_moment(counts["newest_at"]),
+        rows_by_day=dict(by_day) if isinstance(by_day, list) else {},
         findings=tuple(sorted(findings, key=lambda finding: order.index(finding.rule))),
     )
 
 
-def _check_table(engine: Engine, table: Table, now: datetime) -> Row:
-    """Run the one pass.
-
-    Keys are compared by 8-byte hashes; if some are equal they are checked again.
-    """
+def _count_violations(engine: Engine, table: Table, key: str, now: datetime) -> Row:
+    """Count rows, keys and violations of each rule in one pass over the columns."""
     broken = "".join(
         f", count(*) filter (where {rule.broken}) as {rule.name}"
         for rule in row_rules(table)
-        if rule.name != HAS_CAPTURE
+        if rule.name != HAS_CAPTURE  # needs a join, so it has its own query
     )
+    params: dict[str, object] = {"since": now - timedelta(days=PLOTTED_DAYS)}
+    if "$now" in broken:  # DuckDB refuses a parameter that the query does not use
+        params["now"] = now
     return engine.rows(
         f"""
         select
-            count(*) as rows, count(distinct hash({_key(table)})) as keys,
+            count(*) as rows, count(distinct hash({key})) as keys,
             max(committed_at) as newest_at,
             max(committed_at) filter (where {FRESH_ROWS.get(table.name, "true")}) as fresh_at,
             histogram(committed_at::date) filter (where committed_at >= $since) as by_day
             {broken}
         from {table.name}
         """,  # noqa: S608  # the contract's names
-        _used({"now": now, "since": now - timedelta(days=PLOTTED_DAYS)}, "$now" in broken),
+        params,
     )[0]
 
 
-def _used(params: dict[str, object], has_now: bool) -> dict[str, object]:
-    """DuckDB refuses a parameter that the query does not use."""
-    return params if has_now else {name: value for name, value in params.items() if name != "now"}
-
-
-def _schema(stored: DeltaTable, table: Table) -> RuleResult:
+def _check_schema(stored: DeltaTable, table: Table) -> RuleResult:
     version, columns = version_of(stored), set(columns_of(stored).names)
-    agreed = {column.name for column in table.columns}
-    differ = sorted(columns ^ agreed)
+    differ = sorted(columns ^ {column.name for column in table.columns})
     is_wrong = version != table.version or bool(differ)
     says = f"stored version {version}, contract version {table.version}"
     if differ:
@@ -137,54 +159,10 @@ def _schema(stored: DeltaTable, table: Table) -> RuleResult:
     return RuleResult(rule=SCHEMA, wrong_count=int(is_wrong), says=says)
 
 
-def _keys(engine: Engine, table: Table, seen: Row) -> RuleResult:
-    if seen["rows"] == seen["keys"]:
-        return RuleResult(rule=KEYS)
-    found = engine.rows(
-        f"""
-        select {_key(table)}, count(*) as times, count(*) over () as wrong from {table.name}
-        group by all having count(*) > 1 order by all limit {MAX_EXAMPLES}
-        """,  # noqa: S608  # the contract's names
-    )
-    return _violations(KEYS, found)
-
-
-def _rows(engine: Engine, table: Table, rule: RowRule, seen: Row, now: datetime) -> RuleResult:
-    if rule.name in seen and not seen[rule.name]:
-        return RuleResult(rule=rule.name)
-    found = engine.rows(
-        f"""
-        select {_key(table)}, count(*) over () as wrong from {table.name}
-        where {rule.broken} order by all limit {MAX_EXAMPLES}
-        """,  # noqa: S608  # the contract's names
-        {"now": now} if "$now" in rule.broken else None,
-    )
-    return _violations(rule.name, found)
-
-
-def _violations(rule: str, found: list[Row]) -> RuleResult:
-    count = _whole(found[0]["wrong"]) if found else 0
-    examples = [{name: value for name, value in row.items() if name != "wrong"} for row in found]
+def _violations(rule: str, rows: list[Row]) -> RuleResult:
+    count = _whole(rows[0]["wrong"]) if rows else 0
+    examples = [{name: value for name, value in row.items() if name != "wrong"} for row in rows]
     return RuleResult(rule=rule, wrong_count=count, examples=tuple(examples))
-
-
-def _freshness(table: Table, seen: Row, now: datetime) -> list[RuleResult]:
-    """A table without rows is new, not stale."""
-    within, newest = FRESH_WITHIN.get(table.name), _moment(seen["fresh_at"])
-    if within is None:
-        return []
-    is_stale = newest is not None and now - newest > within
-    says = f"expected within {within.days} days"
-    return [RuleResult(rule=IS_FRESH, wrong_count=int(is_stale), says=says)]
-
-
-def _key(table: Table) -> str:
-    return ", ".join(f'"{name}"' for name in table.key)
-
-
-def _by_day(found: object) -> dict[date, int]:
-    pairs = found if isinstance(found, list) else []
-    return {day: _whole(count) for day, count in pairs}
 
 
 def _moment(value: object) -> datetime | None:

@@ -117,10 +117,10 @@ _NEWEST = """
 """
 
 
-def update_video_index(lake: Lake, *, anew: bool = False) -> int:
+def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     """Update the video index to all settled rows; returns how many observations were added.
 
-    It is rebuilt from all rows if `anew` is set, rows were removed from the table or its file is
+    It is rebuilt from all rows if `rebuild` is set, rows were removed from the table or its file is
     damaged.
 
     Raises:
@@ -135,19 +135,22 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
         closing(Engine(lake)) as engine,
         translate_errors("writing the video index", sqlite3.Error, OSError),
     ):
-        _remove_abandoned(index.path)
+        # Drafts of processes that were killed.
+        for draft in index.path.parent.glob(f"{FILE}.*"):
+            if time.time() - draft.stat().st_mtime > ABANDONED_AFTER_S:
+                draft.unlink(missing_ok=True)
         version, bound = lake.version(VIDEOS_TABLE), engine.complete_before(VIDEOS_TABLE)
-        known = None if anew else index.about()
-        if bound is None or (known is not None and known.bound >= bound):
+        current = None if rebuild else index.about()
+        if bound is None or (current is not None and current.bound >= bound):
             return 0
-        if known is not None and not index.is_intact():
-            known = None
+        if current is not None and not index.is_intact():
+            current = None
         draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
         about = IndexMetadata(FORMAT, lake.identity(VIDEOS_TABLE), version, bound)
         try:
-            if known is not None:
+            if current is not None:
                 shutil.copyfile(index.path, draft)
-            count = _fill(draft, engine, since=known.bound if known else None, about=about)
+            count = _fill(draft, engine, since=current.bound if current else None, about=about)
             with suppress(FileNotFoundError):  # dropped meanwhile: it may contain erased rows
                 draft.replace(index.path)
         finally:
@@ -156,13 +159,6 @@ def update_video_index(lake: Lake, *, anew: bool = False) -> int:
     if index.is_outdated(version):
         index.drop()
     return count
-
-
-def _remove_abandoned(path: Path) -> None:
-    """Delete drafts of processes that were killed."""
-    for draft in path.parent.glob(f"{FILE}.*"):
-        if time.time() - draft.stat().st_mtime > ABANDONED_AFTER_S:
-            draft.unlink(missing_ok=True)
 
 
 def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMetadata) -> int:
@@ -184,29 +180,27 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
                     )
                     database.executemany(_SEE, _tuples(likes, _SEE_PARAMETERS))
                 count += batch.num_rows
+            # Per video and group of optional columns, the best row that shows them.
             for name, columns in SHOWN_TOGETHER.items():
                 quoted = ", ".join(map(sql_name, columns))
                 sql = _SHOWN_ROWS.format(name=sql_name(name), text=sql_text(name), columns=quoted)
-                with engine.reading(sql, span) as shown:
-                    for batch in shown:
+                with engine.reading(sql, span) as newest:
+                    for batch in newest:
                         database.executemany(_SHOW, _tuples(batch, _SHOWN))
             database.executescript("delete from about; delete from files")
             metadata = (about.format, about.table_id, about.version, to_micros(about.bound))
             database.execute("insert into about values (?, ?, ?, ?)", metadata)
-            database.executemany("insert into files values (?)", _settled_files(engine, about))
+            # Files whose rows are all in the index need not be opened.
+            files = engine.files(VIDEOS_TABLE)
+            if files:
+                sql = _NEWEST.replace("{files}", in_files(files))
+                settled = engine.rows(sql, {"bound": about.bound})
+                names = [(row["name"],) for row in settled]
+                database.executemany("insert into files values (?)", names)
     with draft.open("rb") as file:
         # The rename must not reach the disk before the content, which nothing else has synced.
         os.fsync(file.fileno())
     return count
-
-
-def _settled_files(engine: Engine, about: IndexMetadata) -> list[tuple[object]]:
-    """Return names of the files whose rows are all in the index: they need not be opened."""
-    files = engine.files(VIDEOS_TABLE)
-    if not files:
-        return []
-    found = engine.rows(_NEWEST.replace("{files}", in_files(files)), {"bound": about.bound})
-    return [(row["name"],) for row in found]
 
 
 def _tuples(batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[object, ...]]:

@@ -1,6 +1,6 @@
-"""SQL models: the views of the star, and in `scan/` what an asset of a scan runs over its rows.
+"""SQL models: the views of the star, and in `scan/` the models that assets run over a scan's rows.
 
-Each is in a file of the name of its table. In `catalog/` is what is asked about the tracks of a
+Each is in a file of the name of its table. `catalog/` has parts of queries about the tracks of a
 catalogue.
 """
 
@@ -20,7 +20,7 @@ def read_model(table: Table) -> str:
 
 @cache
 def read_scan_model(noun: str) -> str:
-    """Return the statement that makes the rows of a mart from the rows of one scan."""
+    """Return the statement that derives the rows of a mart from the rows of one scan."""
     return _read(FOLDER / "scan" / f"{noun}.sql")
 
 

@@ -16,8 +16,8 @@ def read_profile(engine: Engine, sec_uid: str) -> tuple[Account, str] | None:
         select * from raw.accounts where sec_uid = $sec_uid
         order by observed_at desc, committed_at desc
     """
-    found = keep_committed(engine, "raw.accounts", engine.rows(sql, sec_uid=sec_uid))
-    return (account_from_row(found[0]), found[0]["data_provider"]) if found else None
+    rows = keep_committed(engine, "raw.accounts", engine.rows(sql, sec_uid=sec_uid))
+    return (account_from_row(rows[0]), rows[0]["data_provider"]) if rows else None
 
 
 def read_last_outcome(
@@ -29,15 +29,15 @@ def read_last_outcome(
         where entity_id = $entity_id and surface in ({surfaces}) and outcome = $outcome
     """
     sql, params = inline_values(sql, surfaces, slot="surfaces")
-    found = engine.rows(sql, **params, entity_id=entity_id, outcome=outcome)
-    observed_at: datetime | None = found[0]["observed_at"]
+    rows = engine.rows(sql, **params, entity_id=entity_id, outcome=outcome)
+    observed_at: datetime | None = rows[0]["observed_at"]
     return observed_at
 
 
 def read_marks(engine: Engine) -> ErasureMarks:
     """Return all erasure marks of this world."""
-    found = engine.table("select salt, marks from raw.erasures").to_pylist()
-    return merge_marks((str(row["salt"]), row["marks"]) for row in found)
+    rows = engine.table("select salt, marks from raw.erasures").to_pylist()
+    return merge_marks((str(row["salt"]), row["marks"]) for row in rows)
 
 
 def is_history_rewritten(engine: Engine) -> bool:

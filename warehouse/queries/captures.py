@@ -40,8 +40,8 @@ _LATEST_DETAILS = """
 
 def read_capture(engine: Engine, capture_id: str) -> Row | None:
     """Return the row of a capture, or None until it is complete."""
-    found = engine.rows("select * from raw.captures where capture_id = $id", id=capture_id)
-    return found[0] if found else None
+    rows = engine.rows("select * from raw.captures where capture_id = $id", id=capture_id)
+    return rows[0] if rows else None
 
 
 def read_unavailable_videos(
@@ -64,7 +64,7 @@ def read_observations(
     engine: Engine, table: ObservationTable, capture_ids: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Return rows of `raw.<table>` by their capture. Captures without rows are absent."""
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         select * from raw.{table}
         where capture_id in (select unnest($ids::varchar[]))
@@ -73,14 +73,14 @@ def read_observations(
         ids=list(capture_ids),
     )
     by_capture: dict[str, list[Row]] = {}
-    for row in found:
+    for row in rows:
         by_capture.setdefault(row["capture_id"], []).append(row)
     return by_capture
 
 
 def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
     """Return the videos of a captured page, in display order."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select videos.* from raw.capture_items as items
         join raw.videos as videos using (capture_id, aweme_id)
@@ -90,7 +90,7 @@ def read_page_videos(engine: Engine, capture_id: str) -> tuple[Video, ...]:
         """,
         id=capture_id,
     )
-    return tuple(video_from_row(row) for row in found)
+    return tuple(video_from_row(row) for row in rows)
 
 
 def read_body(engine: Engine, sha256: str) -> bytes | None:
@@ -101,14 +101,14 @@ def read_body(engine: Engine, sha256: str) -> bytes | None:
 
 def read_payloads(engine: Engine, sha256s: Sequence[str]) -> dict[str, bytes]:
     """Return compressed bodies by their hash. Bodies deleted by retention are absent."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select sha256, body from raw.payloads
         where sha256 in (select unnest($hashes::varchar[]))
         """,
         hashes=list(sha256s),
     )
-    return {row["sha256"]: bytes(row["body"]) for row in found}
+    return {row["sha256"]: bytes(row["body"]) for row in rows}
 
 
 # A replayed capture has the same surface, entity, sequence and body: the newest row counts.
@@ -139,7 +139,7 @@ def read_archive(
     """
     after: Row = {"observed_at": None, "capture_id": ""}
     while True:
-        found = engine.rows(
+        rows = engine.rows(
             f"""
             with archive as ({_ARCHIVE})
             select * from archive
@@ -153,10 +153,10 @@ def read_archive(
             id=after["capture_id"],
             batch=batch,
         )
-        if not found:
+        if not rows:
             return
-        yield found
-        after = found[-1]
+        yield rows
+        after = rows[-1]
 
 
 def count_archive(
@@ -167,13 +167,13 @@ def count_archive(
     surfaces: Sequence[str] = (),
 ) -> int:
     """Return how many captures `read_archive` yields."""
-    found = engine.rows(
+    rows = engine.rows(
         f"select count(*) as n from ({_ARCHIVE})",  # noqa: S608  # as above
         until=until,
         since=since,
         surfaces=list(surfaces),
     )
-    return int(found[0]["n"])
+    return int(rows[0]["n"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class ReadSoFar:
 
 def read_so_far(engine: Engine, job_id: str) -> list[ReadSoFar]:
     """Return what a job has read, with surfaces in the order in which it started them."""
-    found: list[Row] = engine.rows(
+    rows: list[Row] = engine.rows(
         """
         select surface, outcome, count(*) as captures, sum(request_count)::bigint as requests,
                coalesce(sum(item_count), 0)::bigint as items
@@ -198,7 +198,7 @@ def read_so_far(engine: Engine, job_id: str) -> list[ReadSoFar]:
         """,
         {"job_id": job_id},
     )
-    return [ReadSoFar(**row) for row in found]
+    return [ReadSoFar(**row) for row in rows]
 
 
 def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[str]]:
@@ -206,7 +206,7 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
 
     Videos are in the order in which they were first shown.
     """
-    found = engine.rows(
+    rows = engine.rows(
         """
         select
             items.aweme_id,
@@ -221,12 +221,12 @@ def read_search_union(engine: Engine, terms: Sequence[str]) -> dict[str, list[st
         """,
         terms=list(terms),
     )
-    return {row["aweme_id"]: sorted(row["terms"]) for row in found}
+    return {row["aweme_id"]: sorted(row["terms"]) for row in rows}
 
 
 def read_music_of_song(engine: Engine, track_id: str) -> str | None:
     """Return the music id that was last seen to publish a song of the music service, or None."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select music_id, max(observed_at) as last_at from (
             select music_id, observed_at from raw.tracks where service_track_id = $track_id
@@ -237,4 +237,4 @@ def read_music_of_song(engine: Engine, track_id: str) -> str | None:
         """,
         track_id=track_id,
     )
-    return next((row["music_id"] for row in found), None)
+    return next((row["music_id"] for row in rows), None)

@@ -88,15 +88,15 @@ class KnownSongs:
 
 def read_known_issues(engine: Engine, *, first: date, last: date) -> KnownIssues | None:
     """Return issues dated between two days, as last listed. None before the first list."""
-    found = engine.rows(_KNOWN_ISSUES, first=first, last=last)
-    latest, listed_at = found[0]["latest"], found[0]["listed_at"]
+    rows = engine.rows(_KNOWN_ISSUES, first=first, last=last)
+    latest, listed_at = rows[0]["latest"], rows[0]["listed_at"]
     if latest is None:
         return None
     return KnownIssues(
-        issues=tuple(chart_issue_from_row(row) for row in found if row["volid"] is not None),
+        issues=tuple(chart_issue_from_row(row) for row in rows if row["volid"] is not None),
         latest=latest,
         listed_at=listed_at,
-        scheduled_at=found[0]["latest_scheduled_at"],
+        scheduled_at=rows[0]["latest_scheduled_at"],
     )
 
 
@@ -107,7 +107,7 @@ def read_songs_of_issues(
 
     Issues that were not read since their release are absent.
     """
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         select volid, chart_date, {", ".join(SONG_COLUMNS)} from {released_songs(_OF_ISSUES)}
         where rank <= $limit
@@ -120,7 +120,7 @@ def read_songs_of_issues(
         limit=limit,
     )
     by_issue: dict[str, list[Row]] = {}
-    for row in found:
+    for row in rows:
         by_issue.setdefault(row["volid"], []).append(row)
     return {
         volid: KnownSongs(
@@ -136,7 +136,7 @@ def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, da
 
     Songs that were read before their issue was released do not count.
     """
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         select volid, max_by(chart_date, observed_at) as chart_date
         from {released_songs(_OF_ISSUES)}
@@ -146,18 +146,18 @@ def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, da
         volids=list(volids),
         limit=SONG_LIMIT,
     )
-    return {row["volid"]: row["chart_date"] for row in found}
+    return {row["volid"]: row["chart_date"] for row in rows}
 
 
 def read_undated_count(engine: Engine) -> int:
     """Return the number of listed issues whose date neither the list nor their songs give."""
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         select count(*) as n from ({_UNDATED})
         where volid not in (select volid from ({_DATED_BY_SONGS}))
         """,  # noqa: S608  # our text
     )
-    return int(found[0]["n"])
+    return int(rows[0]["n"])
 
 
 def read_unread_undated(engine: Engine, *, first: date, last: date) -> list[str]:
@@ -165,7 +165,7 @@ def read_unread_undated(engine: Engine, *, first: date, last: date) -> list[str]
 
     Ids grow with time, so an issue lies between the dated ones with the next lower and higher ids.
     """
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         with numbered as (
             select volid, max(chart_date) as chart_date from seen.chart_issues group by volid
@@ -187,7 +187,7 @@ def read_unread_undated(engine: Engine, *, first: date, last: date) -> list[str]
         first=first,
         last=last,
     )
-    return [row["volid"] for row in found]
+    return [row["volid"] for row in rows]
 
 
 _KEPT_SONGS = f"""
@@ -226,7 +226,7 @@ def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
 
 def read_stored_days(engine: Engine) -> list[date]:
     """Return the dates of the issues with songs in the lake, oldest first."""
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         select distinct max(coalesce(listed_date, chart_date)) as day from {released_songs()}
         where rank <= $limit
@@ -235,12 +235,12 @@ def read_stored_days(engine: Engine) -> list[date]:
         """,  # noqa: S608  # our text
         limit=SONG_LIMIT,
     )
-    return [row["day"] for row in found]
+    return [row["day"] for row in rows]
 
 
 def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
     """Yield every music id with a known title, as last observed on its own page or with a video."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         with shown as (
             select music_id, title, author, is_original_sound, observed_at, true as is_own
@@ -258,13 +258,13 @@ def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
         order by music_id
         """
     )
-    for row in found:
+    for row in rows:
         yield PlatformMusic(**row)
 
 
 def read_audio_matches(engine: Engine) -> list[AudioMatch]:
     """Return the music ids that scans confirmed by audio to carry the recording of another."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select distinct music_id as track, source_music_id as music_id, false as is_variant
         from marts.confirmed_videos
@@ -275,7 +275,7 @@ def read_audio_matches(engine: Engine) -> list[AudioMatch]:
         order by all
         """,
     )
-    return [AudioMatch(row["track"], row["music_id"], row["is_variant"]) for row in found]
+    return [AudioMatch(row["track"], row["music_id"], row["is_variant"]) for row in rows]
 
 
 def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:

@@ -36,8 +36,7 @@ def read_committed_ids(engine: Engine, capture_ids: Collection[str]) -> set[str]
     if not capture_ids:
         return set()
     sql, params = inline_values(_WRITTEN, sorted(capture_ids))
-    found = engine.rows(sql, params)
-    return {row["capture_id"] for row in found}
+    return {row["capture_id"] for row in engine.rows(sql, params)}
 
 
 def inline_values(
@@ -48,8 +47,8 @@ def inline_values(
     Separate values are compared while a file is read, so rows that do not match are never decoded;
     over five million rows that is most of the work.
     """
-    place_of = f"{{{slot}}}"
+    placeholder = f"{{{slot}}}"
     if len(values) > MAX_INLINE_VALUES:
-        return sql.replace(place_of, f"select unnest(${slot}::{kind}[])"), {slot: list(values)}
-    params: dict[str, object] = {f"{slot}{place}": value for place, value in enumerate(values)}
-    return sql.replace(place_of, ", ".join(f"${name}" for name in params) or "null"), params
+        return sql.replace(placeholder, f"select unnest(${slot}::{kind}[])"), {slot: list(values)}
+    params: dict[str, object] = {f"{slot}{index}": value for index, value in enumerate(values)}
+    return sql.replace(placeholder, ", ".join(f"${name}" for name in params) or "null"), params

@@ -21,9 +21,15 @@ type BodyState = Literal["intact", "damaged", "deleted", "none"]
 
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _SHOWN = (
-    "capture_id", "surface", "entity_id", "source_path", "observed_at", "parser_version",
-    "data_provider", "payload_sha256",
-)  # fmt: skip
+    "capture_id",
+    "surface",
+    "entity_id",
+    "source_path",
+    "observed_at",
+    "parser_version",
+    "data_provider",
+    "payload_sha256",
+)
 _ROW = """
     select r.*, f.source_music_id, f.comparison_id
     from marts.rankings r
@@ -73,12 +79,12 @@ class FigureTrace:
     @property
     def payloads(self) -> list[str]:
         """Hashes of the bodies that show the row's counts or its music id."""
-        found = (
-            one.payload_sha256
-            for one in self.observations
-            if one.shows_counts or one.shows_music_id
+        hashes = (
+            observation.payload_sha256
+            for observation in self.observations
+            if observation.shows_counts or observation.shows_music_id
         )
-        return sorted({sha256 for sha256 in found if sha256 is not None})
+        return sorted({sha256 for sha256 in hashes if sha256 is not None})
 
     def to_document(self) -> dict[str, object]:
         """Return the trace as a PROV-JSON document of the W3C."""
@@ -92,49 +98,41 @@ def trace_figure(engine: Engine, *, job_id: str, rank: int) -> FigureTrace:
         InvalidParameterError: The job has no such row.
         WarehouseUnavailableError: The lake cannot be read.
     """
-    found = engine.rows(_ROW, job=job_id, rank=rank)
-    if not found:
+    figures = engine.rows(_ROW, job=job_id, rank=rank)
+    if not figures:
         raise InvalidParameterError(
             f"the ranking of job {job_id!r} has no rank {rank}",
             hint="`sametrack jobs` lists the jobs, `sametrack export rankings` writes all rows",
         )
-    row = found[0]
-    seen = engine.rows(_OBSERVATIONS, video=row["aweme_id"], before=row["committed_at"])
-    states = _body_states(engine, [one["payload_sha256"] for one in seen])
+    row = figures[0]
+    observations = engine.rows(_OBSERVATIONS, video=row["aweme_id"], before=row["committed_at"])
+    # Compute the hash of every body that is kept.
+    hashes = {observation["payload_sha256"] for observation in observations} - {None}
+    states: dict[str, BodyState] = {
+        sha256: "intact" if hashlib.sha256(unpack_bytes(body)).hexdigest() == sha256 else "damaged"
+        for sha256, body in read_payloads(engine, sorted(hashes)).items()
+    }
     comparisons = engine.rows(_COMPARISON, comparison=row["comparison_id"])
     return FigureTrace(
         row,
-        [_observation(one, row, states) for one in seen],
+        [_observation(observed, row, states) for observed in observations],
         comparisons[0] if comparisons else None,
     )
 
 
-def _observation(one: Row, row: Row, states: Mapping[str, BodyState]) -> FigureObservation:
-    sha256 = one["payload_sha256"]
-    counts = [one[name] for name in _COUNTS]
+def _observation(observed: Row, row: Row, states: Mapping[str, BodyState]) -> FigureObservation:
+    sha256 = observed["payload_sha256"]
+    counts = [observed[name] for name in _COUNTS]
+    music_id = observed["music_id"]
+    if music_id is None and observed["surface"] == "music_list":
+        music_id = observed["entity_id"]  # a row of a music list that names no other music id
     return FigureObservation(
-        **{name: one[name] for name in _SHOWN},
+        **{name: observed[name] for name in _SHOWN},
         body="none" if sha256 is None else states.get(sha256, "deleted"),
         shows_counts=any(count is not None for count in counts)
         and counts == [row[name] for name in _COUNTS],
-        shows_music_id=row["source_music_id"] is not None
-        and row["source_music_id"] in (one["music_id"], _listed_music_id(one)),
+        shows_music_id=row["source_music_id"] is not None and row["source_music_id"] == music_id,
     )
-
-
-def _listed_music_id(one: Row) -> str | None:
-    """Return the music id whose list shows the video, if the row of the list names no other."""
-    is_listed = one["surface"] == "music_list" and one["music_id"] is None
-    return one["entity_id"] if is_listed else None
-
-
-def _body_states(engine: Engine, hashes: Sequence[str | None]) -> dict[str, BodyState]:
-    """Compute the hash of every body that is kept."""
-    wanted = sorted({sha256 for sha256 in hashes if sha256 is not None})
-    return {
-        sha256: "intact" if hashlib.sha256(unpack_bytes(body)).hexdigest() == sha256 else "damaged"
-        for sha256, body in read_payloads(engine, wanted).items()
-    }
 
 
 def _prov(trace: FigureTrace) -> dict[str, object]:
@@ -145,17 +143,23 @@ def _prov(trace: FigureTrace) -> dict[str, object]:
     graph.add("entity", figure, {name: row[name] for name in ("aweme_id", "rank", *_COUNTS)})
     graph.add("activity", job, {"music_id": row["music_id"]})
     graph.relate("wasGeneratedBy", entity=figure, activity=job)
-    for one in trace.observations:
-        capture = f"st:capture/{one.capture_id}"
-        facts = {"surface": one.surface, "entity_id": one.entity_id, "path": one.source_path}
-        graph.add("activity", capture, {**facts, "parser_version": one.parser_version})
-        if one.payload_sha256 is None:
+    for observation in trace.observations:
+        capture = f"st:capture/{observation.capture_id}"
+        facts = {
+            "surface": observation.surface,
+            "entity_id": observation.entity_id,
+            "path": observation.source_path,
+        }
+        graph.add("activity", capture, {**facts, "parser_version": observation.parser_version})
+        if observation.payload_sha256 is None:
             continue
-        payload = f"st:payload/{one.payload_sha256}"
-        graph.add("entity", payload, {"sha256": one.payload_sha256, "body": one.body})
+        payload = f"st:payload/{observation.payload_sha256}"
+        graph.add(
+            "entity", payload, {"sha256": observation.payload_sha256, "body": observation.body}
+        )
         graph.relate("wasGeneratedBy", entity=payload, activity=capture)
         graph.relate("used", activity=job, entity=payload)
-        if one.shows_counts or one.shows_music_id:
+        if observation.shows_counts or observation.shows_music_id:
             graph.relate("wasDerivedFrom", generatedEntity=figure, usedEntity=payload)
     if trace.comparison is not None:
         _add_comparison(graph, figure, trace.comparison)
@@ -185,11 +189,12 @@ class _Graph:
         return {"prefix": prefix, **self._parts}
 
     def add(self, kind: str, name: str, facts: Mapping[str, object]) -> None:
-        known = {f"st:{key}": value for key, value in facts.items() if value is not None}
-        self._parts.setdefault(kind, {})[name] = known
+        self._parts.setdefault(kind, {})[name] = {
+            f"st:{key}": value for key, value in facts.items() if value is not None
+        }
 
     def relate(self, kind: str, **ends: str) -> None:
         relation: dict[str, object] = {f"prov:{end}": name for end, name in ends.items()}
-        found = self._parts.setdefault(kind, {})
-        if relation not in found.values():
-            found[f"_:{kind}{len(found) + 1}"] = relation
+        relations = self._parts.setdefault(kind, {})
+        if relation not in relations.values():
+            relations[f"_:{kind}{len(relations) + 1}"] = relation

@@ -38,13 +38,13 @@ def read_latest_videos(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Vi
     order = """
         statistics_complete desc, digg_count is not null desc, observed_at desc, committed_at desc
     """
-    found = _first_rows(engine, "seen.videos", "aweme_id", aweme_ids, order=order)
-    return {aweme_id: video_from_row(row) for aweme_id, row in found.items()}
+    rows = _first_rows(engine, "seen.videos", "aweme_id", aweme_ids, order=order)
+    return {aweme_id: video_from_row(row) for aweme_id, row in rows.items()}
 
 
 def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, datetime]:
     """Return when each video was first observed. Videos never observed are absent."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select aweme_id, min(observed_at) as observed_at from seen.videos
         where aweme_id in (select unnest($ids::varchar[]))
@@ -52,19 +52,19 @@ def read_first_observed(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, d
         """,
         ids=list(aweme_ids),
     )
-    return {row["aweme_id"]: row["observed_at"] for row in found}
+    return {row["aweme_id"]: row["observed_at"] for row in rows}
 
 
 def read_latest_track(engine: Engine, music_id: str) -> Track | None:
     """Return the newest observation of a music id, or None."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select * from seen.tracks where music_id = $id
         order by observed_at desc, committed_at desc limit 1
         """,
         id=music_id,
     )
-    return track_from_row(found[0]) if found else None
+    return track_from_row(rows[0]) if rows else None
 
 
 def read_track_names(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
@@ -96,21 +96,21 @@ _PICTURES = {
 
 def read_picture_url(engine: Engine, kind: str, entity_id: str) -> str | None:
     """Return the newest URL of the cover of a video or track, or of an avatar; None: unknown."""
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         with pictures as ({_PICTURES[kind]})
         select url from pictures where url is not null order by observed_at desc limit 1
         """,  # noqa: S608  # one of the texts above
         id=entity_id,
     )
-    return str(found[0]["url"]) if found else None
+    return str(rows[0]["url"]) if rows else None
 
 
 def read_latest_accounts(engine: Engine, sec_uids: Sequence[str]) -> dict[str, Account]:
     """Return the newest observation of each account. Accounts never observed are absent."""
     order = "observed_at desc, committed_at desc"
-    found = _first_rows(engine, "seen.accounts", "sec_uid", sec_uids, order=order)
-    return {sec_uid: account_from_row(row) for sec_uid, row in found.items()}
+    rows = _first_rows(engine, "seen.accounts", "sec_uid", sec_uids, order=order)
+    return {sec_uid: account_from_row(row) for sec_uid, row in rows.items()}
 
 
 def read_sound_features(
@@ -126,14 +126,14 @@ def read_sound_features(
 
 def read_result_document(engine: Engine, job_id: str) -> Row | None:
     """Return the stored result of a job, or None."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select document from marts.job_results where job_id = $job_id
         order by committed_at desc limit 1
         """,
         job_id=job_id,
     )
-    return with_reference_kinds(unpack_document(found[0]["document"])) if found else None
+    return with_reference_kinds(unpack_document(rows[0]["document"])) if rows else None
 
 
 def with_reference_kinds(document: Row) -> Row:
@@ -202,14 +202,14 @@ def read_captions(engine: Engine, aweme_ids: Sequence[str]) -> dict[str, Row]:
 
 def read_comparison(engine: Engine, comparison_id: str) -> Row | None:
     """Return one compared pair, or None."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select * from marts.audio_comparisons where comparison_id = $id
         order by committed_at desc limit 1
         """,
         id=comparison_id,
     )
-    return found[0] if found else None
+    return rows[0] if rows else None
 
 
 def read_sounds(engine: Engine, sha256s: Sequence[str], feature_version: str) -> dict[str, Row]:
@@ -241,7 +241,7 @@ class ConfirmedHistory:
 
 def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -> ConfirmedHistory:
     """Return the union of what all jobs but one confirmed for a track."""
-    found = engine.rows(
+    history = engine.rows(
         """
         select count(distinct job_id) as runs, list(distinct aweme_id) as ids,
                min(committed_at) as first
@@ -250,7 +250,7 @@ def read_confirmed_history(engine: Engine, music_id: str, *, without_job: str) -
         music_id=music_id,
         without_job=without_job,
     )[0]
-    return ConfirmedHistory(found["runs"], frozenset(found["ids"] or ()), found["first"])
+    return ConfirmedHistory(history["runs"], frozenset(history["ids"] or ()), history["first"])
 
 
 def read_annotations(engine: Engine, comparison_id: str | None = None) -> list[Row]:
@@ -298,8 +298,8 @@ def read_marts_of_job(engine: Engine, job_id: str) -> list[str]:
 
 def read_checkpointed_jobs(engine: Engine) -> list[str]:
     """Return the jobs that have checkpoints."""
-    found = engine.rows("select distinct job_id from raw.scan_checkpoints order by job_id")
-    return [str(row["job_id"]) for row in found]
+    rows = engine.rows("select distinct job_id from raw.scan_checkpoints order by job_id")
+    return [str(row["job_id"]) for row in rows]
 
 
 def _first_rows(
@@ -312,7 +312,7 @@ def _first_rows(
     **params: object,
 ) -> dict[str, Row]:
     """Return the first row, in this order, of each of these keys that has any."""
-    found = engine.rows(
+    rows = engine.rows(
         f"""
         from {relation} where {key} in (select unnest($ids::varchar[]))
         qualify row_number() over (partition by {key} order by {order}) = 1
@@ -320,4 +320,4 @@ def _first_rows(
         ids=list(values),
         **params,
     )
-    return {row[key]: row for row in found}
+    return {row[key]: row for row in rows}

@@ -100,7 +100,7 @@ def read_compared_pairs(
 
     Only those that the matcher judged with these versions: a later one may judge otherwise.
     """
-    found = engine.rows(
+    rows = engine.rows(
         """
         select distinct candidate_sha256, reference_sha256, track_music_id
         from marts.catalog_matches
@@ -111,15 +111,15 @@ def read_compared_pairs(
         library_version=library_version,
     )
     return {
-        (row["candidate_sha256"], row["reference_sha256"], row["track_music_id"]) for row in found
+        (row["candidate_sha256"], row["reference_sha256"], row["track_music_id"]) for row in rows
     }
 
 
 def read_known_matches(engine: Engine, track_music_id: str) -> list[Row]:
     """Return the videos that carry a track according to sounds fetched for others, best first."""
-    found = _MATCHED.format(condition="track_music_id = $music_id")
+    matched = _MATCHED.format(condition="track_music_id = $music_id")
     return engine.rows(
-        f"from ({found}) order by verdict, score desc, candidate_aweme_id",  # our text
+        f"from ({matched}) order by verdict, score desc, candidate_aweme_id",  # our text
         music_id=track_music_id,
     )
 
@@ -132,7 +132,7 @@ def read_catalog_matches(
     `is_confirmed`: a scan of the track itself has confirmed the video since. The views of the star
     must be shown.
     """
-    found = _MATCHED.format(condition="track_music_id in (select unnest($music_ids::varchar[]))")
+    matched = _MATCHED.format(condition="track_music_id in (select unnest($music_ids::varchar[]))")
     return engine.table(
         f"""
         with asked as (
@@ -157,7 +157,7 @@ def read_catalog_matches(
             semitones, vote_count, comparison_id, matches.committed_at as found_at,
             coalesce(is_confirmed, false) as is_confirmed
         from asked
-        join ({found}) as matches using (track_music_id)
+        join ({matched}) as matches using (track_music_id)
         left join fetched using (job_id)
         left join own using (track_music_id, candidate_aweme_id)
         order by place, verdict, score desc, candidate_aweme_id

@@ -21,16 +21,25 @@ GOOD_RESPONSES_KEPT = 5
 """Number of good responses that decide which keys of a surface are stable."""
 
 _FIELDS = (
-    "surface", "outcome", "observed_at", "entity_id", "error_type", "reason", "http_status",
-    "request_count", "duration_ms", "payload_sha256", "asked_by",
-)  # fmt: skip
+    "surface",
+    "outcome",
+    "observed_at",
+    "entity_id",
+    "error_type",
+    "reason",
+    "http_status",
+    "request_count",
+    "duration_ms",
+    "payload_sha256",
+    "asked_by",
+)
 _LISTS = ("key_paths", "came", "went")
 
 
-def write_health(lake: Lake, found: Sequence[SurfaceHealth]) -> str:
+def write_health(lake: Lake, surfaces: Sequence[SurfaceHealth]) -> str:
     """Append the probes of one report; returns the id of the report."""
     report_id = uuid4().hex
-    lake.append(TABLE, [_row(health, report_id) for health in found])
+    lake.append(TABLE, [_row(health, report_id) for health in surfaces])
     return report_id
 
 
@@ -55,7 +64,7 @@ def write_bodies(
         "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
         {"hashes": sorted(bodies)},
     )
-    known = {str(row["sha256"]) for row in stored}
+    stored_hashes = {str(row["sha256"]) for row in stored}
     marks = read_marks(engine)
     rows = [
         {
@@ -65,18 +74,18 @@ def write_bodies(
             "content_type": content_type,
         }
         for sha256, (body, content_type) in bodies.items()
-        if sha256 not in known and not marks.occur_in(body)
+        if sha256 not in stored_hashes and not marks.occur_in(body)
     ]
     lake.append("raw.payloads", rows)
 
 
 def has_report(engine: Engine, report_id: str) -> bool:
     """Return True if the probes of a report can be read back."""
-    found = engine.rows(
-        "select 1 as found from marts.surface_health where report_id = $id limit 1",
+    rows = engine.rows(
+        "select 1 from marts.surface_health where report_id = $id limit 1",
         {"id": report_id},
     )
-    return bool(found)
+    return bool(rows)
 
 
 def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
@@ -84,19 +93,19 @@ def read_latest_health(engine: Engine) -> dict[str, SurfaceHealth]:
 
     Surfaces never probed are absent.
     """
-    found = engine.rows(
+    rows = engine.rows(
         """
         select * from marts.surface_health where outcome <> 'not_asked'
         qualify row_number() over (partition by surface order by observed_at desc) = 1
         """
     )
-    by_name = {str(row["surface"]): _health(row) for row in found}
+    by_name = {str(row["surface"]): _health(row) for row in rows}
     return {name: by_name[name] for name in SURFACE_USES if name in by_name}
 
 
 def read_last_worked(engine: Engine) -> Row:
     """Return when each surface last returned data, to a probe or a capture (UTC)."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         with worked as (
             select surface, observed_at from marts.surface_health where outcome = 'works'
@@ -106,7 +115,7 @@ def read_last_worked(engine: Engine) -> Row:
         select surface, max(observed_at) as observed_at from worked group by surface
         """
     )
-    return {str(row["surface"]): row["observed_at"] for row in found}
+    return {str(row["surface"]): row["observed_at"] for row in rows}
 
 
 def read_good_shapes(engine: Engine, *, stable_after: int) -> dict[str, list[tuple[str, ...]]]:
@@ -115,7 +124,7 @@ def read_good_shapes(engine: Engine, *, stable_after: int) -> dict[str, list[tup
     Responses that only lack keys are good, too, once the newest `stable_after` are all such: that
     is the platform's new shape.
     """
-    found = engine.rows(
+    rows = engine.rows(
         """
         with parsed as (
             select
@@ -137,14 +146,14 @@ def read_good_shapes(engine: Engine, *, stable_after: int) -> dict[str, list[tup
         {"kept": GOOD_RESPONSES_KEPT, "stable_after": stable_after},
     )
     shapes: dict[str, list[tuple[str, ...]]] = {}
-    for row in found:
+    for row in rows:
         shapes.setdefault(row["surface"], []).append(tuple(row["key_paths"]))
     return shapes
 
 
 def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes]:
     """Return the packed body of the newest good capture of each surface that has one."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select surface, body from raw.captures
         join raw.payloads on payload_sha256 = sha256
@@ -153,7 +162,7 @@ def read_good_bodies(engine: Engine, surfaces: Iterable[str]) -> dict[str, bytes
         """,
         {"surfaces": sorted(surfaces)},
     )
-    return {row["surface"]: bytes(row["body"]) for row in found}
+    return {row["surface"]: bytes(row["body"]) for row in rows}
 
 
 def read_known_ids(engine: Engine) -> dict[str, str | None]:
@@ -161,7 +170,7 @@ def read_known_ids(engine: Engine) -> dict[str, str | None]:
 
     Where nothing was observed, the id of a successful probe.
     """
-    found = engine.rows(
+    rows = engine.rows(
         """
         with asked as (
             select surface, arg_max(entity_id, observed_at) as entity_id
@@ -184,7 +193,7 @@ def read_known_ids(engine: Engine) -> dict[str, str | None]:
                 (select entity_id from asked where surface = 'short_link')) as link
         """
     )
-    return {name: None if value is None else str(value) for name, value in found[0].items()}
+    return {name: None if value is None else str(value) for name, value in rows[0].items()}
 
 
 def _row(health: SurfaceHealth, report_id: str) -> Row:

@@ -12,7 +12,6 @@ from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
 from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed
-from warehouse.queries.lists.union import VideoSortValues
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import Video
 
@@ -48,7 +47,7 @@ _BEST = f"""
 """Provenance ids differ in every row: unpacking all of them would be an eighth of the cost."""
 _RANKED_BY = ("statistics_complete", "digg_count", "observed_at", "committed_at")
 _SHOWN = ", ".join(
-    f"arg_max(struct_pack({', '.join(sql_name(one) for one in (*_RANKED_BY, *columns))}), {_RANK})"
+    f"arg_max(struct_pack({', '.join(map(sql_name, (*_RANKED_BY, *columns)))}), {_RANK})"
     f" filter (is_current and not ({_IS_RECENT}) and {sql_name(name)} is not null) as shown_{name}"
     for name, columns in SHOWN_TOGETHER.items()
 )
@@ -83,10 +82,18 @@ class ListedVideo:
 
 
 @dataclass(frozen=True, slots=True)
+class VideoSortValues:
+    """What was known of a video: likes, and publication in Unix seconds, stated or by its id."""
+
+    likes: int | None = None
+    created: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class VideoOrdering:
     """Values that videos are sorted by, and their records if they were read on the way."""
 
-    known: Mapping[str, VideoSortValues] = field(default_factory=dict)
+    values: Mapping[str, VideoSortValues] = field(default_factory=dict)
     listed: Mapping[str, ListedVideo] = field(default_factory=dict)
 
 
@@ -125,8 +132,8 @@ def read_last_commit(
     if not aweme_ids:
         return None
     sql, params = inline_values(_LAST_COMMIT, aweme_ids)
-    found = engine.rows(sql, **params, since=since)
-    at: datetime | None = found[0]["at"]
+    rows = engine.rows(sql, **params, since=since)
+    at: datetime | None = rows[0]["at"]
     return at
 
 
@@ -165,16 +172,16 @@ def _ordering_from_index(
     or whose publication time was observed again after `until`.
     """
     rows = _rows_from_index(engine, indexed, aweme_ids)
-    known = {
+    values = {
         row["aweme_id"]: VideoSortValues(indexed.likes[row["aweme_id"]], video.created)
         for row in rows
         if (video := indexed.works.get(row["aweme_id"])) is not None
-        and all(one is None or one <= until for one in (video.created_since, video.corrected_at))
+        and all(at is None or at <= until for at in (video.created_since, video.corrected_at))
         and (until < indexed.bound or not row["has_young"])
     }
-    others = [row["aweme_id"] for row in rows if row["aweme_id"] not in known]
+    others = [row["aweme_id"] for row in rows if row["aweme_id"] not in values]
     listed = _listed(engine, rows, indexed.bound) if len(aweme_ids) <= MAX_INLINE_VALUES else {}
-    return VideoOrdering(known | _read_sort_values(engine, others, until=until), listed)
+    return VideoOrdering(values | _read_sort_values(engine, others, until=until), listed)
 
 
 def _read_sort_values(
@@ -207,7 +214,7 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
     `rows` cover what was committed before `bound`.
     """
     young = _read_recent(engine, [row["aweme_id"] for row in rows if row["has_young"]], bound)
-    found: dict[str, ListedVideo] = {}
+    listed: dict[str, ListedVideo] = {}
     for row in rows:
         others = young.get(row["aweme_id"], [])
         best = [*others, *filter(None, [row["best"]])]
@@ -218,8 +225,8 @@ def _listed(engine: Engine, rows: Sequence[Row], bound: datetime | None) -> dict
             if video.create_time is None:
                 stated = [row["stated"], *(other["create_time"] for other in others)]
                 video = replace(video, create_time=max(filter(None, stated), default=None))
-            found[row["aweme_id"]] = ListedVideo(video, first_at)
-    return found
+            listed[row["aweme_id"]] = ListedVideo(video, first_at)
+    return listed
 
 
 def _filled(best: Row, row: Row, others: Sequence[Row]) -> Row:
@@ -231,8 +238,8 @@ def _filled(best: Row, row: Row, others: Sequence[Row]) -> Row:
                 row.get(f"shown_{name}"),
                 *(other for other in others if other[name] is not None),
             ]
-            shown = max(filter(None, rows), key=_rank, default=None)
-            filled |= {} if shown is None else {column: shown[column] for column in columns}
+            source = max(filter(None, rows), key=_rank, default=None)
+            filled |= {} if source is None else {column: source[column] for column in columns}
     return filled
 
 

@@ -57,8 +57,8 @@ class ErasureMarks:
 
     def hold_title(self, title: str | None) -> bool:
         """Return True if the title of a sound begins with the name of an erased account."""
-        found = _SOUND_TITLE.match(title) if self and title else None
-        return found is not None and self.hold(sound_title(found[1]))
+        named = _SOUND_TITLE.match(title) if self and title else None
+        return named is not None and self.hold(sound_title(named[1]))
 
     def occur_in(self, body: bytes) -> bool:
         """Return True if a body names anything that was erased.
@@ -73,7 +73,7 @@ class ErasureMarks:
 
 def merge_marks(rows: Iterable[tuple[str, Iterable[str]]]) -> ErasureMarks:
     """Combine the marks of several erasures."""
-    found: dict[str, set[str]] = {}
+    by_salt: dict[str, set[str]] = {}
     for salt, marks in rows:
-        found.setdefault(salt, set()).update(marks)
-    return ErasureMarks({salt: frozenset(marks) for salt, marks in found.items()})
+        by_salt.setdefault(salt, set()).update(marks)
+    return ErasureMarks({salt: frozenset(marks) for salt, marks in by_salt.items()})

@@ -141,9 +141,9 @@ class SurfaceHealth:
         return self.outcome in BROKEN_OUTCOMES
 
 
-def find_affected_endpoints(found: Iterable[SurfaceHealth]) -> Mapping[str, tuple[int, ...]]:
+def find_affected_endpoints(surfaces: Iterable[SurfaceHealth]) -> Mapping[str, tuple[int, ...]]:
     """Return the affected endpoints per broken surface: those without another source that works."""
-    by_name = {health.surface: health for health in found}
+    by_name = {health.surface: health for health in surfaces}
     return {
         name: _affected_endpoints(name, by_name)
         for name, health in by_name.items()

@@ -112,16 +112,16 @@ def find_birth(identifier: str, *, stated: int | None, observed_at: datetime) ->
     """
     if stated is not None:
         return Birth(datetime.fromtimestamp(stated, UTC), "stated") if stated < END_S else None
-    found = id_time(identifier, observed_at=observed_at)
-    return None if found is None else Birth(found, "id")
+    made_at = id_time(identifier, observed_at=observed_at)
+    return None if made_at is None else Birth(made_at, "id")
 
 
 def birth_difference_s(identifier: str, *, stated: int | None, observed_at: datetime) -> int | None:
     """Return the stated time minus the id's in seconds if it is more than a day, else None."""
-    found = id_time(identifier, observed_at=observed_at)
-    if stated is None or found is None:
+    made_at = id_time(identifier, observed_at=observed_at)
+    if stated is None or made_at is None:
         return None
-    difference = stated - int(found.timestamp())
+    difference = stated - int(made_at.timestamp())
     return difference if abs(difference) > REPORTED_DIFFERENCE_S else None
 
 
@@ -172,8 +172,8 @@ def _birth_offset_s(
 
     A scheduled video is published long after its sound was made; its id was made with the sound.
     """
-    made = id_time(video.aweme_id, observed_at=observed_at)
-    times = (video.create_time, None if made is None else int(made.timestamp()))
+    made_at = id_time(video.aweme_id, observed_at=observed_at)
+    times = (video.create_time, None if made_at is None else int(made_at.timestamp()))
     if born is None:
         return None
     offsets = [int(born.timestamp()) - time for time in times if time is not None]

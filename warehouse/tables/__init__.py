@@ -1,7 +1,7 @@
 """The data contract: each table of the lake with the meaning of its rows, its key and its columns.
 
-The asset checks and the engine's views are derived from `TABLES`, what readers see (dictionary,
-exports, completion) from `RELATIONS`. New columns are added at the end of a table and its `version`
+The asset checks and the engine's views are derived from `TABLES`; the dictionary, exports and
+completion from `RELATIONS`. New columns are added at the end of a table and its `version`
 is raised: opening a store adds them. A view of the star stores nothing: change it freely. The
 questions that tables answer are in `examples.sql`.
 """

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from warehouse.tables.naming import unit_of
 
+# Types of columns. Ids are text, although many are numbers: they have up to 19 digits.
 TEXT = pa.string()
 INTEGER = pa.int64()
 FLOAT = pa.float64()
@@ -36,7 +37,7 @@ _TYPE_NAMES: Mapping[pa.DataType, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: `meaning` includes the unit if there is one."""
+    """A column: `meaning` includes the unit if there is one."""
 
     name: str
     type: pa.DataType
@@ -52,18 +53,18 @@ class Column:
 
     @property
     def type_label(self) -> str:
-        """Its type, as readers see it."""
+        """Its type, as the data dictionary names it: `list of texts`."""
         return _TYPE_NAMES[self.type][0]
 
     @property
     def sql_type(self) -> str:
-        """Its type in SQL."""
+        """Its type in SQL: `varchar[]`."""
         return _TYPE_NAMES[self.type][1]
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question that a table answers, with the statement that asks it."""
+    """A question that a table answers, with its statement."""
 
     question: str
     sql: str
@@ -76,15 +77,16 @@ _QUESTION = re.compile(r"^-- (\w+\.\w+): (.+)$", re.MULTILINE)
 def read_examples() -> Mapping[str, Sequence[Example]]:
     """Return the examples of each table, from `examples.sql`."""
     text = Path(__file__).with_name("examples.sql").read_text(encoding="utf-8")
-    found: dict[str, list[Example]] = {}
+    examples: dict[str, list[Example]] = {}
+    # The split gives the text before the first question, then three parts for each question.
     for table, question, sql in batched(_QUESTION.split(text)[1:], 3):
-        found.setdefault(table, []).append(Example(question, sql.strip()))
-    return found
+        examples.setdefault(table, []).append(Example(question, sql.strip()))
+    return examples
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
-    """A column whose values are keys of another table. `exception`: why some are not, if so."""
+    """A column whose values are keys of another table. `exception`: why some values are not."""
 
     column: str
     table: str
@@ -94,7 +96,7 @@ class ColumnReference:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of the lake, or a view of the star over them (`is_view`), which stores nothing.
+    """A table of the lake, or a view of the star over them (`is_view`), which stores nothing.
 
     `name` is `layer.noun`, used for the asset, in SQL and as the folder.
     """
@@ -179,6 +181,7 @@ DIMENSION_KEYS: Mapping[str, str] = {
 }
 """Dimensions of the star, with the column that other tables refer to."""
 
+# Columns that many tables share, so that they have one meaning everywhere.
 JOB = nullable("job_id", TEXT, "job that caused the row; null for a single request")
 OBSERVED = required("observed_at", TIME, "when it was observed")
 SURFACE = required("surface", TEXT, "surface it was observed on")

@@ -37,28 +37,27 @@ written until then. The last column says how a pseudonymised export treats the c
 
 def render_dictionary(tables: Sequence[Table] = RELATIONS) -> str:
     """Return the page as Markdown."""
-    index = "\n".join(
-        f"- [`{table.name}`](#{_anchor_of(table.name)}): one row per {table.row}"
-        for table in tables
-    )
-    return "\n".join(
-        [_HEAD, index, "", *_naming(tables), *(render_table(table) for table in tables)]
-    )
-
-
-def _naming(tables: Sequence[Table]) -> list[str]:
-    """Return the scheme of column names, with the exceptions among the columns of these tables."""
+    lines = [
+        _HEAD,
+        *(
+            f"- [`{each.name}`](#{_anchor_of(each.name)}): one row per {each.row}"
+            for each in tables
+        ),
+    ]
+    # The scheme of column names, with the exceptions among the columns of these tables.
     names = {column.name for table in tables for column in table.columns}
     exceptions = [f"- `{name}`: {why}" for name, why in EXCEPTIONS.items() if name in names]
-    said = ["Other names, and why:", "", *exceptions, ""] if exceptions else []
-    return ["## Names of columns", "", *(f"- {rule}" for rule in SCHEME), "", *said]
+    lines += ["", "## Names of columns", "", *(f"- {rule}" for rule in SCHEME), ""]
+    if exceptions:
+        lines += ["Other names, and why:", "", *exceptions, ""]
+    return "\n".join([*lines, *map(render_table, tables)])
 
 
 def render_table(table: Table) -> str:
     """Return the section of one table as Markdown."""
     key = ", ".join(f"`{name}`" for name in table.key)
     kind = "A view of the star" if table.is_view else f"Schema version {table.version}"
-    head = [
+    lines = [
         f"## {table.name}",
         "",
         f"One row per {table.row}. Key: {key}. {kind}.",
@@ -66,42 +65,30 @@ def render_table(table: Table) -> str:
         "| column | type | unit | null | meaning | pseudonymised |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    rows = [
-        f"| `{column.name}` | {column.type_label} | {column.unit or ''} "
-        f"| {'no' if column.required else 'yes'} | {_cell(column.meaning)} "
-        f"| {_TREATMENT_LABELS[treatment_of(column)]} |"
-        for column in table.columns
-    ]
-    return "\n".join([*head, *rows, "", *_references(table), *_examples(table)])
-
-
-def _references(table: Table) -> list[str]:
-    """Return what the table's columns join with, and which rows have no partner."""
-    if not table.references:
-        return []
-    lines = [
-        f"- `{one.column}` is `{one.key}` of [`{one.table}`](#{_anchor_of(one.table)})"
-        + (f"; {one.exception}" if one.exception else "")
-        for one in table.references
-    ]
-    return ["Joins:", "", *lines, ""]
-
-
-def _examples(table: Table) -> list[str]:
-    return [
-        line
-        for example in table.examples
-        for line in (example.question, "", "```sql", example.sql, "```", "")
-    ]
+    for column in table.columns:
+        meaning = column.meaning.replace("|", r"\|")
+        lines.append(
+            f"| `{column.name}` | {column.type_label} | {column.unit or ''} "
+            f"| {'no' if column.required else 'yes'} | {meaning} "
+            f"| {_TREATMENT_LABELS[treatment_of(column)]} |"
+        )
+    lines.append("")
+    # What the columns join with, and which rows have no partner.
+    if table.references:
+        lines += ["Joins:", ""]
+        for ref in table.references:
+            target = f"`{ref.key}` of [`{ref.table}`](#{_anchor_of(ref.table)})"
+            exception = f"; {ref.exception}" if ref.exception else ""
+            lines.append(f"- `{ref.column}` is {target}{exception}")
+        lines.append("")
+    for example in table.examples:
+        lines += [example.question, "", "```sql", example.sql, "```", ""]
+    return "\n".join(lines)
 
 
 def _anchor_of(name: str) -> str:
     """Return the anchor that Markdown viewers derive from the heading."""
     return name.replace(".", "")
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|")
 
 
 if __name__ == "__main__":

@@ -96,5 +96,6 @@ _UNIT_OF_ENDING = (
 
 def unit_of(name: str) -> str | None:
     """Return the unit of a numeric column of this name, or None if the name implies none."""
-    found = _UNIT_OF_NAME.get(name)
-    return found or next((unit for end, unit in _UNIT_OF_ENDING if name.endswith(end)), None)
+    # A name of its own first: `create_time` or `rank` has no ending.
+    unit = _UNIT_OF_NAME.get(name)
+    return unit or next((unit for end, unit in _UNIT_OF_ENDING if name.endswith(end)), None)

@@ -9,17 +9,23 @@ from typing import Literal
 from warehouse.tables.column import BYTES, TEXT, TEXT_LIST, Column
 
 Treatment = Literal["kept", "account", "work", "entity", "out"]
-"""`account`, `work`: the id is replaced by a keyed hash, the same in every table.
+"""`account` and `work` (a video): a keyed hash replaces the id, the same in every table.
 
-`entity`: the same if the row's surface is about an account, a video or a search; else kept. `out`:
+`entity`: a hash if the row's surface is about an account, a video or a search; else kept. `out`:
 left out.
 """
 
 _ACCOUNTS = frozenset({"sec_uid"})
-_WORKS = frozenset({
-    "aweme_id", "candidate_aweme_id", "first_aweme_id", "reference_aweme_id", "source_aweme_id",
-    "top_aweme_id",
-})  # fmt: skip
+_VIDEOS = frozenset(
+    {
+        "aweme_id",
+        "candidate_aweme_id",
+        "first_aweme_id",
+        "reference_aweme_id",
+        "source_aweme_id",
+        "top_aweme_id",
+    }
+)
 _ENTITIES = frozenset({"entity_id", "source_entity_id"})
 _KEPT = frozenset({
     "album_audio_id", "album_id", "algorithm", "annotation_id", "asked_by", "association_type",
@@ -55,9 +61,10 @@ def treatment_of(column: Column) -> Treatment:
     """Return the treatment of a column. Numbers, times and booleans are kept."""
     if column.name in _ACCOUNTS:
         return "account"
-    if column.name in _WORKS:
+    if column.name in _VIDEOS:
         return "work"
     if column.name in _ENTITIES:
         return "entity"
+    # A text without a decision may name somebody, so it is left out.
     is_plain = column.type not in (TEXT, TEXT_LIST, BYTES)
     return "kept" if is_plain or column.name in _KEPT else "out"

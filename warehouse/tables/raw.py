@@ -24,6 +24,8 @@ from warehouse.tables.column import (
 )
 
 RAW: tuple[Table, ...] = (
+    # Captures: one row per attempt to read a surface, its body, and the items of a page. The row of
+    # a capture is written last, so other rows count once it exists.
     Table(
         "raw.payloads",
         "response body, compressed, for each process that stored it at the same time",
@@ -84,6 +86,7 @@ RAW: tuple[Table, ...] = (
         ),
         references=refer(aweme_id="videos"),
     ),
+    # Observations: what a capture showed of one thing, at its time. A later one is a new row.
     Table(
         "raw.videos",
         "observation of a video",
@@ -200,6 +203,7 @@ RAW: tuple[Table, ...] = (
             *READ_BY,
         ),
     ),
+    # Pages of the guest search, and issues of the chart with their songs.
     Table(
         "raw.search_pages",
         "page of a guest search",
@@ -268,6 +272,7 @@ RAW: tuple[Table, ...] = (
             *READ_BY,
         ),
     ),
+    # Rows that belong to no capture. Those of sounds and checkpoints are deleted after some time.
     Table(
         "raw.sounds",
         "decoded sound of a video, or why it cannot be compared",

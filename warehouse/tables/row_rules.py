@@ -1,9 +1,9 @@
-"""Rules that the rows of a table must meet, derived from its contract: one SQL condition per rule.
+"""Rules for the rows of a table, derived from its contract: one SQL condition per rule.
 
 The rules are checked in `maintenance.table_review`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -46,6 +46,7 @@ WRITE_TEST_SURFACE = "warehouse"
 """Value of `surface` in rows that only prove that the lake is writable."""
 FRESH_ROWS: Mapping[str, str] = {"marts.surface_health": f"surface <> '{WRITE_TEST_SURFACE}'"}
 """SQL condition of the rows that make a table fresh, where not every row does."""
+# The platform chooses these numbers; they may be below zero.
 _SIGNED_UNITS = frozenset({"cursor of the platform", "ordinal of the source"})
 _OF_PAYLOAD = """sha256 not in (
     select payload_sha256 from raw.captures where payload_sha256 is not null
@@ -58,7 +59,7 @@ _OF_CAPTURE = """capture_id is not null
 
 @dataclass(frozen=True, slots=True)
 class RowRule:
-    """One rule of one table. `broken`: SQL condition of the rows that violate it."""
+    """A rule of a table. `broken`: SQL condition of the rows that violate it."""
 
     name: str
     broken: str
@@ -74,13 +75,24 @@ def rule_names(table: Table) -> tuple[str, ...]:
 
 def row_rules(table: Table) -> list[RowRule]:
     """Return the rules that can be checked row by row. `$now` stands for the current time."""
+    skew = f"interval {int(CLOCK_SKEW.total_seconds())} seconds"
+    times = [column.name for column in table.columns if column.type == TIME]
+    future = [f'"{name}" > $now::timestamptz + {skew}' for name in times]
+    if {"observed_at", "committed_at"}.issubset(times):
+        future.append(f"observed_at > committed_at + {skew}")
     conditions = {
-        REQUIRED_FILLED: _any(f"{_name(column)} is null" for column in required_columns(table)),
-        NOT_NEGATIVE: _any(f"{_name(column)} < 0" for column in nonnegative_columns(table)),
-        TIMES_IN_PAST: _any(_times_in_future(table)),
-        HAS_CAPTURE: _uncaptured(table),
+        REQUIRED_FILLED: [f'"{column.name}" is null' for column in required_columns(table)],
+        NOT_NEGATIVE: [f'"{column.name}" < 0' for column in nonnegative_columns(table)],
+        TIMES_IN_PAST: future,
     }
-    return [RowRule(name, broken) for name, broken in conditions.items() if broken]
+    rules = [RowRule(name, " or ".join(broken)) for name, broken in conditions.items() if broken]
+    # This rule has its own query: the filter of an aggregate takes no subquery.
+    if table.is_observed or table.name == "raw.payloads":
+        missing = _OF_CAPTURE if table.is_observed else _OF_PAYLOAD
+        timeout = f"interval {int(CAPTURE_TIMEOUT.total_seconds())} seconds"
+        is_settled = f"committed_at < $now::timestamptz - {timeout}"
+        rules.append(RowRule(HAS_CAPTURE, f"{is_settled} and {missing}"))
+    return rules
 
 
 def required_columns(table: Table) -> list[Column]:
@@ -98,33 +110,3 @@ def nonnegative_columns(table: Table) -> list[Column]:
         for column in table.columns
         if column.type == INTEGER and column.unit not in {None, *_SIGNED_UNITS}
     ]
-
-
-def _times_in_future(table: Table) -> list[str]:
-    times = [column for column in table.columns if column.type == TIME]
-    skew = f"interval {int(CLOCK_SKEW.total_seconds())} seconds"
-    late = [f"{_name(column)} > $now::timestamptz + {skew}" for column in times]
-    names = {column.name for column in times}
-    if {"observed_at", "committed_at"} <= names:
-        late.append(f"observed_at > committed_at + {skew}")
-    return late
-
-
-def _uncaptured(table: Table) -> str:
-    """A subquery is not allowed in the filter of an aggregate, so this rule has its own query."""
-    if table.name == "raw.payloads":
-        missing = _OF_PAYLOAD
-    elif table.is_observed:
-        missing = _OF_CAPTURE
-    else:
-        return ""
-    settled = f"interval {int(CAPTURE_TIMEOUT.total_seconds())} seconds"
-    return f"committed_at < $now::timestamptz - {settled} and {missing}"
-
-
-def _any(conditions: Iterable[str]) -> str:
-    return " or ".join(conditions)
-
-
-def _name(column: Column) -> str:
-    return f'"{column.name}"'

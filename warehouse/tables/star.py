@@ -37,7 +37,9 @@ _GAINED = (
     nullable("shares_gained", INTEGER, "shares since then"),
 )
 
+# A view follows the views that its statement reads: the engine creates them in this order.
 STAR: tuple[Table, ...] = (
+    # Dimensions: one row per thing, with its newest known properties.
     _view(
         "marts.tracks",
         "track that a scan was about",
@@ -138,6 +140,7 @@ STAR: tuple[Table, ...] = (
             required("month_start_date", DATE, "first day of the month"),
         ),
     ),
+    # Facts: which track a video carries, and how counts changed from day to day.
     _view(
         "marts.track_videos",
         "track and video that a scan confirmed to carry the recording",
@@ -232,6 +235,7 @@ STAR: tuple[Table, ...] = (
         ),
         references=refer(track_music_id="tracks", day="days"),
     ),
+    # Conclusions across scans: which recording came from which, and whether lists are genuine.
     _view(
         "marts.genealogy",
         "track and music id that a scan linked to the recording",

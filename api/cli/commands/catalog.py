@@ -1,6 +1,6 @@
-"""`sametrack catalog`: import tracks into the store of this machine, scan what is due, report."""
+"""`sametrack catalog`: import tracks into the stores here, scan tracks that are due, report."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
@@ -13,11 +13,12 @@ from api.cli.interrupts import Interrupted
 from api.cli.local_job_client import has_live_worker
 from api.cli.options import LANGUAGES, JsonOption
 from api.cli.rendering.audio import audio_progress
-from api.cli.rendering.catalog_runs import CatalogRunDisplay, to_progress_document
 from api.cli.rendering.catalogs import (
+    CatalogRunDisplay,
     print_catalogs,
     print_import,
     print_status,
+    to_progress_document,
     to_status_document,
 )
 from api.cli.stores import stored_settings
@@ -42,7 +43,6 @@ from pipelines.catalog.open_service import (
     open_catalog_service,
     write_report,
 )
-from pipelines.catalog.rules.importing import ImportLine
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
 from pipelines.catalog.service import CatalogService
@@ -85,29 +85,33 @@ def import_tracks(
     as_json: JsonOption = False,
 ) -> None:
     """Add tracks to a catalogue, or update them; every line that is not imported is named."""
+    budgets = {"tracks_per_day": tracks_per_day, "requests_per_day": requests_per_day}
+    # 0 stands for no limit, which a catalogue stores as None.
     changes: dict[str, object] = {
-        key: value or None
-        for key, value in {
-            "tracks_per_day": tracks_per_day, "requests_per_day": requests_per_day,
-        }.items()
-        if value is not None
-    }  # fmt: skip
+        name: budget or None for name, budget in budgets.items() if budget is not None
+    }
     if fresh_days is not None:
-        if isnan(fresh_days):  # neither too small nor too large for Typer
+        if isnan(fresh_days):  # `nan` passes the limits of Typer
             exit_with_input_error("--fresh-days nan is no number of days")
         changes["fresh_days"] = fresh_days
     if candidate_limit is not None:
         changes["parameters"] = {"candidate_limit": candidate_limit}
     with _open_catalogs() as catalogs:
+        # Read all sources before anything is stored, so that an unreadable one stores nothing.
+        # The lines of each file are counted from 1, and those of all other arguments together.
+        tables = [read_lines(Path(source)) for source in sources if _is_file(source)]
+        links = [source for source in sources if not _is_file(source)]
+        if links:
+            tables.append(link_lines(links))
         reports = [
-            catalogs.import_lines(name, lines, changes=changes, dry_run=dry_run)
-            for lines in _read_sources(sources)
+            catalogs.import_lines(name, lines, changes=changes, dry_run=dry_run) for lines in tables
         ]
     if as_json:
         print_json([to_import_document(report) for report in reports])
     else:
         for report in reports:
             print_import(out, report)
+    # The other lines are imported, but a script must notice that some are not.
     if any(report.outcome.problems for report in reports):
         raise typer.Exit(EXIT_INPUT)
 
@@ -116,17 +120,17 @@ def import_tracks(
 def list_all(*, as_json: JsonOption = False) -> None:
     """List the catalogues with the states of their tracks."""
     with _open_catalogs(reads=True) as catalogs:
-        found = list(catalogs.listed())
+        statuses = list(catalogs.listed())
     if as_json:
-        print_json([to_status_document(one, tracks=()) for one in found])
-    elif found:
-        print_catalogs(out, found)
+        print_json([to_status_document(status, tracks=()) for status in statuses])
+    elif statuses:
+        print_catalogs(out, statuses)
     else:
         print_message("no catalogues yet; [bold]sametrack catalog import NAME FILE[/] creates one")
 
 
 @app.command("status")
-def status(
+def show_status(
     name: _Name,
     *,
     tracks: Annotated[bool, typer.Option("--tracks", help="List the tracks, too.")] = False,
@@ -138,15 +142,16 @@ def status(
     """Show what is due in a catalogue, what is under way and what the day has cost."""
     if state is not None and state not in TRACK_STATES:
         exit_with_input_error(f"--state {state} is none of {', '.join(TRACK_STATES)}")
-    shown: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
+    # --json lists the tracks in any case; --state alone lists those in one state.
+    states: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
     if state is not None:
-        shown = tuple(one for one in TRACK_STATES if one == state)
+        states = tuple(track_state for track_state in TRACK_STATES if track_state == state)
     with _open_catalogs(reads=True) as catalogs:
-        found = catalogs.status(name)
+        status = catalogs.status(name)
     if as_json:
-        print_json(to_status_document(found, tracks=shown or TRACK_STATES))
+        print_json(to_status_document(status, tracks=states or TRACK_STATES))
     else:
-        print_status(out, found, tracks=shown)
+        print_status(out, status, tracks=states)
 
 
 @app.command("remove")
@@ -165,13 +170,10 @@ def remove(
         else:
             count = len(catalogs.status(name).tracks)
             catalogs.remove(name)
-    what = (
-        f"{counted(count, 'track')} removed"
-        if tracks
-        else f"removed with {counted(count, 'track')}"
-    )
+    number = counted(count, "track")
+    outcome = f"{number} removed" if tracks else f"removed with {number}"
     document = {"name": name, "removed_count": count, "is_removed": not tracks}
-    print_document(document, f"[bold]{safe(name)}[/] {what}", as_json=as_json)
+    print_document(document, f"[bold]{safe(name)}[/] {outcome}", as_json=as_json)
 
 
 @app.command("match")
@@ -180,6 +182,7 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
 
     A run does this itself, and at its end. Nothing is read from the platform.
     """
+    # Numbers are known when the sounds have been listed, so the bar begins without a total.
     with audio_progress() as progress:
         task = progress.add_task("looking up sounds", total=None)
         counts = look_up_sounds(
@@ -191,9 +194,11 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
         print_message("another process looks them up: wait for it")
         raise typer.Exit(EXIT_FAILED)
     document = {
-        "name": name, "sound_count": counts.sounds, "compared_count": counts.compared,
+        "name": name,
+        "sound_count": counts.sounds,
+        "compared_count": counts.compared,
         "match_count": counts.matches,
-    }  # fmt: skip
+    }
     line = (
         f"[bold]{safe(name)}[/] {counted(counts.sounds, 'sound')} looked up, "
         f"{counted(counts.compared, 'pair')} compared, {counted(counts.matches, 'match')}"
@@ -217,15 +222,15 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from pipelines.catalog.report.files import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
+    from pipelines.catalog.report.catalog_report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
         exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")
-    wanted = [form for form in REPORT_FORMATS if forms is None or form in forms]
+    formats = [form for form in REPORT_FORMATS if forms is None or form in forms]
     unknown = [form for form in forms or () if form not in REPORT_FORMATS]
     if unknown:
         exit_with_input_error(f"--format {unknown[0]} is none of {', '.join(REPORT_FORMATS)}")
-    paths = write_report(stored_settings(), name, folder=folder, language=language, formats=wanted)
+    paths = write_report(stored_settings(), name, folder=folder, language=language, formats=formats)
     if as_json:
         print_json({"name": name, "paths": [str(path) for path in paths]})
         return
@@ -248,6 +253,7 @@ def run(
     """
     settings = ApiSettings()
     with open_catalog_run(settings, name, at_once=at_once) as catalog_run:
+        # One run at a time: a second process would queue the same tracks again.
         if not catalog_run.begin():
             print_message(
                 "another process runs this catalogue: wait for it, or stop it with "
@@ -259,6 +265,7 @@ def run(
         try:
             last = _follow(catalog_run, look_ups(settings, name))
         finally:
+            # Jobs that are under way continue; only the run ends.
             catalog_run.end()
     if as_json:
         print_json(to_progress_document(name, last))
@@ -275,13 +282,15 @@ def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
 
 
 def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
-    """Go on until the run is over; an interrupted run names what goes on without it."""
+    """Continue until the run is over; an interrupted run says which scans continue without it."""
     progress: CatalogProgress | None = None
     with CatalogRunDisplay() as display:
         try:
             while True:
                 progress = catalog_run.step()
                 display.update(progress)
+                # Sounds of finished scans are looked up in another process, also after the last
+                # scan: the run is over when both are.
                 look_ups.note(progress)
                 if not look_ups.advance() and progress.is_over:
                     break
@@ -298,21 +307,14 @@ def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
     return progress
 
 
-def _read_sources(sources: Sequence[str]) -> list[list[ImportLine]]:
-    """Return the lines of each file, and those of the other arguments together, numbered from 1."""
-    files = [text for text in sources if _is_file(text)]
-    texts = [text for text in sources if not _is_file(text)]
-    found = [read_lines(Path(text)) for text in files]
-    return [*found, link_lines(texts)] if texts else found
-
-
 def _is_file(text: str) -> bool:
     """Whether the argument names a file: it exists, or is written as a path."""
     if "://" in text:
         return False
+    # A path that does not exist counts, too: the message should say that the file is missing.
     path = Path(text)
-    is_named_so = path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"}
-    if is_named_so or text == "-" or text.startswith(("./", "../", "/", "~")):
+    has_table_suffix = path.suffix.lower() in {".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods"}
+    if has_table_suffix or text == "-" or text.startswith(("./", "../", "/", "~")):
         return True
     try:
         return path.exists() or path.is_symlink()
@@ -322,6 +324,6 @@ def _is_file(text: str) -> bool:
 
 @contextmanager
 def _open_catalogs(*, reads: bool = False) -> Iterator[CatalogService]:
-    """Open the catalogues of the chosen profile; those of the only stored world will do to read."""
+    """Open the catalogues of the chosen profile; to read them, the only stored one is enough."""
     with open_catalog_service(stored_settings() if reads else ApiSettings()) as catalogs:
         yield catalogs

@@ -7,7 +7,7 @@ always calls the API, is in `operations.py`.
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +23,7 @@ from api.cli.commands import operations
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
@@ -34,7 +34,7 @@ from api.cli.terminal import (
 )
 from api.client import ApiResponse, AsyncClient
 from api.params.chart import ChartLinkBody
-from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
+from pipelines.charts.rules.backfill_plan import BackfillProgress
 from pipelines.charts.rules.history import FIRST_DAY, cut_span, read_span
 from pipelines.documents.messages import counted
 from pipelines.settings import Settings
@@ -69,15 +69,19 @@ def backfill(
     Exit codes: 0 complete, 1 some issues were refused, 2 invalid range, 130 interrupted.
     """
     span = read_span(first, last or str(datetime.now(UTC).date()))
-    with _open_chart_service() as service, _stop_requests() as is_stopped, _progress() as told:
+    with _open_chart_service() as service, _stop_signals() as is_stopped, _progress() as report:
         try:
-            filled = service.fill(span, on_progress=told, cancelled=is_stopped)
+            result = service.fill(span, on_progress=report, cancelled=is_stopped)
         except RunCancelledError as error:  # while the list of issues was read
             raise typer.Exit(EXIT_INTERRUPTED) from error
         is_demo = service.is_demo
-    cut_span(span, latest=filled.latest)
-    _show(filled.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
-    raise typer.Exit(_exit_code(filled))
+    # A range that begins after the latest issue is an input error, known only now.
+    cut_span(span, latest=result.latest)
+    _show(result.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
+    if result.ending == "cancelled":
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if result.left_count or result.error:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command("judge")
@@ -100,48 +104,84 @@ def judge(*, as_json: JsonOption = False) -> None:
 @app.command("song")
 def song(song_key: _Song, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show the chart positions of a song, its links with reasons, and its lead or lag."""
-    found = _ask(
+    document = _call(
         api,
         lambda client: client.chart_song(song_key),
         lambda songs: songs.song(song_key),
         reads=True,
     )
-    _show(found, print_song, as_json=as_json)
+    _show(document, print_song, as_json=as_json)
 
 
-def _decision(said: SongLinkChoice) -> Callable[..., None]:
-    def decide(
-        song_key: _Song,
-        music_id: _Music,
-        *,
-        by: _By = None,
-        note: _Note = None,
-        as_json: JsonOption = False,
-        api: ServiceOption = None,
-    ) -> None:
-        asked = {"song_key": song_key, "music_id": music_id, "said": said}
-        body = _validate({**asked, "said_by": by, "note": note})
-        more = {"said_by": body.said_by, "note": body.note}
-        found = _ask(
-            api,
-            lambda client: client.link_chart_song(body.song_key, body.music_id, said=said, **more),
-            lambda songs: songs.say(body.song_key, body.music_id, said, origin="cli", **more),
-        )
-        _show(found, print_song, as_json=as_json)
-
-    return decide
+@app.command("link")
+def link(
+    song_key: _Song,
+    music_id: _Music,
+    *,
+    by: _By = None,
+    note: _Note = None,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
+) -> None:
+    """Link a song to a music id. Overrides the automatic rules."""
+    _decide("same", song_key, music_id, by=by, note=note, as_json=as_json, api=api)
 
 
-app.command("link", help="Link a song to a music id. Overrides the automatic rules.")(
-    _decision("same")
-)
-app.command("unlink", help="Mark a music id as a different song. Overrides the automatic rules.")(
-    _decision("different")
-)
-app.command(
-    "withdraw",
-    help="Withdraw a manual link decision, so that the automatic rules apply again.",
-)(_decision("withdrawn"))
+@app.command("unlink")
+def unlink(
+    song_key: _Song,
+    music_id: _Music,
+    *,
+    by: _By = None,
+    note: _Note = None,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
+) -> None:
+    """Mark a music id as a different song. Overrides the automatic rules."""
+    _decide("different", song_key, music_id, by=by, note=note, as_json=as_json, api=api)
+
+
+@app.command("withdraw")
+def withdraw(
+    song_key: _Song,
+    music_id: _Music,
+    *,
+    by: _By = None,
+    note: _Note = None,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
+) -> None:
+    """Withdraw a manual link decision, so that the automatic rules apply again."""
+    _decide("withdrawn", song_key, music_id, by=by, note=note, as_json=as_json, api=api)
+
+
+def _decide(
+    decision: SongLinkChoice,
+    song_key: str,
+    music_id: str,
+    *,
+    by: str | None,
+    note: str | None,
+    as_json: bool,
+    api: str | None,
+) -> None:
+    """Store a link decision; print the updated song."""
+    fields = {"song_key": song_key, "music_id": music_id, "said": decision}
+    try:
+        # the rules of the HTTP API
+        body = ChartLinkBody.model_validate({**fields, "said_by": by, "note": note})
+    except ValidationError as error:
+        problem = error.errors()[0]
+        exit_with_input_error(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
+    more = {"said_by": body.said_by, "note": body.note}
+    document = _call(
+        api,
+        lambda client: client.link_chart_song(body.song_key, body.music_id, said=decision, **more),
+        lambda songs: songs.decide_link(
+            body.song_key, body.music_id, decision, origin="cli", **more
+        ),
+    )
+    _show(document, print_song, as_json=as_json)
 
 
 @app.command("links")
@@ -152,36 +192,21 @@ def links(
     api: ServiceOption = None,
 ) -> None:
     """List the manual link decisions, including withdrawn ones."""
-    found = _ask(
+    document = _call(
         api,
         lambda client: client.chart_links(song_key=song_key),
         lambda songs: songs.links(song_key),
         reads=True,
     )
-    _show(found, print_link_decisions, as_json=as_json)
-
-
-def _validate(asked: ReadOnlyDocument) -> ChartLinkBody:
-    """Validate the input with the rules of the HTTP API."""
-    try:
-        return ChartLinkBody.model_validate(asked)
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        exit_with_input_error(f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
+    _show(document, print_link_decisions, as_json=as_json)
 
 
 def _show(
-    found: ReadOnlyDocument, view: Callable[[ReadOnlyDocument], None], *, as_json: bool
+    document: ReadOnlyDocument, view: Callable[[ReadOnlyDocument], None], *, as_json: bool
 ) -> None:
-    if found["is_demo_data"] and not as_json:
+    if document["is_demo_data"] and not as_json:
         print_banner(err)
-    print_document(found, lambda: view(found), as_json=as_json)
-
-
-def _exit_code(filled: BackfillResult) -> int:
-    if filled.ending == "cancelled":
-        return EXIT_INTERRUPTED
-    return EXIT_FAILED if filled.left_count or filled.error else 0
+    print_document(document, lambda: view(document), as_json=as_json)
 
 
 @contextmanager
@@ -192,48 +217,47 @@ def _open_chart_service(*, reads: bool = False) -> Iterator["ChartService"]:
         yield service
 
 
-def _ask(
+def _call(
     api: str | None,
     remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
     local: "Callable[[ChartSongService], ReadOnlyDocument]",
     *,
     reads: bool = False,
 ) -> ReadOnlyDocument:
-    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
+    """Call the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
-    def ask_stores() -> ReadOnlyDocument:
+    def call_here() -> ReadOnlyDocument:
         from api.services.chart_songs import ChartSongService  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
         with _open_chart_service(reads=reads) as service:
             return local(ChartSongService(service.engine, is_demo=service.is_demo))
 
-    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
-    return answer
+    document: ReadOnlyDocument = call_service_or_stores(api, remote, call_here)
+    return document
 
 
 @contextmanager
-def _stop_requests() -> Iterator[Callable[[], bool]]:
-    """Stop at the next safe point on the first stop signal, immediately on the second.
+def _stop_signals() -> Iterator[Callable[[], bool]]:
+    """Stop at the next safe point on the first stop signal, immediately on the second."""
+    is_requested, is_reported = threading.Event(), threading.Event()
 
-    The handler only sets a flag: it may run in the middle of a write, and streams are not
-    reentrant.
-    """
-    asked, is_told = threading.Event(), threading.Event()
-
+    # The handler only sets a flag: it may run in the middle of a write, and streams are not
+    # reentrant. The message follows when the caller asks whether to stop.
     def stop(number: int, frame: FrameType | None) -> None:
-        if asked.is_set():
+        if is_requested.is_set():
             signal.default_int_handler(number, frame)
-        asked.set()
+        is_requested.set()
 
-    def is_asked() -> bool:
-        if asked.is_set() and not is_told.is_set():
-            is_told.set()
+    def is_stopped() -> bool:
+        if is_requested.is_set() and not is_reported.is_set():
+            is_reported.set()
             print_message("[yellow]stopping[/]: everything read so far is kept")
-        return asked.is_set()
+        return is_requested.is_set()
 
+    # The former handlers return, so that a later command is not affected.
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield is_asked
+        yield is_stopped
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -242,27 +266,21 @@ def _stop_requests() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _progress() -> Iterator[Callable[[BackfillProgress], None]]:
     """Show a progress bar in a terminal, or occasional lines in a file or a pipe."""
-    if not err.is_terminal:
-        yield _print_progress_line
-        return
-    with Live(console=err, transient=True, refresh_per_second=8) as live:
-        yield lambda progress: live.update(_bar(progress))
+    live = Live(console=err, transient=True, refresh_per_second=8)
 
+    def report(progress: BackfillProgress) -> None:
+        done, total = progress.done_count, progress.missing_count
+        text = (
+            f"{done:,} of {counted(total, 'issue')} · "
+            f"{counted(progress.requests_used, 'request')} · {progress.chart_date}"
+        )
+        if err.is_terminal:
+            grid = Table.grid(padding=(0, 1))
+            bar = ProgressBar(total=total, completed=done, width=32)
+            grid.add_row(bar, Text(text, style="dim"))
+            live.update(grid)
+        elif done % _LINE_EVERY == 0 or done == total:
+            err.print(text, soft_wrap=True)
 
-def _print_progress_line(progress: BackfillProgress) -> None:
-    if progress.done_count % _LINE_EVERY == 0 or progress.done_count == progress.missing_count:
-        err.print(_progress_text(progress), soft_wrap=True)
-
-
-def _bar(progress: BackfillProgress) -> Table:
-    grid = Table.grid(padding=(0, 1))
-    bar = ProgressBar(total=progress.missing_count, completed=progress.done_count, width=32)
-    grid.add_row(bar, Text(_progress_text(progress), style="dim"))
-    return grid
-
-
-def _progress_text(progress: BackfillProgress) -> str:
-    return (
-        f"{progress.done_count:,} of {counted(progress.missing_count, 'issue')} · "
-        f"{counted(progress.requests_used, 'request')} · {progress.chart_date}"
-    )
+    with live if err.is_terminal else nullcontext():
+        yield report

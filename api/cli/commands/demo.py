@@ -94,74 +94,85 @@ def demo(
 ) -> None:
     """Scan a track of the sandbox and compare the result with the ground truth."""
     settings = Settings()
-    own_home = settings.data_home
-    out_dir = out_dir or own_home / WORLD / "reports"
-    cache = cache or own_home / WORLD / "cache" / "sounds"
-    keep = keep or own_home
+    sandbox_home = settings.data_home / WORLD
+    keep = keep or settings.data_home
     print_banner(out)
     try:
         with TemporaryDirectory(prefix="sametrack-demo-") as home:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(home))
-                stage = DemoEnvironment(
-                    process_group=process_group, home=Path(home), cache=cache, seed=seed, size=size
+                environment = DemoEnvironment(
+                    process_group=process_group,
+                    home=Path(home),
+                    cache=cache or sandbox_home / "cache" / "sounds",
+                    seed=seed,
+                    size=size,
                 )
-                shown = _run_demo(stage)
-            kept = not isinstance(shown, int) and keep_tables(Path(home), keep)
+                result = _run_demo(environment)
+            # The stores are copied when their processes have ended.
+            is_kept = keep_tables(Path(home), keep)
     except Interrupted as stop:
         print_message(f"[yellow]stopped[/] by {stop}; all processes have ended")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    if isinstance(shown, int):
-        raise typer.Exit(shown)
-    code = _report_result(shown, out_dir, f"demo-seed{seed}-size{size:g}")
-    if kept:
-        out.print(f"[green]kept[/] the job and its tables in {safe(keep)}; next:", soft_wrap=True)
-        for command in next_steps(shown.job["job_id"], settings, keep):
-            out.print(as_typed(f"  {safe(command)}"), soft_wrap=True)
-    raise typer.Exit(code)
 
-
-def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
-    """Return commands that read what a demo has kept; each runs as it stands."""
-    given = "" if keep == settings.data_home else f"DATA_HOME={shlex.quote(str(keep))} "
-    try:
-        chosen = choose_stored_world(settings.model_copy(update={"data_home": keep}))
-        is_read = choose_profile(chosen).name == WORLD
-    except SametrackError:  # several worlds, or a profile that cannot be read
-        is_read = False
-    if not is_read:
-        has_own_world = settings.data_provider in OWN_WORLDS
-        given += f"PROFILE={WORLD} " + "DATA_PROVIDER=vidplat-public " * has_own_world
-    query = "select rank, aweme_id, link_type from marts.rankings order by rank limit 10"
-    beginning = job_id[:ID_PREFIX]
-    commands = ["jobs", f'sql "{query}"', f"trace {beginning}", f"report {beginning}"]
-    if not missing_libraries("analysis"):
-        commands.append("notebook")
-    return [f"{given}sametrack {command}" for command in commands]
-
-
-def _run_demo(stage: DemoEnvironment) -> DemoResult | int:
-    """Run the scan and evaluate it; return an exit code if it has no result."""
-    begun = monotonic()
-    with err.status("starting the sandbox, the service and a worker"):
-        stage.set_up()
-        track = choose_track(stage.world("/_world/tracks?counts=0")["tracks"])
-    print_message(f"input: [italic]{safe(track['prose'])}[/]")
-    with HttpJobClient(stage.api_url, token=stage.token) as client:
-        job = client.create(track["prose"], DEFAULT_PARAMETERS)
-        print_message(
-            f"job [bold]{safe(job['job_id'])}[/] at {safe(stage.api_url)}{safe(job['poll_url'])}"
+    print_result(out, result.job["result"], rows=SHOWN_ROWS)
+    print_judgement(out, result.judgement)
+    folder = out_dir or sandbox_home / "reports"
+    for path in write_files(result, folder, f"demo-seed{seed}-size{size:g}"):
+        print_written(path)
+    out.print(
+        f"[dim]{result.seconds:.1f} s from start to result; the sandbox used "
+        f"{result.platform_cpu_s:.1f} s of CPU, mostly to render sounds[/]"
+    )
+    if not result.judgement.is_good:
+        show_error(
+            "demo_goal_missed",
+            "goals: every label true, no false match among videos matched by audio, and 95 % of "
+            "the reachable videos found, both under the same music id and under others",
         )
+    if is_kept:
+        out.print(f"[green]kept[/] the job and its tables in {safe(keep)}; next:", soft_wrap=True)
+        for command in next_steps(result.job["job_id"], settings, keep):
+            out.print(as_typed(f"  {safe(command)}"), soft_wrap=True)
+    raise typer.Exit(0 if result.judgement.is_good else EXIT_FAILED)
+
+
+def _run_demo(environment: DemoEnvironment) -> DemoResult:
+    """Run the scan of the track with the longest list, and compare it with the ground truth.
+
+    Raises:
+        typer.Exit: The scan has no result: it was cancelled (130), or it failed (1).
+    """
+    begun = monotonic()
+    # Start all three programs; the input is the text with a link that a user would paste.
+    with err.status("starting the sandbox, the service and a worker"):
+        environment.set_up()
+        track = choose_track(environment.world("/_world/tracks?counts=0")["tracks"])
+    print_message(f"input: [italic]{safe(track['prose'])}[/]")
+    # Scan through the job API, as a user does.
+    with HttpJobClient(environment.api_url, token=environment.token) as client:
+        job = client.create(track["prose"], DEFAULT_PARAMETERS)
+        address = f"{environment.api_url}{job['poll_url']}"
+        print_message(f"job [bold]{safe(job['job_id'])}[/] at {safe(address)}")
         with ScanDisplay() as display:
-            job = follow_job(client, job, display, look=stage.look, held=stage.held)
+            job = follow_job(client, job, display, look=environment.look, held=environment.held)
+    if job["status"] == "cancelled":
+        print_message("[yellow]cancelled[/]")
+        raise typer.Exit(EXIT_INTERRUPTED)
     if job["status"] != "completed":
-        return _unfinished(job, stage)
-    videos = to_ground_truth_videos(stage.world(f"/_world/truth/{track['music_id']}"))
-    confirmed, variants = stage.read_confirmed(job["job_id"])
-    judgement = judge(track["music_id"], confirmed, variants, videos)
-    cpu_s = stage.world("/_world/cpu")["total_s"]
-    seconds = monotonic() - begun
-    return DemoResult(job, judgement, stage.gather_pairs(job), seconds, cpu_s)
+        show_document_error(job["error"])
+        environment.show_logs("worker")
+        raise typer.Exit(EXIT_FAILED)
+    # Only now is the ground truth read: the scan must not use it.
+    videos = to_ground_truth_videos(environment.world(f"/_world/truth/{track['music_id']}"))
+    confirmed, variants = environment.read_confirmed(job["job_id"])
+    return DemoResult(
+        job=job,
+        judgement=judge(track["music_id"], confirmed, variants, videos),
+        pairs=environment.gather_pairs(job),
+        seconds=monotonic() - begun,
+        platform_cpu_s=environment.world("/_world/cpu")["total_s"],
+    )
 
 
 def choose_track[Track: Mapping[str, object]](tracks: Iterable[Track]) -> Track:
@@ -169,44 +180,16 @@ def choose_track[Track: Mapping[str, object]](tracks: Iterable[Track]) -> Track:
     return max(tracks, key=lambda track: int(str(track["listed_count"])))
 
 
-def _unfinished(job: Document, stage: DemoEnvironment) -> int:
-    if job["status"] == "cancelled":
-        print_message("[yellow]cancelled[/]")
-        return EXIT_INTERRUPTED
-    show_document_error(job["error"])
-    stage.show_logs("worker")
-    return EXIT_FAILED
-
-
-def _report_result(shown: DemoResult, folder: Path, name: str) -> int:
-    """Print and write the outcome; return the exit code."""
-    print_result(out, shown.job["result"], rows=SHOWN_ROWS)
-    print_judgement(out, shown.judgement)
-    for path in write_files(shown, folder, name):
-        print_written(path)
-    out.print(
-        f"[dim]{shown.seconds:.1f} s from start to result; the sandbox used "
-        f"{shown.platform_cpu_s:.1f} s of CPU, mostly to render sounds[/]"
-    )
-    if shown.judgement.is_good:
-        return 0
-    show_error(
-        "demo_goal_missed",
-        "goals: every label true, no false match among videos matched by audio, and 95 % of the "
-        "reachable videos found, both under the same music id and under others",
-    )
-    return EXIT_FAILED
-
-
-def write_files(shown: DemoResult, folder: Path, name: str) -> tuple[Path, Path]:
+def write_files(result: DemoResult, folder: Path, name: str) -> tuple[Path, Path]:
     """Write the report as HTML, and the job with its evaluation as JSON.
 
     Raises:
         SametrackError: The folder is not writable.
     """
+    # The page for people, the document for programs
     page, data = folder / f"{name}.html", folder / f"{name}.json"
-    report = render_report(shown.job, judgement=shown.judgement, pairs=shown.pairs)
-    document = {"job": shown.job, "ground_truth": shown.judgement.to_document()}
+    report = render_report(result.job, judgement=result.judgement, pairs=result.pairs)
+    document = {"job": result.job, "ground_truth": result.judgement.to_document()}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         page.write_text(report, encoding="utf-8")
@@ -214,3 +197,23 @@ def write_files(shown: DemoResult, folder: Path, name: str) -> tuple[Path, Path]
     except OSError as error:
         raise SametrackError(f"{folder} cannot be written: {error.strerror}") from error
     return page, data
+
+
+def next_steps(job_id: str, settings: Settings, keep: Path) -> list[str]:
+    """Return commands that read what a demo has kept; each runs as it stands."""
+    variables = "" if keep == settings.data_home else f"DATA_HOME={shlex.quote(str(keep))} "
+    # Variables are named only if the command would not read the demo's data without them.
+    try:
+        chosen = choose_stored_world(settings.model_copy(update={"data_home": keep}))
+        is_read = choose_profile(chosen).name == WORLD
+    except SametrackError:  # several worlds, or a profile that cannot be read
+        is_read = False
+    if not is_read:
+        has_own_world = settings.data_provider in OWN_WORLDS
+        variables += f"PROFILE={WORLD} " + "DATA_PROVIDER=vidplat-public " * has_own_world
+    query = "select rank, aweme_id, link_type from marts.rankings order by rank limit 10"
+    beginning = job_id[:ID_PREFIX]
+    commands = ["jobs", f'sql "{query}"', f"trace {beginning}", f"report {beginning}"]
+    if not missing_libraries("analysis"):
+        commands.append("notebook")
+    return [f"{variables}sametrack {command}" for command in commands]

@@ -14,7 +14,7 @@ from api.cli.local_job_client import LocalJobClient, open_local_job_client
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     out,
     print_document,
@@ -58,23 +58,50 @@ def list_jobs(
     api: ServiceOption = None,
 ) -> None:
     """List the newest jobs."""
+    # This callback runs before `jobs show` and `jobs cancel`, too.
     if ctx.invoked_subcommand is not None:
         return
-    found = _newest(limit) if api is None else _newest_at(api, limit)
+    if api is None:
+        with _open_jobs() as opened:
+            jobs = opened.jobs(limit=limit)
+    else:
+        jobs = _newest_at(api, limit)
     if as_json:
-        print_json([{**job, "result": None} for job in found])
+        print_json([{**job, "result": None} for job in jobs])
         return
-    if not found:
+    if not jobs:
         print_message("no jobs yet; [bold]sametrack scan LINK[/] starts one")
         return
-    out.print(_table(found))
+    # In a narrow terminal ids are prefixes, which the other commands accept.
+    is_wide = out.width >= WIDE
+    id_length, time_length = (None, None) if is_wide else (ID_PREFIX, TO_THE_MINUTE)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("job", "status", "input", "progress", "created"):
+        table.add_column(name, no_wrap=name != "progress", overflow="ellipsis")
+    for job in jobs:
+        counts = format_counts(job, first="confirmed_count")
+        where = counts if job["status"] != "failed" else stop_message(job["error"]["type"]).en
+        table.add_row(
+            safe(job["job_id"][:id_length]),
+            _status(job),
+            safe(job["input"], limit=INPUT_LIMIT),
+            # the only column that shrinks
+            Text(sanitize(where), no_wrap=True, overflow="ellipsis"),
+            safe(job["created_at"][:time_length]),
+        )
+    out.print(table)
 
 
 @app.command("show")
 def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Show a job and, once completed, its result."""
     whole_id = _whole_id(api, job_id)
-    job = ask(api, lambda client: client.job(whole_id), lambda: _local_job(whole_id))
+
+    def read_here() -> Document:
+        with _open_jobs() as jobs:
+            return jobs.job(whole_id)
+
+    job = call_service_or_stores(api, lambda client: client.job(whole_id), read_here)
     if as_json:
         print_json(job)
         return
@@ -90,69 +117,39 @@ def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = No
 def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Cancel a job at its next safe point. Everything read so far is kept."""
     whole_id = _whole_id(api, job_id)
-    job = ask(api, lambda client: client.cancel_job(whole_id), lambda: _cancel_here(whole_id))
-    line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {_outcome(job)}"
+
+    def cancel_here() -> Document:
+        with _open_jobs() as jobs:
+            return jobs.cancel(whole_id)
+
+    job = call_service_or_stores(api, lambda client: client.cancel_job(whole_id), cancel_here)
+    if job["status"] == "cancelled":
+        outcome = "what it has read is kept"
+    else:
+        outcome = "cancellation requested" if job["cancel_requested"] else "already ended"
+    line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {outcome}"
     print_document({**job, "result": None}, line, as_json=as_json)
 
 
-def _outcome(job: Document) -> str:
-    if job["status"] == "cancelled":
-        return "what it has read is kept"
-    return "cancellation requested" if job["cancel_requested"] else "already ended"
-
-
-def _newest(limit: int) -> list[Document]:
-    with _open_jobs() as jobs:
-        return jobs.jobs(limit=limit)
-
-
 def _newest_at(api: str, limit: int) -> list[Document]:
-    answer: Document = ask(api, lambda client: client.jobs(limit=limit), dict)
+    answer: Document = call_service_or_stores(api, lambda client: client.jobs(limit=limit), dict)
     return [dict(job) for job in answer["jobs"]]
 
 
 def _whole_id(api: str | None, beginning: str) -> str:
+    """Return the only id that begins so, or the text itself: the lookup then names it."""
     if api is not None:
         jobs = _newest_at(api, LISTED_BY_A_SERVICE)
         return expand_job_id(beginning, [job["job_id"] for job in jobs])
+    # Only the newest jobs are searched: an older id must be given in full.
     with _open_jobs() as opened:
         return opened.expand_job_id(beginning)
-
-
-def _local_job(job_id: str) -> Document:
-    with _open_jobs() as jobs:
-        return jobs.job(job_id)
-
-
-def _cancel_here(job_id: str) -> Document:
-    with _open_jobs() as jobs:
-        return jobs.cancel(job_id)
 
 
 @contextmanager
 def _open_jobs() -> Iterator[LocalJobClient]:
     with open_local_job_client(stored_settings()) as jobs:
         yield jobs
-
-
-def _table(jobs: list[Document]) -> Table:
-    """Return the table; in a narrow terminal ids are prefixes, which the other commands accept."""
-    is_wide = out.width >= WIDE
-    id_length, time_length = (None, None) if is_wide else (ID_PREFIX, TO_THE_MINUTE)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("job", "status", "input", "progress", "created"):
-        table.add_column(name, no_wrap=name != "progress", overflow="ellipsis")
-    for job in jobs:
-        counts = format_counts(job, first="confirmed_count")
-        where = counts if job["status"] != "failed" else stop_message(job["error"]["type"]).en
-        table.add_row(
-            safe(job["job_id"][:id_length]),
-            _status(job),
-            safe(job["input"], limit=INPUT_LIMIT),
-            Text(sanitize(where), no_wrap=True, overflow="ellipsis"),  # it alone gives way
-            safe(job["created_at"][:time_length]),
-        )
-    return table
 
 
 def _status(job: Document) -> str:

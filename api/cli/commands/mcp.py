@@ -25,11 +25,11 @@ _MayStart = Annotated[
 
 def mcp(*, may_start_jobs: _MayStart = None, api: ApiOption = None) -> None:
     """Serve Model Context Protocol tools over stdin and stdout."""
-    anyio.run(_serve, may_start_jobs, api)
 
+    async def serve() -> None:
+        settings = ApiSettings()
+        may = settings.mcp_may_start_jobs if may_start_jobs is None else may_start_jobs
+        async with open_client(settings, api) as client:
+            await build_server(client, may_start_jobs=may).run_stdio_async()
 
-async def _serve(may_start_jobs: bool | None, api: str | None) -> None:
-    settings = ApiSettings()
-    may = settings.mcp_may_start_jobs if may_start_jobs is None else may_start_jobs
-    async with open_client(settings, api) as client:
-        await build_server(client, may_start_jobs=may).run_stdio_async()
+    anyio.run(serve)

@@ -16,7 +16,7 @@ import typer
 from api.cli.processes.child_processes import sametrack_command
 from api.cli.processes.demo_data import WORLD, has_tables
 from api.cli.terminal import EXIT_INTERRUPTED, print_message, safe
-from warehouse.analysis.address_settings import read_address_settings
+from warehouse.analysis.address import read_address_settings
 from warehouse.extras import need_extra
 from warehouse.home.folder import find_homes
 from warehouse.records.errors import ProfileNotChosenError
@@ -51,21 +51,25 @@ def notebook(
     """
     need_extra("analysis", "JupyterLab")
     environment = _choose_data()
-    if environment["PROFILE"] == WORLD and not has_tables(Path(environment["DATA_HOME"])):
-        _collect(Path(environment["DATA_HOME"]), seed=seed, size=size)
+    data_home = Path(environment["DATA_HOME"])
+    if environment["PROFILE"] == WORLD and not has_tables(data_home):
+        _collect_demo_data(data_home, seed=seed, size=size)
     folder = find_notebooks(Path.cwd())
     print_message(f"notebooks of {safe(folder)}; Ctrl-C ends JupyterLab and its kernels")
     command = lab_command(folder, port=port, is_shown=not no_browser and may_open_browser())
-    os.execve(command[0], command, {**os.environ, **environment})  # noqa: S606 -- Ctrl-C and exit status are JupyterLab's
+    # JupyterLab replaces this process, so that Ctrl-C and the exit status are its own.
+    os.execve(command[0], command, {**os.environ, **environment})  # noqa: S606 -- our own command
 
 
 def lab_command(folder: Path, *, port: int, is_shown: bool) -> list[str]:
     """Return the command line of JupyterLab for a folder of notebooks."""
     return [
-        sys.executable, "-m", "jupyterlab", f"--config={_CONFIG}",
-        f"--ServerApp.root_dir={folder}", f"--ServerApp.port={port}",
-        f"--ServerApp.open_browser={is_shown}", f"--LabApp.default_url=/lab/tree/{FIRST}",
-    ]  # fmt: skip
+        *(sys.executable, "-m", "jupyterlab", f"--config={_CONFIG}"),
+        f"--ServerApp.root_dir={folder}",
+        f"--ServerApp.port={port}",
+        f"--ServerApp.open_browser={is_shown}",
+        f"--LabApp.default_url=/lab/tree/{FIRST}",
+    ]
 
 
 def find_notebooks(workplace: Path) -> Path:
@@ -75,6 +79,7 @@ def find_notebooks(workplace: Path) -> Path:
     """
     if (NOTEBOOKS.parent / "pyproject.toml").is_file():
         return NOTEBOOKS
+    # An installed package may be read-only, and an upgrade would replace what users changed.
     copy = workplace / "notebooks"
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         if path.parent.name == CHECKPOINTS:
@@ -94,32 +99,34 @@ def may_open_browser() -> bool:
 
 def _choose_data() -> dict[str, str]:
     """Return the settings of the kernels, which start in other folders."""
-    found = read_address_settings()
-    worlds = list(find_homes(found.data_home).values())
-    if not found.names_a_world and len(worlds) > 1:
+    address = read_address_settings()
+    worlds = list(find_homes(address.data_home).values())
+    if not address.names_a_world and len(worlds) > 1:
         raise ProfileNotChosenError(
-            f"{str(found.data_home)!r} has the data of several profiles: {', '.join(worlds)}",
+            f"{str(address.data_home)!r} has the data of several profiles: {', '.join(worlds)}",
             hint=f"set one, for example PROFILE={worlds[0]}",
         )
-    profile = found.profile if found.names_a_world else (*worlds, WORLD)[0]
-    return {"PROFILE": profile, "DATA_HOME": str(found.data_home)}
+    # Without a setting: the only world that is stored, else the demo's.
+    profile = address.profile if address.names_a_world else (*worlds, WORLD)[0]
+    return {"PROFILE": profile, "DATA_HOME": str(address.data_home)}
 
 
-def _collect(data_home: Path, *, seed: int, size: float) -> None:
+def _collect_demo_data(data_home: Path, *, seed: int, size: float) -> None:
     """Run the demo, which shows its progress and keeps its tables.
 
     Raises:
-        typer.Exit: It was stopped, or found no result.
+        typer.Exit: It was stopped, or has no result.
     """
     print_message("there is no data of the sandbox yet: a demo collects it once")
     home = data_home / WORLD
     demo = sametrack_command(
-        "demo", "--seed", str(seed), "--size", f"{size:g}", "--keep", str(data_home),
-        "--out", str(home / "reports"), "--cache", str(home / "cache" / "sounds"),
-    )  # fmt: skip
+        *("demo", "--seed", str(seed), "--size", f"{size:g}", "--keep", str(data_home)),
+        *("--out", str(home / "reports"), "--cache", str(home / "cache" / "sounds")),
+    )
     try:
         code = subprocess.run(demo, check=False).returncode  # noqa: S603 -- our own command
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
+    # A demo that missed its goals has kept its tables all the same.
     if not has_tables(data_home):
         raise typer.Exit(code or 1)

@@ -16,14 +16,12 @@ from api.cli.options import LANGUAGES
 from api.cli.rendering.results import print_banner
 from api.cli.stores import stored_settings
 from api.cli.terminal import err, exit_with_input_error, out, print_written, safe
-from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.render import render_report
 from pipelines.documents.messages import counted
 from pipelines.platform.browser.installation import find_chromium
-from pipelines.reports.catalogue import Notebook, find_report, parse_parameters, read_catalogue
+from pipelines.reports.catalogue import find_report, parse_parameters, read_catalogue
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.extras import need_extra
-from warehouse.records.values import Document
 
 _JOB_ID = re.compile(r"[0-9a-f]{4,8}(-[0-9a-f-]*)?")
 _HINT = "sametrack report --list"
@@ -31,7 +29,7 @@ _HINT = "sametrack report --list"
 _What = Annotated[
     str | None, typer.Argument(metavar="NAME", help="Name of a report, or id of a completed job.")
 ]
-_Given = Annotated[
+_Parameters = Annotated[
     list[str] | None,
     typer.Option("-p", "--parameter", metavar="KEY=VALUE", help="Parameter of the report."),
 ]
@@ -55,12 +53,12 @@ _Output = Annotated[
 def report(
     what: _What = None,
     *,
-    given: _Given = None,
+    parameters: _Parameters = None,
     as_of: _AsOf = None,
     language: _Language = "en",
     pdf: Annotated[bool, typer.Option("--pdf", help="Also write a PDF; needs Chromium.")] = False,
     output: _Output = None,
-    listed: Annotated[
+    is_list: Annotated[
         bool, typer.Option("--list", help="List reports and their parameters.")
     ] = False,
 ) -> None:
@@ -78,39 +76,34 @@ def report(
             f"--output names the page, which is HTML; --pdf writes {output.name} next to it",
             hint=f"--pdf --output {page}",
         )
-    if listed:
-        _show_list()
+    # The id of a job begins like a hexadecimal number, the name of a notebook does not.
+    if is_list:
+        _print_catalogue()
     elif what is None:
         exit_with_input_error("no report was named", hint=_HINT)
     elif _JOB_ID.fullmatch(what):
-        if given or as_of:
+        if parameters or as_of:
             exit_with_input_error(
                 "the report of a job takes no parameters and no --as-of", hint=_HINT
             )
         _report_job(what, output, with_pdf=pdf, language=language)
     else:
         _report_notebook(
-            what, given or [], as_of=as_of or "", output=output, with_pdf=pdf, language=language
+            what,
+            parameters or [],
+            as_of=as_of or "",
+            output=output,
+            with_pdf=pdf,
+            language=language,
         )
 
 
-def write_report(
-    path: Path, job: Document, *, pairs: ReportEvidence | None = None, language: str = "en"
-) -> str:
-    """Write the report of a completed job; return the HTML, which shows `language` first.
-
-    Raises:
-        InvalidParameterError: The file cannot be written there.
-    """
-    page = render_report(job, pairs=pairs, language=language)
-    write_atomically(path, [page.encode()])
-    return page
-
-
 def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: str) -> None:
+    """Write the report of a completed job, with the evidence of its pairs."""
     settings = stored_settings()
     if with_pdf:
         find_chromium(settings.chromium_path)  # fail before anything is written
+    # Read the job and its evidence, then write the page without the stores.
     with open_local_job_client(settings) as job_client:
         job = job_client.job(job_client.expand_job_id(job_id))
         if job["result"] is None:
@@ -119,7 +112,8 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
             )
         pairs = job_client.gather_pairs(job)
     path = output or reports_dir(settings) / f"{job['job_id']}.html"
-    page = write_report(path, job, pairs=pairs, language=language)
+    page = render_report(job, pairs=pairs, language=language)
+    write_atomically(path, [page.encode()])
     print_written(path)
     if with_pdf:
         from pipelines.reports.pdf import open_printer  # noqa: PLC0415 -- the extra `browser`
@@ -131,20 +125,27 @@ def _report_job(job_id: str, output: Path | None, *, with_pdf: bool, language: s
 
 def _report_notebook(
     name: str,
-    given: list[str],
+    assignments: list[str],
     *,
     as_of: str,
     output: Path | None,
     with_pdf: bool,
     language: str,
 ) -> None:
+    """Run the notebook of a report with the parameters `KEY=VALUE`, and write its page."""
     notebook = find_report(name)
-    parameters = parse_parameters(notebook, dict(_split(one) for one in given))
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        key, sign, value = assignment.partition("=")
+        if not sign or not key.strip():
+            exit_with_input_error(f"-p {assignment!r} is not KEY=VALUE", hint=_HINT)
+        values[key.strip()] = value
+    parameters = parse_parameters(notebook, values)
     need_extra("analysis", f"the report {name!r}")
 
     from pipelines.reports.build import ReportRequest, build_report  # noqa: PLC0415 -- loads papermill, 2.5 s
 
-    asked = ReportRequest(
+    request = ReportRequest(
         report=notebook,
         parameters=parameters,
         as_of=as_of,
@@ -153,38 +154,29 @@ def _report_notebook(
         language=language,
     )
     with err.status(notebook.title) as status:
-        made = build_report(
-            stored_settings(), asked, progress=lambda step: status.update(safe(step))
+        files = build_report(
+            stored_settings(), request, progress=lambda step: status.update(safe(step))
         )
-    if made.is_demo:
+    if files.is_demo:
         print_banner(err)
-    print_written(made.page)
-    if made.pdf is not None:
-        print_written(made.pdf)
-    if made.tables:
-        print_written(made.tables[0].parent, f"({counted(len(made.tables), 'table')})")
+    print_written(files.page)
+    if files.pdf is not None:
+        print_written(files.pdf)
+    if files.tables:
+        print_written(files.tables[0].parent, f"({counted(len(files.tables), 'table')})")
 
 
-def _split(text: str) -> tuple[str, str]:
-    name, sign, value = text.partition("=")
-    if not sign or not name.strip():
-        exit_with_input_error(f"-p {text!r} is not KEY=VALUE", hint=_HINT)
-    return name.strip(), value
-
-
-def _show_list() -> None:
+def _print_catalogue() -> None:
+    """Print the reports of notebooks with their parameters and defaults."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("report", "about", "parameters (-p key=value)"):
         table.add_column(heading, overflow="fold")
     for notebook in read_catalogue():
-        table.add_row(safe(notebook.name), safe(notebook.purpose), _parameters(notebook))
+        parameters = "\n".join(
+            f"[bold]{safe(parameter.name)}[/] = {safe(repr(parameter.default))}\n"
+            f"  [dim]{safe(parameter.meaning)}[/]"
+            for parameter in notebook.parameters
+        )
+        table.add_row(safe(notebook.name), safe(notebook.purpose), parameters or "none")
     table.add_row("JOB_ID", "The result of one completed job, with its evidence.", "none")
     out.print(table)
-
-
-def _parameters(notebook: Notebook) -> str:
-    lines = (
-        f"[bold]{safe(one.name)}[/] = {safe(repr(one.default))}\n  [dim]{safe(one.meaning)}[/]"
-        for one in notebook.parameters
-    )
-    return "\n".join(lines) or "none"

@@ -12,7 +12,7 @@ import typer
 
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import (
     EXIT_FAILED,
     exit_with_input_error,
@@ -51,16 +51,18 @@ _Inputs = list[str]
 @app.command("list")
 def list_all(*, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """List all watchlists with their last and next run."""
-    found = _ask(api, lambda client: client.watchlists(), lambda lists: lists.listed(), reads=True)
+    document = _call(
+        api, lambda client: client.watchlists(), lambda lists: lists.listed(), reads=True
+    )
     if as_json:
-        print_json(found)
+        print_json(document)
         return
-    if not found["watchlists"]:
+    if not document["watchlists"]:
         print_message(
             "no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] creates one"
         )
         return
-    print_lists(out, found)
+    print_lists(out, document)
 
 
 @app.command("add")
@@ -98,7 +100,7 @@ def add(
     api: ServiceOption = None,
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
-    if not isfinite(velocity):  # neither too small nor too large for Typer
+    if not isfinite(velocity):  # `nan` and `inf` pass the limits of Typer
         exit_with_input_error(f"--velocity {velocity} is no hot score a day")
     groups = {"track": track, "account": account, "hashtag": hashtag}
     parameters = {"candidate_limit": candidate_limit, "count": count}
@@ -117,11 +119,12 @@ def add(
     )
     if not plan.entries:
         exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
+    # The client takes plain values, the stores take the plan itself.
     options = cast(
         "WatchlistOptions",
         {"thresholds": asdict(plan.thresholds), "parameters": dict(plan.parameters)},
     )
-    made = _ask(
+    watchlist = _call(
         api,
         lambda client: client.create_watchlist(
             name,
@@ -131,34 +134,42 @@ def add(
         ),
         lambda lists: lists.create(plan),
     )
-    _show_one(made, "created", as_json=as_json)
+    _show_watchlist(watchlist, "created", as_json=as_json)
 
 
 @app.command("remove")
 def remove(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
     """Delete a watchlist and its runs. Observations and digests are kept."""
-    gone = _ask(api, lambda client: client.delete_watchlist(name), lambda lists: lists.delete(name))
-    print_document(gone, f"[bold]{safe(name)}[/] removed", as_json=as_json)
+    document = _call(
+        api, lambda client: client.delete_watchlist(name), lambda lists: lists.delete(name)
+    )
+    print_document(document, f"[bold]{safe(name)}[/] removed", as_json=as_json)
 
 
-def _switch(is_on: bool, done: str) -> Callable[..., None]:
-    def switch(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
-        changed = _ask(
-            api,
-            lambda client: client.change_watchlist(name, enabled=is_on),
-            lambda lists: lists.change(name, {"enabled": is_on}),
-        )
-        _show_one(changed, done, as_json=as_json)
+@app.command("enable")
+def enable(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
+    """Resume the schedule of a watchlist."""
+    watchlist = _call(
+        api,
+        lambda client: client.change_watchlist(name, enabled=True),
+        lambda lists: lists.change(name, {"enabled": True}),
+    )
+    _show_watchlist(watchlist, "enabled", as_json=as_json)
 
-    return switch
 
-
-app.command("enable", help="Resume the schedule of a watchlist.")(_switch(True, "enabled"))
-app.command("disable", help="Pause the schedule of a watchlist.")(_switch(False, "disabled"))
+@app.command("disable")
+def disable(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = None) -> None:
+    """Pause the schedule of a watchlist."""
+    watchlist = _call(
+        api,
+        lambda client: client.change_watchlist(name, enabled=False),
+        lambda lists: lists.change(name, {"enabled": False}),
+    )
+    _show_watchlist(watchlist, "disabled", as_json=as_json)
 
 
 @app.command("run")
-def run(
+def run_now(
     name: _Name,
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the digest.")] = False,
@@ -169,33 +180,47 @@ def run(
 
     The exit status is 1 if the run has failed: none of its entries could be checked.
     """
-    found = _run_here(name, wait=wait) if api is None else _run_there(api, name, wait=wait)
-    _show_run(found, as_json=as_json)
-    if found["status"] == "failed":
+    run = _run_here(name, wait=wait) if api is None else _run_there(api, name, wait=wait)
+    if as_json:
+        print_json(run)
+    elif run["digest"] is not None:
+        print_digest(out, run["digest"])
+    else:
+        jobs = [entry["job_id"] for entry in run["entries"] if entry["job_id"]]
+        out.print(f"run [bold]{safe(run['run_id'])}[/] {safe(run['status'])}")
+        print_message(
+            f"{counted(len(jobs), 'scan')} submitted; the digest follows when all have ended"
+        )
+    if run["status"] == "failed":
         raise typer.Exit(EXIT_FAILED)
 
 
 def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
+    """Run a watchlist in this process: no service needs to run, only a worker."""
     from pipelines.watchlists.open_service import open_watchlist_runner  # noqa: PLC0415 -- loads DuckDB and Delta, 0.5 s
 
-    with _open_watchlists() as kept_lists, open_watchlist_runner(ApiSettings()) as watcher:
-        run_id = kept_lists.run(name, origin="cli")["run_id"]
+    with _open_watchlists() as lists, open_watchlist_runner(ApiSettings()) as runner:
+        run_id = lists.run(name, origin="cli")["run_id"]
+        # `conclude` does nothing until all scans have ended.
         while True:
-            watcher.begin(run_id)  # again, in case the process that began it died
-            watcher.conclude(run_id)
-            found = kept_lists.run_of(name, run_id)
-            if not wait or found["status"] in ENDED_RUN_STATUSES:
-                return found
+            runner.begin(run_id)  # again, in case the process that began it died
+            runner.conclude(run_id)
+            run = lists.run_of(name, run_id)
+            if not wait or run["status"] in ENDED_RUN_STATUSES:
+                return run
             time.sleep(POLL_INTERVAL_S)
 
 
 def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
-    found: ReadOnlyDocument = ask(api, lambda client: client.run_watchlist(name), dict)
-    while wait and found["status"] not in ENDED_RUN_STATUSES:
+    """Have a service run a watchlist; its own process concludes the run."""
+    run: ReadOnlyDocument = call_service_or_stores(
+        api, lambda client: client.run_watchlist(name), dict
+    )
+    run_id = run["run_id"]
+    while wait and run["status"] not in ENDED_RUN_STATUSES:
         time.sleep(POLL_INTERVAL_S)
-        run_id = found["run_id"]
-        found = ask(api, lambda client: client.watchlist_run(name, run_id), dict)  # noqa: B023  # called at once
-    return found
+        run = call_service_or_stores(api, lambda client: client.watchlist_run(name, run_id), dict)
+    return run
 
 
 @app.command("runs")
@@ -203,17 +228,17 @@ def runs(
     name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False, api: ServiceOption = None
 ) -> None:
     """List the newest runs of a watchlist."""
-    found = _ask(
+    document = _call(
         api,
         lambda client: client.watchlist_runs(name, limit=limit),
         lambda lists: lists.runs(name, limit=limit),
         reads=True,
     )
-    print_document(found, lambda: print_runs(out, found), as_json=as_json)
+    print_document(document, lambda: print_runs(out, document), as_json=as_json)
 
 
 @app.command("digest")
-def digest(
+def show_digest(
     name: _Name,
     run_id: Annotated[str | None, typer.Argument(help="Id of a run. Default: the newest.")] = None,
     *,
@@ -221,27 +246,28 @@ def digest(
     api: ServiceOption = None,
 ) -> None:
     """Show the digest of a run."""
+    # The digest of a run, or the newest of the list
     if run_id is not None:
-        found = _ask(
+        digest = _call(
             api,
             lambda client: client.watchlist_run(name, run_id),
             lambda lists: lists.run_of(name, run_id),
             reads=True,
         )["digest"]
     else:
-        newest = _ask(
+        newest = _call(
             api,
             lambda client: client.watchlist_digests(name, limit=1),
             lambda lists: lists.digests(name, limit=1),
             reads=True,
         )
-        found = next(iter(newest["digests"]), None)
-    if found is None:
+        digest = next(iter(newest["digests"]), None)
+    if digest is None:
         print_message(
             f"no digest yet; [bold]sametrack watchlist runs {safe(name)}[/] lists the runs"
         )
         raise typer.Exit(EXIT_FAILED)
-    print_document(found, lambda: print_digest(out, found), as_json=as_json)
+    print_document(digest, lambda: print_digest(out, digest), as_json=as_json)
 
 
 @app.command("apply")
@@ -258,55 +284,42 @@ def apply(
 ) -> None:
     """Create and change watchlists to match a YAML file. Idempotent."""
     text = read_text(path, hint="give a YAML file; see docs/watchlists.md")
-    with _open_watchlists() as kept_lists:
-        done = apply_file(kept_lists, text, prune=prune, dry_run=dry_run)
+    with _open_watchlists() as lists:
+        document = apply_file(lists, text, prune=prune, dry_run=dry_run)
     if as_json:
-        print_json(done)
+        print_json(document)
         return
-    for line in done["changes"]:
-        fields = f" ({', '.join(line['fields'])})" if line["fields"] else ""
-        out.print(f"{line['what']:<9} [bold]{safe(line['name'])}[/]{safe(fields)}")
+    for change in document["changes"]:
+        fields = f" ({', '.join(change['fields'])})" if change["fields"] else ""
+        out.print(f"{change['what']:<9} [bold]{safe(change['name'])}[/]{safe(fields)}")
     if dry_run:
         print_message("dry run: nothing was changed")
 
 
-def _show_one(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) -> None:
+def _show_watchlist(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) -> None:
     due = f"next {watchlist['next_due_at']}" if watchlist["next_due_at"] else "paused"
     line = f"[bold]{safe(watchlist['name'])}[/] {what} · {safe(watchlist['every'])} · {safe(due)}"
     print_document(watchlist, line, as_json=as_json)
 
 
-def _show_run(found: ReadOnlyDocument, *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-    elif found["digest"] is not None:
-        print_digest(out, found["digest"])
-    else:
-        jobs = [entry["job_id"] for entry in found["entries"] if entry["job_id"]]
-        out.print(f"run [bold]{safe(found['run_id'])}[/] {safe(found['status'])}")
-        print_message(
-            f"{counted(len(jobs), 'scan')} submitted; the digest follows when all have ended"
-        )
-
-
-def _ask(
+def _call(
     api: str | None,
     remote: Callable[[AsyncClient], Awaitable[ApiResponse[Any]]],
     local: Callable[[WatchlistService], ReadOnlyDocument],
     *,
     reads: bool = False,
 ) -> ReadOnlyDocument:
-    """Ask the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
+    """Call the service at `api`, or the stores of this machine; `reads`: it changes nothing."""
 
-    def ask_stores() -> ReadOnlyDocument:
+    def call_here() -> ReadOnlyDocument:
         with _open_watchlists(reads=reads) as lists:
             return local(lists)
 
-    answer: ReadOnlyDocument = ask(api, remote, ask_stores)
-    return answer
+    document: ReadOnlyDocument = call_service_or_stores(api, remote, call_here)
+    return document
 
 
 @contextmanager
 def _open_watchlists(*, reads: bool = False) -> Iterator[WatchlistService]:
-    with open_watchlist_service(stored_settings() if reads else ApiSettings()) as kept_lists:
-        yield kept_lists
+    with open_watchlist_service(stored_settings() if reads else ApiSettings()) as lists:
+        yield lists

@@ -79,18 +79,18 @@ class Child:
         return self.process.poll()
 
     def wait_for_log(self) -> None:
-        """Wait until its log has what it printed, but a second at most: what it started goes on."""
+        """Wait until its log is complete, at most a second: its own children may still print."""
         if self._output is not None:
             self._output.join(OUTPUT_WAIT_S)
 
     def log_tail(self) -> str:
-        """Return the last lines of the log as text for a person; empty if there is none."""
+        """Return the last lines of the log as readable text; empty without a log."""
         self.wait_for_log()
         if self.program.log is None or not self.program.log.exists():
             return ""
         lines = self.program.log.read_text(encoding="utf-8", errors="replace").splitlines()
-        shown = list(to_plain_text(lines[-LOG_TAIL_LINES:]))
-        return "\n".join(shown[-LOG_TAIL_LINES:])
+        texts = list(to_plain_text(lines[-LOG_TAIL_LINES:]))  # a traceback has several lines
+        return "\n".join(texts[-LOG_TAIL_LINES:])
 
 
 class StopSignals:
@@ -104,7 +104,12 @@ class StopSignals:
         self._pending: int | None = None
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._arrived) for number in STOP_SIGNALS}
+        def on_signal(number: int, _frame: object) -> None:
+            if not self._holders:
+                raise Interrupted(number)
+            self._pending = number
+
+        self._before = {number: signal.signal(number, on_signal) for number in STOP_SIGNALS}
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -119,6 +124,7 @@ class StopSignals:
             yield
         finally:
             self._holders -= 1
+        # A signal that arrived within the outermost block is raised at its end.
         if self._pending is not None and not self._holders:
             number, self._pending = self._pending, None
             raise Interrupted(number)
@@ -126,12 +132,6 @@ class StopSignals:
     def ignore(self) -> None:
         """Ignore further signals: the children are being stopped."""
         self._holders += 1
-
-    def _arrived(self, number: int, _frame: object) -> None:
-        if self._holders:
-            self._pending = number
-        else:
-            raise Interrupted(number)
 
 
 class ChildProcessGroup:
@@ -161,7 +161,7 @@ class ChildProcessGroup:
     def __exit__(self, *_exc: object) -> None:
         self._signals.ignore()
         self.stop()
-        self._tell("done")
+        self._notify_watchdog("done")
         assert self._watchdog.stdin is not None
         self._watchdog.stdin.close()
         self._watchdog.wait()
@@ -169,29 +169,54 @@ class ChildProcessGroup:
 
     def start(self, program: Program) -> Child:
         """Start a program in its own process group, with its output in its log file."""
+        unread = subprocess.DEVNULL if program.is_quiet else None
+        # Inside `held`: a signal in between would leave a child that is never stopped.
         with self._signals.held():
-            process = _execute(program)
-            # Inside `held`: a signal in between would leave a child that nobody stops.
-            self._tell(f"+{process.pid}")
-            child = Child(program, process, _keep_log(program, process))
+            process = subprocess.Popen(  # noqa: S603 -- our own command lines
+                list(program.command),
+                stdin=subprocess.DEVNULL,
+                stdout=unread if program.log is None else subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                bufsize=0,
+                env={**os.environ, **(program.env or {})},
+                start_new_session=True,
+            )
+            self._notify_watchdog(f"+{process.pid}")
+            writing = None
+            if program.log is not None and process.stdout is not None:
+                program.log.parent.mkdir(parents=True, exist_ok=True)
+                log = program.log.open("ab", buffering=0)
+                # It ends when all processes that inherited the output have ended.
+                arguments = (process.stdout, log, program.name)
+                writing = Thread(target=_write_log, args=arguments, daemon=True)
+                writing.start()
+            child = Child(program, process, writing)
             self._children.append(child)
         return child
 
     def remove_on_kill(self, folder: Path) -> None:
         """Register a temporary folder that the watchdog removes if this process is killed."""
-        self._tell(f"~{folder.resolve()}")
+        self._notify_watchdog(f"~{folder.resolve()}")
 
     def stop(self, *only: Child) -> None:
-        """Stop the given children, or all: SIGTERM to their groups, then SIGKILL."""
-        chosen = list(only or reversed(self._children))
-        for child in chosen:
+        """Stop some children, or all: SIGTERM to their groups, then SIGKILL."""
+        # The last one started stops first. All get the signal before the first is waited for.
+        children = list(only or reversed(self._children))
+        for child in children:
             parent_watchdog.signal_group(child.process.pid, signal.SIGTERM)
         until = time.monotonic() + self._grace_s
-        for child in chosen:
-            _wait_for_group(child, until)
+        for child in children:
+            while time.monotonic() < until:
+                child.exit_code()  # reaps the leader; a zombie would count as alive
+                if not parent_watchdog.signal_group(child.process.pid, 0):
+                    break
+                time.sleep(POLL_INTERVAL_S)
+            else:
+                parent_watchdog.signal_group(child.process.pid, signal.SIGKILL)
+            child.process.wait()
             child.wait_for_log()
             self._children.remove(child)
-            self._tell(f"-{child.process.pid}")
+            self._notify_watchdog(f"-{child.process.pid}")
 
     @property
     def children(self) -> list[Child]:
@@ -206,10 +231,10 @@ class ChildProcessGroup:
         """Return the children that exited on their own."""
         return [child for child in self._children if child.exit_code() is not None]
 
-    def _tell(self, word: str) -> None:
+    def _notify_watchdog(self, line: str) -> None:
         assert self._watchdog.stdin is not None
         try:
-            self._watchdog.stdin.write(f"{word}\n")
+            self._watchdog.stdin.write(f"{line}\n")
             self._watchdog.stdin.flush()
         except BrokenPipeError:
             return  # the watchdog was killed; this process still stops its children
@@ -266,6 +291,7 @@ class Supervisor:
         Raises:
             ProgramFailedError: See `run`.
         """
+        # A program waits until it may start, runs until it is ready, and is restarted if it exits.
         for supervised in self._supervised:
             program, child, now = supervised.program, supervised.child, self.clock()
             if child is None:
@@ -276,6 +302,7 @@ class Supervisor:
                 self._restart_later(supervised, child, now)
             elif not supervised.has_been_ready:
                 supervised.has_been_ready = program.is_ready is None or program.is_ready()
+        # Ready once is enough: a later restart is not announced again.
         are_ready = (each.child and each.has_been_ready for each in self._supervised)
         if not self._was_ready and all(are_ready):
             self._was_ready = True
@@ -333,11 +360,13 @@ class WorkerSupervisor:
         Raises:
             WorkerUnavailableError: The worker started here has exited.
         """
+        # The worker that was started here ended: its scan would wait forever.
         if self._process_group is not None and self._process_group.exited_children():
             raise WorkerUnavailableError(
                 "The worker that was started for this scan has exited",
                 hint="run `sametrack worker` to see its output",
             )
+        # A worker of another command may end while this scan waits.
         is_due = time.monotonic() - self._looked_at >= LOOK_FOR_WORKER_EVERY_S
         if self._is_wanted and self._process_group is None and is_due:
             self._start_if_none()
@@ -398,47 +427,12 @@ def service_url(host: str, port: int) -> str:
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
-def _execute(program: Program) -> "subprocess.Popen[bytes]":
-    unread = subprocess.DEVNULL if program.is_quiet else None
-    return subprocess.Popen(  # noqa: S603 -- our own command lines
-        list(program.command),
-        stdin=subprocess.DEVNULL,
-        stdout=unread if program.log is None else subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        bufsize=0,
-        env={**os.environ, **(program.env or {})},
-        start_new_session=True,
-    )
-
-
-def _keep_log(program: Program, process: "subprocess.Popen[bytes]") -> Thread | None:
-    """Write what a program prints to its log as JSON lines, in a thread, until nobody prints."""
-    if program.log is None:
-        return None
-    assert process.stdout is not None
-    program.log.parent.mkdir(parents=True, exist_ok=True)
-    log = program.log.open("ab", buffering=0)
-    writing = Thread(target=_write_log, args=(process.stdout, log, program.name), daemon=True)
-    writing.start()
-    return writing
-
-
 def _write_log(output: IO[bytes], log: IO[bytes], name: str) -> None:
+    """Write what a program prints to its log as JSON lines, until its output ends."""
+    # A chunk may end within a line; the rest of it waits for the next chunk.
     rest = b""
     with log, output:
         while chunk := output.read(OUTPUT_CHUNK):
             whole, end, rest = (rest + chunk).rpartition(b"\n")
             log.write(b"".join(to_log_lines(whole + end, logger=name)))
         log.write(b"".join(to_log_lines(rest, logger=name)))
-
-
-def _wait_for_group(child: Child, until: float) -> None:
-    """Wait until the process group has ended; kill what is left at `until`."""
-    while time.monotonic() < until:
-        child.exit_code()  # reaps the leader; a zombie would count as alive
-        if not parent_watchdog.signal_group(child.process.pid, 0):
-            break
-        time.sleep(POLL_INTERVAL_S)
-    else:
-        parent_watchdog.signal_group(child.process.pid, signal.SIGKILL)
-    child.process.wait()

@@ -1,7 +1,7 @@
-"""The access policy in front of Dagster's web application, without Dagster itself.
+"""The access policy in front of Dagster's web application. Does not load Dagster.
 
-All of it needs the role `operate`, and nothing of its requests is parsed: whatever is sent to
-`/graphql` counts as a change, by whichever method.
+All of it requires the role `operate`. Its requests are not parsed: every request to `/graphql`
+counts as a change, whatever its method.
 """
 
 import time
@@ -35,6 +35,7 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
     Raises:
         TokenFileError: The file of tokens cannot be used.
     """
+    # From the inside out, so the guard of hosts and origins is passed first.
     policy = AccessPolicy.of_settings(settings, store=sessions, clock=time.time)
     app = AccessMiddleware(
         app, policy=policy, reject=reject_request, required=lambda _: Role.OPERATE, is_read=is_read
@@ -44,7 +45,12 @@ def protect_dagster(app: ASGIApp, settings: ApiSettings, *, sessions: SessionSto
         per_s, burst = settings.rate_limit_per_s, settings.rate_limit_burst
         app = RateLimit(app, per_s=per_s, burst=burst, reject=reject_request)
     allowed = settings.served_hosts
-    app = Guard(app, allowed_hosts=allowed, reject=reject_request, is_private=_is_private)
+    app = Guard(
+        app,
+        allowed_hosts=allowed,
+        reject=reject_request,
+        is_private=lambda path: path.startswith(PRIVATE),
+    )
     return with_request_id(UiContext(app))
 
 
@@ -55,11 +61,11 @@ def is_read(scope: Scope, _role: Role) -> bool:
 
 
 def reject_request(scope: Scope, error: SametrackError) -> Response:
-    """Return the response to a refused request: people sign in, programs get the envelope."""
+    """Return the response to a refused request: browsers are redirected to the sign-in page."""
     redirect = login_redirect(scope) if error.type == "unauthorized" else None
-    answer = error_response(scope, error) if redirect is None else redirect
-    add_security_headers(answer.headers)
-    return answer
+    response = error_response(scope, error) if redirect is None else redirect
+    add_security_headers(response.headers)
+    return response
 
 
 class UiContext:
@@ -75,6 +81,7 @@ class UiContext:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # The envelope of an error needs the time and the id of the request.
         scope.setdefault("state", {})["call"] = new_request_info(scope, moment=datetime.now(UTC))
 
         async def stamped(message: Message) -> None:
@@ -84,9 +91,5 @@ class UiContext:
                     headers.setdefault(name, value)
             await send(message)
 
-        with suppress(ClientDisconnect):  # nobody is left to answer; Dagster's routes raise it
+        with suppress(ClientDisconnect):  # raised by Dagster's routes when the browser has gone
             await self._app(scope, receive, stamped)
-
-
-def _is_private(path: str) -> bool:
-    return path.startswith(PRIVATE)

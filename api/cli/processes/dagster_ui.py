@@ -1,15 +1,15 @@
 """The Dagster UI behind the access policy of the service.
 
-The UI has no authentication of its own: whoever reaches it can start runs, end them and wipe
-assets. `dagster-webserver` listens on TCP, so that a proxy in front of it would leave a second,
-open port on the machine: therefore its application, as it comes, is served by this process, behind
-the policy. It is in `api.cli` because only `api.cli` may load Dagster. Import it only in the
-process that serves the UI.
+The UI has no authentication of its own: everybody who reaches it can start runs, end them and wipe
+assets. `dagster-webserver` listens on TCP, so a proxy in front of it would leave a second, open
+port on the machine. Therefore this process serves its application unchanged, behind the policy.
+The module is in `api.cli` because only `api.cli` may load Dagster. Import it only in the process
+that serves the UI.
 """
 
 import signal
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, override
@@ -43,10 +43,10 @@ class CodeServer:
 
     @classmethod
     def of_address(cls, address: str) -> Self:
-        """Read `host:port`.
+        """Parse an address, for example `localhost:4000`.
 
         Raises:
-            ValueError: It is no such address.
+            ValueError: It is not `host:port`.
         """
         host, _, port = address.rpartition(":")
         if not host or not port.isdecimal():
@@ -78,23 +78,20 @@ def serve_dagster_ui(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     configure_process_logging()
     with ExitStack() as stack:
+        # The workspace reads the assets from the code server, now and whenever it restarts.
         instance = stack.enter_context(DagsterInstance.get())
         workspace = stack.enter_context(WorkspaceProcessContext(instance, target))
         app = create_app_from_workspace_process_context(workspace)
+        # Sign-ins are shared with the service, if there is a world that can store them.
+        sessions: SessionStore = SessionsInMemory()
+        with suppress(ProfileNotChosenError):
+            home = open_chosen_home(settings)
+            sessions = StoredSessions(stack.enter_context(open_control_of(settings, home)))
         uvicorn.run(
-            protect_dagster(app, settings, sessions=_open_sessions(settings, stack)),
+            protect_dagster(app, settings, sessions=sessions),
             host=host,
             port=port,
             timeout_graceful_shutdown=STOP_GRACE_S,
             log_config=None,
             **server_options(settings),
         )
-
-
-def _open_sessions(settings: ApiSettings, stack: ExitStack) -> SessionStore:
-    """Open the sessions that this listener shares with the service."""
-    try:
-        home = open_chosen_home(settings)
-    except ProfileNotChosenError:
-        return SessionsInMemory()
-    return StoredSessions(stack.enter_context(open_control_of(settings, home)))

@@ -38,7 +38,13 @@ def keep_tables(source: Path, target: Path) -> bool:
     try:
         for folder in _FOLDERS:
             if (source / WORLD / folder).is_dir():
-                _copy(source / WORLD / folder, home / folder)
+                # A rename at the end, so that an interrupted copy is not taken for a lake.
+                copy = home / folder
+                partial = copy.with_name(f"{copy.name}.partial")
+                shutil.rmtree(partial, ignore_errors=True)
+                shutil.copytree(source / WORLD / folder, partial)
+                shutil.rmtree(copy, ignore_errors=True)
+                partial.rename(copy)
         home.chmod(0o700)
         _copy_jobs(source / WORLD, home)
         shutil.copy2(source / WORLD / _MARK, home / _MARK)
@@ -50,7 +56,7 @@ def keep_tables(source: Path, target: Path) -> bool:
 
 
 def _copy_jobs(source: Path, home: Path) -> None:
-    """Copy the jobs, and the numbers of captures, which go on after those in the lake."""
+    """Copy the jobs, and the capture numbers, so that new captures continue after the lake's."""
     database = home / "control.sqlite"
     open_control(f"sqlite:///{database}", world=WORLD).close()
     with closing(sqlite3.connect(database)) as connection:
@@ -58,14 +64,7 @@ def _copy_jobs(source: Path, home: Path) -> None:
         with connection:
             for table in ("jobs", "sequences"):
                 connection.execute(f"insert or ignore into {table} select * from demo.{table}")  # noqa: S608 -- names above
+            # A later scan of the same track must not get the demo's result.
             connection.execute(
                 "update jobs set scan_key = null where job_id in (select job_id from demo.jobs)"
             )
-
-
-def _copy(source: Path, target: Path) -> None:
-    partial = target.with_name(f"{target.name}.partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(source, partial)
-    shutil.rmtree(target, ignore_errors=True)
-    partial.rename(target)

@@ -69,11 +69,14 @@ class DemoEnvironment:
         Raises:
             DemoProcessError: A process exited, or the ports did not open in time.
         """
-        world = ("--seed", str(self._seed), "--size", f"{self._size:g}")
-        place = ("--port", str(self._world_port), "--cache", str(self._cache))
-        self._start("sandbox", sametrack_command("sandbox", *world, *place))
+        sandbox = sametrack_command(
+            *("sandbox", "--seed", str(self._seed), "--size", f"{self._size:g}"),
+            *("--port", str(self._world_port), "--cache", str(self._cache)),
+        )
+        self._start("sandbox", sandbox)
         self._start("worker", sametrack_command("worker"))
         self._start("service", sametrack_command("serve", "--port", str(self._api_port)))
+        # The job waits for the worker, so only the ports of the other two are waited for.
         until = monotonic() + START_TIMEOUT_S
         while not (is_listening(self._world_port) and is_listening(self._api_port)):
             self.look()
@@ -89,15 +92,15 @@ class DemoEnvironment:
 
     def gather_pairs(self, job: Document) -> ReportEvidence:
         """Return the compared pairs of a completed job, for its report."""
-        with self._open_services() as opened:
-            assert opened.evidence is not None, "the environment sets a profile"
-            return collect_report_evidence(opened.evidence, job)
+        with self._open_services() as services:
+            assert services.evidence is not None, "the environment sets a profile"
+            return collect_report_evidence(services.evidence, job)
 
     def read_confirmed(self, job_id: str) -> tuple[list[Document], list[Document]]:
         """Return all confirmed videos of a completed job, beyond its `count`, and its variants."""
-        with self._open_services() as opened:
-            assert opened.sources is not None, "the environment sets a profile"
-            document = read_result_document(opened.sources.engine, job_id)
+        with self._open_services() as services:
+            assert services.sources is not None, "the environment sets a profile"
+            document = read_result_document(services.sources.engine, job_id)
         assert document is not None, "a completed job has a result"
         return document["ranked"], document["variants"]["aweme_list"]
 
@@ -106,13 +109,13 @@ class DemoEnvironment:
         """Open the stores of the demo to read the results of the scan."""
         from api.process import open_services  # noqa: PLC0415 -- loads the service, 1.6 s
 
-        given: dict[str, Any] = {  # read from text by the settings, whatever their types
+        values: dict[str, Any] = {  # text, which the settings convert to their types
             name.lower(): value
             for name, value in self._environment().items()
             if name.lower() in ApiSettings.model_fields
         }
-        with open_services(ApiSettings(_env_file=None, **given)) as opened:
-            yield opened
+        with open_services(ApiSettings(_env_file=None, **values)) as services:
+            yield services
 
     def look(self) -> None:
         """Check that all processes are running.
@@ -129,8 +132,10 @@ class DemoEnvironment:
 
     def show_logs(self, name: str) -> None:
         """Print the last log lines of a process."""
-        for child in (child for child in self._children if child.name == name):
-            err.print(f"[dim]── {child.name}[/]\n{safe_lines(child.log_tail())}", soft_wrap=True)
+        for child in self._children:
+            if child.name == name:
+                lines = "\n".join(safe(line) for line in child.log_tail().splitlines())
+                err.print(f"[dim]── {name}[/]\n{lines}", soft_wrap=True)
 
     def _start(self, name: str, command: list[str]) -> None:
         program = Program(
@@ -162,8 +167,3 @@ class DemoEnvironment:
             "PYTHONUNBUFFERED": "1",
             "SAMETRACK_TRACE": "1",
         }
-
-
-def safe_lines(text: str) -> str:
-    """Apply `safe` to every line."""
-    return "\n".join(safe(line) for line in text.splitlines())

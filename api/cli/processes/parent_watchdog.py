@@ -3,9 +3,9 @@
 Runs as a script (`python -I -S parent_watchdog.py`) on the standard library alone, so that it
 needs only a few megabytes. It reads lines `+PGID`, `-PGID` and `~FOLDER` from stdin. If stdin ends
 without the line `done`, the parent was killed: every registered process group gets SIGTERM, then
-SIGKILL, and the folders are removed. A parent-death signal (PR_SET_PDEATHSIG) would not do: only
-Linux has it, it comes when the thread ends that started the child, and it reaches one process. A
-pipe works on every Unix, and for whole process groups.
+SIGKILL, and the folders are removed. A parent-death signal (PR_SET_PDEATHSIG) does not suffice:
+only Linux has it, it is sent when the thread that started the child ends, and it reaches one
+process. A pipe works on every Unix, and for whole process groups.
 """
 
 import os
@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable
 
 GRACE_S = 30.0
-"""How long processes have to end after SIGTERM: nobody waits for it, and one that is starting on a
-busy machine takes seconds to notice."""
+"""How long processes have to end after SIGTERM. No user waits for it, and a process that starts on
+a busy machine takes seconds to react."""
 KILLED_S = 2.0
 """How long the kernel has to end them after SIGKILL."""
 POLL_INTERVAL_S = 0.1
@@ -33,26 +33,27 @@ def signal_group(pgid: int, number: int) -> bool:
 
 
 def read_registered(lines: Callable[[], str]) -> tuple[set[int], list[str]]:
-    """Return groups and folders registered at the end of input; none after `done`."""
+    """Return the groups and folders registered at the end of input; both are empty after `done`."""
     groups: set[int] = set()
     folders: list[str] = []
     for line in iter(lines, ""):
-        word = line.rstrip("\n")
-        if word == "done":
+        message = line.rstrip("\n")
+        if message == "done":
             return set(), []
-        if word[:1] == "~":
-            folders.append(word[1:])
-        elif word[:1] == "+":
-            groups.add(int(word[1:]))
-        elif word[:1] == "-":
-            groups.discard(int(word[1:]))
+        sign, name = message[:1], message[1:]
+        if sign == "~":
+            folders.append(name)
+        elif sign == "+":
+            groups.add(int(name))
+        elif sign == "-":
+            groups.discard(int(name))
     return groups, folders
 
 
 def terminate_groups(groups: set[int], *, grace_s: float = GRACE_S) -> None:
     """Send SIGTERM to all groups, and SIGKILL to those left after `grace_s`; wait for their end."""
-    left = _wait_for_end({pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}, grace_s)
-    _wait_for_end({pgid for pgid in left if signal_group(pgid, signal.SIGKILL)}, KILLED_S)
+    alive = _wait_for_end({pgid for pgid in groups if signal_group(pgid, signal.SIGTERM)}, grace_s)
+    _wait_for_end({pgid for pgid in alive if signal_group(pgid, signal.SIGKILL)}, KILLED_S)
 
 
 def _wait_for_end(groups: set[int], limit_s: float) -> set[int]:

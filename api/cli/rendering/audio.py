@@ -1,4 +1,4 @@
-"""What the audio commands share on the terminal: progress bar, tables, verdicts, bad files."""
+"""Output that the audio commands share: progress bar, tables, verdicts, unreadable files."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -29,7 +29,7 @@ VERDICT_STYLE: dict[Verdict, str] = {
 
 _MOST_NAMED = 10
 READ_REASONS = frozenset({"silent", "silent_start", "too_short"})
-"""Reasons of files that were read as sounds: that these cannot be compared is an outcome."""
+"""Reasons of files that were read as sounds: their outcome is that they cannot be compared."""
 
 
 def audio_progress() -> Progress:
@@ -80,11 +80,14 @@ def sound_problems(
         files: Paths and what was measured of each.
         allowed: Reasons that are an outcome, not a problem of the input.
     """
-    return [
-        _file_sentence(path, sound.reason)
-        for path, sound in dict(files).items()
-        if isinstance(sound, NotComparable) and sound.reason not in allowed
-    ]
+    sentences = []
+    for path, sound in dict(files).items():
+        if isinstance(sound, NotComparable) and sound.reason not in allowed:
+            # The path itself may be the problem: a folder, or a file that cannot be read.
+            problem = file_problem(path)
+            reason = f"{path}: {sound_message(sound.reason).en}"
+            sentences.append(reason if problem is None else problem.detail)
+    return sentences
 
 
 def print_problems(problems: list[str]) -> None:
@@ -96,7 +99,7 @@ def print_problems(problems: list[str]) -> None:
 
 
 def exit_if_any(problems: list[str]) -> None:
-    """Print each problem of the given files; end the command if there is any.
+    """Print each problem of the files; end the command if there is any.
 
     Raises:
         typer.Exit: Status 2.
@@ -105,9 +108,3 @@ def exit_if_any(problems: list[str]) -> None:
         show_error("invalid_parameter", problem)
     if problems:
         raise typer.Exit(EXIT_INPUT)
-
-
-def _file_sentence(path: Path, reason: str) -> str:
-    """Say what is wrong with a file: its path, or what is in it."""
-    problem = file_problem(path)
-    return f"{path}: {sound_message(reason).en}" if problem is None else problem.detail

@@ -1,15 +1,24 @@
-"""Prints catalogues, imports and the states of tracks. Text from outside passes `safe`."""
+"""Prints catalogues, imports, the states of tracks, and the run of a catalogue.
 
+A run is a status line in a terminal; in a file or a pipe it is a line per track that ended. Text
+from outside passes `safe`.
+"""
+
+from collections import Counter
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Self
 
 from rich import box
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 
-from api.cli.terminal import format_count, safe
+from api.cli.rendering.progress import STAGE_LABELS, WAITING_LABELS
+from api.cli.terminal import err, format_count, safe
 from pipelines.catalog.documents import to_catalog_document, to_track_document
-from pipelines.catalog.rules.planning import TrackState, state_of
+from pipelines.catalog.rules.planning import StopReason, TrackState, state_of
+from pipelines.catalog.run import CatalogProgress
 from pipelines.documents.messages import counted
 from pipelines.documents.videos import to_time
 from warehouse.records.values import Document
@@ -19,9 +28,21 @@ if TYPE_CHECKING:
 
 INPUT_LIMIT = 60
 MOST_PROBLEMS = 50
+STOP_LABELS: dict[StopReason, str] = {
+    "nothing_due": "nothing more is due",
+    "track_budget": "the day's scans are used up; the next day (UTC) goes on",
+    "request_budget": "the day's requests are used up; the next day (UTC) goes on",
+    "disk_full": "the disk is too full for another scan",
+    "cancelled": "the run was cancelled",
+    "taken_over": "another process has taken the run over",
+}
 _STYLES: dict[TrackState, str] = {
-    "running": "cyan", "failed": "red", "fresh": "green", "stale": "yellow", "never_read": "white",
-}  # fmt: skip
+    "running": "cyan",
+    "failed": "red",
+    "fresh": "green",
+    "stale": "yellow",
+    "never_read": "white",
+}
 
 
 def print_import(console: Console, report: "ImportReport") -> None:
@@ -35,29 +56,25 @@ def print_import(console: Console, report: "ImportReport") -> None:
         f"{format_count(report.track_count)} tracks in all"
         + (" [dim](dry run: nothing was stored)[/]" if report.is_dry_run else "")
     )
-    for found in report.lists:
-        stated = "" if found.stated_count is None else f" of {format_count(found.stated_count)}"
+    for songs in report.lists:
+        stated = "" if songs.stated_count is None else f" of {format_count(songs.stated_count)}"
         console.print(
-            f"  line {found.line}: list {safe(found.title or found.input, limit=INPUT_LIMIT)}, "
-            f"{format_count(found.song_count)}{stated} songs"
+            f"  line {songs.line}: list {safe(songs.title or songs.input, limit=INPUT_LIMIT)}, "
+            f"{format_count(songs.song_count)}{stated} songs"
         )
     for problem in outcome.problems[:MOST_PROBLEMS]:
-        shown = (
-            "" if problem.input is None else f" [dim]{safe(problem.input, limit=INPUT_LIMIT)}[/]"
-        )
-        console.print(f"  [red]line {problem.line}[/]:{shown} {safe(problem.message)}")
+        text = "" if problem.input is None else f" [dim]{safe(problem.input, limit=INPUT_LIMIT)}[/]"
+        console.print(f"  [red]line {problem.line}[/]:{text} {safe(problem.message)}")
+    # The first line of a track is imported, later ones are named.
     for line in outcome.duplicates[:MOST_PROBLEMS]:
         console.print(
             f"  [yellow]line {line.line}[/]: [dim]{safe(line.input, limit=INPUT_LIMIT)}[/] "
             f"is the track of line {line.first_line}"
         )
-    _print_rest(console, len(outcome.problems), "problems")
-    _print_rest(console, len(outcome.duplicates), "duplicates")
-
-
-def _print_rest(console: Console, count: int, what: str) -> None:
-    if count > MOST_PROBLEMS:
-        console.print(f"  [dim]{count - MOST_PROBLEMS:,} more {what}: --json names all[/]")
+    for name, lines in (("problems", outcome.problems), ("duplicates", outcome.duplicates)):
+        if len(lines) > MOST_PROBLEMS:
+            more = len(lines) - MOST_PROBLEMS
+            console.print(f"  [dim]{more:,} more {name}: --json names all[/]")
 
 
 def to_status_document(status: "CatalogStatus", *, tracks: Collection[TrackState]) -> Document:
@@ -66,25 +83,27 @@ def to_status_document(status: "CatalogStatus", *, tracks: Collection[TrackState
     return {
         **to_catalog_document(status),
         "tracks": [
-            to_track_document(status, one)
-            for one in status.tracks
-            if state_of(one, settings, now) in tracks
+            to_track_document(status, track)
+            for track in status.tracks
+            if state_of(track, settings, now) in tracks
         ],
     }
 
 
-def print_catalogs(console: Console, found: "Iterable[CatalogStatus]") -> None:
+def print_catalogs(console: Console, statuses: "Iterable[CatalogStatus]") -> None:
     """Print one row per catalogue."""
     table = _table("name", "tracks", "due", "running", "fresh", "failed", "scans today", "requests")
-    for status in found:
-        states = status.states
+    for status in statuses:
         table.add_row(
             f"[bold]{safe(status.catalog.name)}[/]",
-            *(format_count(count) for count in (
-                len(status.tracks), len(status.due), states["running"], states["fresh"],
-                states["failed"], status.spent.tracks, status.spent.requests,
-            )),
-        )  # fmt: skip
+            format_count(len(status.tracks)),
+            format_count(len(status.due)),
+            format_count(status.states["running"]),
+            format_count(status.states["fresh"]),
+            format_count(status.states["failed"]),
+            format_count(status.spent.tracks),
+            format_count(status.spent.requests),
+        )
     console.print(table)
 
 
@@ -98,7 +117,7 @@ def print_status(
         f"[bold]{safe(catalog.name)}[/] {counted(len(status.tracks), 'track')} · "
         f"{format_count(len(status.due))} due · "
         + " · ".join(
-            f"{_shown(state)} {format_count(count)}" for state, count in status.states.items()
+            f"{_styled(state)} {format_count(count)}" for state, count in status.states.items()
         )
     )
     console.print(
@@ -108,25 +127,21 @@ def print_status(
     )
     for music_id, keys in status.same_music.items():
         console.print(f"  [dim]{safe(', '.join(keys))} are one music id: {safe(music_id)}[/]")
-    if tracks:
-        _print_tracks(console, status, tracks)
-
-
-def _print_tracks(
-    console: Console, status: "CatalogStatus", tracks: Collection[TrackState]
-) -> None:
+    if not tracks:
+        return
     table = _table("track", "label", "priority", "state", "music id", "result", "")
     for track in status.tracks:
-        state = state_of(track, status.catalog.settings, status.read_at)
+        state = state_of(track, settings, status.read_at)
         if state not in tracks:
             continue
+        # A note: the stage of its scan, else why the last one failed
         job = status.jobs.get(track.given.key)
         note = job.progress.stage if job else (track.error or {}).get("detail", "")
         table.add_row(
             safe(track.given.input, limit=INPUT_LIMIT),
             safe(track.given.label or "—", limit=INPUT_LIMIT),
             str(track.given.priority),
-            _shown(state),
+            _styled(state),
             safe(track.music_id or "—"),
             to_time(track.result_at) or "—",
             safe(note),
@@ -134,7 +149,7 @@ def _print_tracks(
     console.print(table)
 
 
-def _shown(state: TrackState) -> str:
+def _styled(state: TrackState) -> str:
     name = "not run yet" if state == "never_read" else state
     return f"[{_STYLES[state]}]{name}[/]"
 
@@ -148,3 +163,69 @@ def _table(*names: str) -> Table:
     for name in names:
         table.add_column(name, overflow="fold")
     return table
+
+
+def to_progress_document(name: str, progress: CatalogProgress) -> Document:
+    """Return where a run stands as JSON values."""
+    return {
+        "name": name,
+        "states": dict(progress.states),
+        "due_count": progress.due_count,
+        "running": [job.job_id for job in progress.jobs.values()],
+        "spent_today": asdict(progress.spent),
+        "stop": progress.stop,
+    }
+
+
+class CatalogRunDisplay:
+    """A display of a run, as a context manager."""
+
+    def __init__(self, console: Console = err) -> None:
+        self._console = console
+        self._status = Status("", console=console)
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._status.stop()
+
+    def update(self, progress: CatalogProgress) -> None:
+        """Print the tracks that ended, and show what is under way."""
+        for track in progress.ended:
+            label = safe(track.given.label or track.given.input, limit=INPUT_LIMIT)
+            if track.given.key in progress.cancelled:
+                line = f"[yellow]cancelled[/] {label}"
+            elif track.failed_at is not None:
+                detail = (track.error or {}).get("detail", "no details")
+                line = f"[red]failed[/] {label}: {safe(detail)}"
+            else:
+                line = f"[green]done[/] {label} [dim]{safe(track.music_id or '')}[/]"
+            self._console.print(line, soft_wrap=True)
+        self._status.update(describe(progress))
+
+    def close(self, progress: CatalogProgress) -> None:
+        """Print where the run ended and why."""
+        reason = "" if progress.stop is None else f" · {STOP_LABELS[progress.stop]}"
+        self._console.print(f"{describe(progress)}{reason}", soft_wrap=True)
+
+
+def describe(progress: CatalogProgress) -> str:
+    """Return where a run stands in one line."""
+    activities = Counter(
+        STAGE_LABELS.get(job.progress.stage, job.progress.stage)
+        if job.progress.waiting_for is None
+        else WAITING_LABELS[job.progress.waiting_for]
+        for job in progress.jobs.values()
+    )
+    jobs = ", ".join(f"{count} {activity}" for activity, count in activities.most_common())
+    return (
+        f"{format_count(progress.due_count)} due · {len(progress.jobs)} running"
+        + (f" ({safe(jobs)})" if jobs else "")
+        + f" · {format_count(progress.states['fresh'])} fresh"
+        + f" · {format_count(progress.states['failed'])} failed"
+        + f" · today {format_count(progress.spent.tracks)} scans, "
+        + f"{format_count(progress.spent.requests)} requests"
+    )

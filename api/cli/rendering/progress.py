@@ -91,29 +91,29 @@ class ScanDisplay(LiveDisplay):
         """Display a job document."""
         stage = describe_stage(job)
         if self._console.is_terminal:
-            self._live.update(self._block(job, stage))
+            progress = job.get("progress") or {}
+            total = progress.get("stage_count") or len(STAGE_LABELS)
+            bounds = progress.get("eta_range_s")
+            left = "" if bounds is None else f", {bounds[0]:.0f} to {bounds[1]:.0f} s left"
+            head = Table.grid(padding=(0, 1))
+            head.add_row(
+                self._spinner,
+                Text(stage, style="bold"),
+                ProgressBar(total=total, completed=progress.get("stage_index") or 0, width=28),
+                Text(f"{monotonic() - self._begun_at:.0f} s{left}", style="dim"),
+            )
+            self._live.update(Group(head, Text("  " + format_counts(job), style="dim")))
         elif stage != self._last_stage:
             line = f"{monotonic() - self._begun_at:6.1f} s  {stage}  {format_counts(job)}"
             self._console.print(line.rstrip(), soft_wrap=True)
         self._last_stage = stage
-
-    def _block(self, job: Document, stage: str) -> Group:
-        progress = job.get("progress") or {}
-        total = progress.get("stage_count") or len(STAGE_LABELS)
-        head = Table.grid(padding=(0, 1))
-        head.add_row(
-            self._spinner,
-            Text(stage, style="bold"),
-            ProgressBar(total=total, completed=progress.get("stage_index") or 0, width=28),
-            Text(f"{monotonic() - self._begun_at:.0f} s{_time_left(progress)}", style="dim"),
-        )
-        return Group(head, Text("  " + format_counts(job), style="dim"))
 
 
 def describe_stage(job: Document) -> str:
     """Describe the current stage of a job."""
     progress = job.get("progress") or {}
     waiting_for = progress.get("waiting_for")
+    # The reason to wait, if the job is queued; its status, if it has ended
     if job["status"] == "queued":
         return WAITING_LABELS.get(str(waiting_for), WAITING_LABELS["worker"])
     if job["status"] != "running":
@@ -121,30 +121,27 @@ def describe_stage(job: Document) -> str:
     if job.get("cancel_requested"):
         return "stopping at the next safe point"
     stage = str(progress.get("stage", ""))
-    label = STAGE_LABELS.get(stage, sanitize(stage)) + _attempt(progress)
-    waits = WAITING_LABELS.get(str(waiting_for), "")
-    return f"{label}, {waits}" if waits else label
-
-
-def _attempt(progress: Document) -> str:
-    """Say that this is not the first attempt, or that an earlier run began the scan."""
+    label = STAGE_LABELS.get(stage, sanitize(stage))
+    # A later attempt, or one that continues what an earlier run has begun
     notes = []
     if progress.get("attempt", 1) > 1:
         notes.append(f"attempt {progress['attempt']} of {progress['attempt_count']}")
-    came_from = progress.get("continued_from")
-    if came_from:
-        stage = str(came_from["stage"])
-        number = f", round {came_from['round']}" if came_from["round"] else ""
+    checkpoint = progress.get("continued_from")
+    if checkpoint:
+        stage = str(checkpoint["stage"])
+        number = f", round {checkpoint['round']}" if checkpoint["round"] else ""
         notes.append(f"continued from {STAGE_LABELS.get(stage, sanitize(stage))}{number}")
-    return f" ({', '.join(notes)})" if notes else ""
+    if notes:
+        label += f" ({', '.join(notes)})"
+    waits = WAITING_LABELS.get(str(waiting_for), "")
+    return f"{label}, {waits}" if waits else label
 
 
 def format_counts(job: Document, *, first: str | None = None) -> str:
     """Return the non-zero counts of a job in one line; `first` is the one that comes first."""
     progress = job.get("progress") or {}
     counts = sorted(_COUNTS, key=lambda count: count[0] != first)
-    shown = [f"{words} {progress[name]:,}" for name, words in counts if progress.get(name)]
-    return " · ".join(shown)
+    return " · ".join(f"{label} {progress[name]:,}" for name, label in counts if progress.get(name))
 
 
 def follow_job(
@@ -170,7 +167,7 @@ def follow_job(
     Raises:
         Interrupted: A second stop signal arrived.
     """
-    asked_to_stop = False
+    is_cancelled = False
     while True:
         try:
             with held():
@@ -182,14 +179,10 @@ def follow_job(
             with held():
                 job = client.job(job["job_id"])
         except (Interrupted, KeyboardInterrupt):
-            if asked_to_stop:
+            # The first signal cancels the job, the second ends this command.
+            if is_cancelled:
                 raise
-            asked_to_stop = True
+            is_cancelled = True
             with held():
                 print_message("[yellow]stopping[/]: the job ends at its next safe point")
                 job = client.cancel(job["job_id"])
-
-
-def _time_left(progress: Document) -> str:
-    bounds = progress.get("eta_range_s")
-    return "" if bounds is None else f", {bounds[0]:.0f} to {bounds[1]:.0f} s left"

@@ -25,13 +25,13 @@ CAPTION_LIMIT = 48
 NAME_LIMIT = 18
 
 
-def print_fields(console: Console, facts: Mapping[str, object]) -> None:
+def print_fields(console: Console, facts: Mapping[str, str]) -> None:
     """Print names and values, one pair per line."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, value if isinstance(value, str) else _value(value))
+        table.add_row(name, value)
     console.print(table)
 
 
@@ -93,11 +93,18 @@ def print_videos(
     table.add_column("posted (UTC)", no_wrap=True)
     for video in videos:
         author = video["author"]
+        seconds, estimate = video["create_time"], video.get("created_at")
+        if seconds is not None:
+            published = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
+        elif estimate is not None:  # the time in the id of the video
+            published = f"≈ {datetime.fromisoformat(estimate):%Y-%m-%d %H:%M}"
+        else:
+            published = "—"
         table.add_row(
             f"{safe(video['desc'] or '—', limit=CAPTION_LIMIT)}\n[dim]{safe(video['aweme_id'])}[/]",
             safe((author and author["nickname"]) or "—", limit=NAME_LIMIT),
             *four_counts(video["statistics"]),
-            _published(video),
+            published,
         )
     console.print(table)
 
@@ -114,6 +121,7 @@ def print_page(
         f"{len(data['aweme_list'])} shown of {observed} observed in {reads}; "
         "the platform may have more"
     )
+    # Lists of accounts and of music ids call their cursor differently.
     if data["has_more"]:
         fields: Mapping[str, object] = data
         name = "max_cursor" if "max_cursor" in fields else "cursor"
@@ -134,6 +142,7 @@ def print_videos_by_id(console: Console, data: "answers.VideosData") -> None:
 
 def print_hot_videos(console: Console, data: "answers.HotVideosData") -> None:
     """Print a stored ranking, or the job that creates it."""
+    # Status 200 has a ranking, 202 a job.
     if "aweme_list" in data:
         print_result(console, cast("answers.HotVideos", data), rows=SHOWN_ROWS)
         return
@@ -157,18 +166,20 @@ def print_batch(console: Console, data: "answers.BatchData") -> None:
             safe(item["job_id"] if error is None else error["detail"]),
         )
     console.print(table)
+    # Of a long playlist only the first songs are scanned.
     for songs in data["lists"]:
         title = safe(songs["title"] or songs["input"], limit=CAPTION_LIMIT)
         counts = f"{songs['taken_count']:,} of {messages.counted(songs['song_count'], 'song')}"
-        left = f", [yellow]{songs['left_out_count']:,} left out[/]"
-        console.print(f"{songs['kind']} {title}: {counts}{left if songs['left_out_count'] else ''}")
+        if songs["left_out_count"]:
+            counts += f", [yellow]{songs['left_out_count']:,} left out[/]"
+        console.print(f"{songs['kind']} {title}: {counts}")
 
 
 def print_related_videos(console: Console, data: "answers.RelatedVideosData") -> None:
     """Print the verified videos of a discovery, then the outcome of every other candidate."""
-    found, looked_at = len(data["aweme_list"]), len(data["candidates"])
+    candidates = messages.counted(len(data["candidates"]), "candidate")
     console.print(f"[bold]{safe(data['music']['title'] or data['music_id'])}[/]")
-    console.print(f"{found:,} verified of {messages.counted(looked_at, 'candidate')}")
+    console.print(f"{len(data['aweme_list']):,} verified of {candidates}")
     print_videos(console, data["aweme_list"])
     for candidate in data["candidates"]:
         if candidate["association_type"] is None:
@@ -192,44 +203,23 @@ def print_chart(console: Console, data: "answers.ChartHistoryData") -> None:
             continue
         issue = f"issue {safe(node['volid'])} of {safe(node['chart_date'])}"
         console.print(f"[bold]{safe(node['target_date'])}[/] [dim]{issue}[/]")
-        _print_songs(console, node["songs"])
-
-
-def _print_songs(console: Console, songs: "Sequence[answers.ChartSongDocument]") -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right")
-    table.add_column("previous", justify="right")
-    table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
-    table.add_column("artist", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
-    table.add_column("length", justify="right")
-    for song in songs:
-        before = "new" if song["is_new"] else format_count(song["previous_rank"])
-        table.add_row(
-            str(song["rank"]), before, safe(song["title"]), safe(song["artist"] or "—"),
-            _length(song["duration"]),
-        )  # fmt: skip
-    console.print(table)
-
-
-def _value(value: object) -> str:
-    return "—" if value is None else safe(value)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("#", justify="right")
+        table.add_column("previous", justify="right")
+        table.add_column("title", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+        table.add_column("artist", no_wrap=True, overflow="ellipsis", max_width=CAPTION_LIMIT)
+        table.add_column("length", justify="right")
+        for song in node["songs"]:
+            seconds = song["duration"]
+            table.add_row(
+                str(song["rank"]),
+                "new" if song["is_new"] else format_count(song["previous_rank"]),
+                safe(song["title"]),
+                safe(song["artist"] or "—"),
+                "—" if seconds is None else f"{seconds // 60}:{seconds % 60:02}",
+            )
+        console.print(table)
 
 
 def _decimal(value: float | None) -> str:
     return "—" if value is None else f"{value:,.1f}"
-
-
-def _published(video: "answers.VideoDocument | answers.DiscoveredVideo") -> str:
-    """Return the stated day of publication, else the day in the id, marked as approximate."""
-    stated, born = video["create_time"], video.get("created_at")
-    if stated is None and born is not None:
-        return f"≈ {datetime.fromisoformat(born):%Y-%m-%d %H:%M}"
-    return _day(stated)
-
-
-def _day(seconds: int | None) -> str:
-    return "—" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
-
-
-def _length(seconds: int | None) -> str:
-    return "—" if seconds is None else f"{seconds // 60}:{seconds % 60:02}"

@@ -40,9 +40,11 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
     """Print a whole result, with the first `rows` of its ranking."""
     if result["is_demo_data"]:
         print_banner(console)
+    # A search by name confirms nothing, so it has no ranking.
     if result["keyword"] is not None:
         print_search_result(console, result, rows=rows)
         return
+    # Head: the track, and how many videos, accounts and variants
     music = result["music"]
     console.print(
         f"[bold]{safe((music and music['title']) or result['music_id'])}[/] "
@@ -55,13 +57,14 @@ def print_result(console: Console, result: "answers.HotVideos", *, rows: int) ->
         f"{messages.counted(result['variants']['count'], 'variant')}: changed, or a few seconds"
     )
     print_ranking(console, result["aweme_list"][:rows])
+    # Say what is not shown, and what the platform did not have.
     hidden = result["returned_count"] - rows
     if hidden > 0:
         console.print(f"[dim]… and {hidden:,} more[/]")
     if not result["count_satisfied"]:
-        found = f"{result['returned_count']:,} of {result['requested_count']:,} requested"
+        counts = f"{result['returned_count']:,} of {result['requested_count']:,} requested"
         console.print(
-            f"[dim]{found}: all matching public videos found so far; "
+            f"[dim]{counts}: all matching public videos found so far; "
             "try a larger --candidate-limit[/]"
         )
     print_variants(console, result["variants"]["aweme_list"])
@@ -123,15 +126,18 @@ def print_banner(console: Console, banner: messages.Message = messages.DEMO_BANN
 def print_ranking(console: Console, videos: "list[answers.RankedVideo]") -> None:
     """Print ranked videos. On a narrow terminal, link and evidence are below the caption."""
     is_wide = console.width >= WIDE
-    rows = [_cells(video, is_wide=is_wide) for video in videos]
+    rows = [_ranking_row(video, is_wide=is_wide) for video in videos]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     # rich would shrink all columns; numbers must stay complete, so only the caption shrinks
-    widths = [max([len(name), *(len(row[at]) for row in rows)]) for at, name in enumerate(HEADINGS)]
-    taken = sum(widths) - widths[VIDEO] + 2 * len(widths) + (LINK_WIDTH if is_wide else 0)
+    widths = [
+        max([len(name), *(len(row[column]) for row in rows)])
+        for column, name in enumerate(HEADINGS)
+    ]
+    used = sum(widths) - widths[VIDEO] + 2 * len(widths) + (LINK_WIDTH if is_wide else 0)
     for name, width in zip(HEADINGS, widths, strict=True):
         if name == HEADINGS[VIDEO]:
-            room = max(20, console.width - taken)
-            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=room)
+            free = max(20, console.width - used)
+            table.add_column(name, no_wrap=True, overflow="ellipsis", max_width=free)
         else:
             table.add_column(name, justify="right", no_wrap=True, min_width=width)
     if is_wide:
@@ -149,24 +155,22 @@ def print_variants(console: Console, videos: "list[answers.VariantVideo]") -> No
         )
     for video in videos[:SHOWN_VARIANTS]:
         kind = messages.variant_message(video["variant_kind"]).en
+        if video["variant_kind"] == "excerpt":  # it was not changed, so its length counts
+            change = f", {video['evidence']['overlap_s'] or 0:.1f} s"
+        else:
+            change = f" × {video['speed']:.2f}, {video['semitones']:+.1f} semitones"
         console.print(
-            f"  • {safe(video['aweme_id'])} {safe(kind)}{_change(video)} · "
+            f"  • {safe(video['aweme_id'])} {safe(kind)}{change} · "
             f"hot score {format_count(video['hot_score'])}"
         )
     if len(videos) > SHOWN_VARIANTS:
         console.print(f"[dim]  … and {len(videos) - SHOWN_VARIANTS:,} more[/]")
 
 
-def _change(video: "answers.VariantVideo") -> str:
-    """Return how a variant was changed; an excerpt was not, its length counts."""
-    if video["variant_kind"] == "excerpt":
-        return f", {video['evidence']['overlap_s'] or 0:.1f} s"
-    return f" × {video['speed']:.2f}, {video['semitones']:+.1f} semitones"
-
-
 def print_coverage(console: Console, coverage: "answers.Coverage") -> None:
     """Print the coverage report: one sentence per source."""
     console.print("[bold]Coverage: what was read, and why reading stopped[/]")
+    # Sources, decisions, what was not reached, how much was genuine, estimates, audit
     sentences = [
         *map(source_sentence, coverage["sources"]),
         *messages.decision_sentences(coverage.get("decisions", ())),
@@ -199,52 +203,63 @@ def print_judgement(console: Console, judgement: "Judgement") -> None:
     for link in judgement.links:
         table.add_row(
             f"{safe(messages.link_message(link.link_type).en)} [dim]{safe(link.link_type)}[/]",
-            str(link.confirmed_count), _share(link.label_precision),
-            str(link.right_count), _share(link.precision),
+            str(link.confirmed_count),
+            _share(link.label_precision),
+            str(link.right_count),
+            _share(link.precision),
             _part(link.right_reachable_count, link.reachable_count, link.recall_reachable),
             _part(link.right_count, link.carrying_count, link.recall),
-        )  # fmt: skip
+        )
     console.print(table)
-    for line in _judgement_lines(judgement):
-        console.print(f"  • {line}", soft_wrap=True)
-    for message in (messages.TRUE_LABELS, messages.RECALL_OF):
-        console.print(f"  [dim]{message.en}[/]", soft_wrap=True)
-
-
-def _judgement_lines(judgement: "Judgement") -> list[str]:
+    # Recall beyond the track's own music id, variants, and the kinds of wrong videos
     others = judgement.other_ids
-    found = _part(others.found_count, others.carrying_count, others.share)
-    near = _part(others.found_reachable_count, others.reachable_count, others.share_reachable)
+    of_all = _part(others.found_count, others.carrying_count, others.share)
+    of_reachable = _part(
+        others.found_reachable_count, others.reachable_count, others.share_reachable
+    )
+    variants = f"{judgement.variants_matched} of {judgement.variant_count} found"
+    recall = f"{of_reachable} of the reachable, {of_all} of all"
+    lines = [
+        f"other music ids, by both audio link types: {recall}",
+        f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
+    ]
     wrong = Counter(
         (video.link_type, video.sound, video.is_label_true) for video in judgement.wrong
     )
-    variants = f"{judgement.variants_matched} of {judgement.variant_count} found"
-    return [
-        f"other music ids, by both audio link types: {near} of the reachable, {found} of all",
-        f"variants: {variants}, {judgement.variants_confirmed} wrongly confirmed",
-        *(
+    for (link_type, sound, is_true), count in sorted(wrong.items()):
+        lines.append(
             f"without the recording, {safe(link_type)}: {count} {safe(sound.replace('_', ' '))} "
             f"(label {'true' if is_true else 'false'})"
-            for (link_type, sound, is_true), count in sorted(wrong.items())
-        ),
-    ]
+        )
+    for line in lines:
+        console.print(f"  • {line}", soft_wrap=True)
+    for message in (messages.TRUE_LABELS, messages.RECALL_OF):
+        console.print(f"  [dim]{message.en}[/]", soft_wrap=True)
 
 
 def _part(part: int, whole: int, share: float | None) -> str:
     return f"{part} of {whole} ({_share(share)})"
 
 
-def _cells(video: "answers.RankedVideo", *, is_wide: bool) -> list[str]:
+def _ranking_row(video: "answers.RankedVideo", *, is_wide: bool) -> list[str]:
+    """Return the cells of a ranked video, in the order of `HEADINGS`; a wide table has one more."""
+    # The title of the video, its account and its id
     author = video["author"]
     caption = safe(video["desc"] or "—", limit=CAPTION_LIMIT)
     account = safe((author and author["nickname"]) or "—", limit=NAME_LIMIT)
     aweme_id = safe(video["aweme_id"])
-    link, evidence = _link(video, is_wide=is_wide)
+    # The link type, and on a line of its own the evidence of an audio link
+    kind, measures = video["link_type"], video.get("evidence")
+    link = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_message(kind).en)}[/]"
+    evidence = ""
+    if measures:
+        describe = messages.evidence_summary if is_wide else messages.short_evidence_summary
+        evidence = f"\n[dim]{safe(describe(measures))}[/]"
     numbers = [*four_counts(video["statistics"]), format_count(video["hot_score"])]
     rank = str(video["rank"])
     if is_wide:
-        what = f"{caption}\n[dim]{aweme_id} · {account}[/]"
-        return [rank, what, *numbers, f"{link}{evidence}"]
+        title = f"{caption}\n[dim]{aweme_id} · {account}[/]"
+        return [rank, title, *numbers, f"{link}{evidence}"]
     return [rank, f"{caption}\n[dim]{aweme_id}[/]\n{link} · {account}{evidence}", *numbers]
 
 
@@ -257,16 +272,6 @@ def four_counts(statistics: "answers.StatisticsDocument") -> list[str]:
         statistics["share_count"],
     )
     return [format_count(count) for count in counts]
-
-
-def _link(video: "answers.RankedVideo", *, is_wide: bool) -> tuple[str, str]:
-    """Return the link type, and on a separate line the evidence of an audio link."""
-    kind, evidence = video["link_type"], video.get("evidence")
-    label = f"[{LINK_STYLES.get(kind, 'white')}]{safe(messages.link_message(kind).en)}[/]"
-    if not evidence:
-        return label, ""
-    describe = messages.evidence_summary if is_wide else messages.short_evidence_summary
-    return label, f"\n[dim]{safe(describe(evidence))}[/]"
 
 
 def _share(value: float | None) -> str:

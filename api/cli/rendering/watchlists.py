@@ -12,8 +12,12 @@ from warehouse.records.values import ReadOnlyDocument
 
 TITLE_LIMIT = 40
 _STYLES = {
-    "due": "yellow", "waiting": "cyan", "completed": "green", "failed": "red", "skipped": "dim",
-}  # fmt: skip
+    "due": "yellow",
+    "waiting": "cyan",
+    "completed": "green",
+    "failed": "red",
+    "skipped": "dim",
+}
 _CHANGE_LISTS = {
     "new_music_ids": ("new music id", "music_id"),
     "fast_works": ("fast", "aweme_id"),
@@ -23,11 +27,11 @@ _CHANGE_LISTS = {
 }
 
 
-def print_lists(console: Console, found: ReadOnlyDocument) -> None:
+def print_lists(console: Console, document: ReadOnlyDocument) -> None:
     """Print one row per watchlist."""
-    _print_demo_banner(found)
+    _print_demo_banner(document)
     table = _table("name", "schedule", "entries", "next run", "last run")
-    for watchlist in found["watchlists"]:
+    for watchlist in document["watchlists"]:
         last = watchlist["last_run"]
         table.add_row(
             f"[bold]{safe(watchlist['name'])}[/]",
@@ -39,11 +43,11 @@ def print_lists(console: Console, found: ReadOnlyDocument) -> None:
     console.print(table)
 
 
-def print_runs(console: Console, found: ReadOnlyDocument) -> None:
+def print_runs(console: Console, document: ReadOnlyDocument) -> None:
     """Print one row per run, newest first."""
-    _print_demo_banner(found)
+    _print_demo_banner(document)
     table = _table("run", "due", "status", "changes", "missed", "outcome")
-    for run in found["runs"]:
+    for run in document["runs"]:
         table.add_row(
             safe(run["run_id"]),
             safe(run["due_at"]),
@@ -68,42 +72,46 @@ def print_digest(console: Console, digest: ReadOnlyDocument) -> None:
 
 
 def _print_entry(console: Console, entry: ReadOnlyDocument) -> None:
+    """Print the figures of an entry with their growth, then its changes or its error."""
     title = safe(entry["title"] or entry["input"], limit=TITLE_LIMIT)
     console.print(f"\n[bold]{title}[/] [dim]{entry['kind']} {safe(entry['subject'] or '')}[/]")
     if entry["error"] is not None:
         console.print(f"  [red]failed:[/] {safe(entry['error']['detail'])}", soft_wrap=True)
         return
+    # The figures of the run with their growth, then a line per change
     changes = entry["changes"]
-    figures = "  ".join(
-        f"{safe(growth['name'])} {format_count(growth['after'])}{_format_growth(growth)}"
-        for growth in changes["figures"]
-    )
-    console.print(f"  {figures}")
+    figures = []
+    for figure in changes["figures"]:
+        growth = "" if figure["change"] is None else f" ({figure['change']:+,})"
+        figures.append(f"{safe(figure['name'])} {format_count(figure['after'])}{growth}")
+    console.print(f"  {'  '.join(figures)}")
+    # Each list of changes, named by the id of what changed
     for name, (word, key) in _CHANGE_LISTS.items():
-        for one in changes[name]:
-            console.print(f"  [cyan]{word:<12}[/] {safe(one[key])} {_describe_change(name, one)}")
+        for change in changes[name]:
+            description = _describe_change(name, change)
+            console.print(f"  [cyan]{word:<12}[/] {safe(change[key])} {description}")
     if changes["since"] is None:
         console.print("  [dim]first run: nothing to compare with[/]")
 
 
-def _describe_change(name: str, one: ReadOnlyDocument) -> str:
+def _describe_change(name: str, change: ReadOnlyDocument) -> str:
+    """Describe an item of one of `_CHANGE_LISTS`."""
     if name == "new_music_ids":
-        return counted(one["work_count"], "video")
-    title = safe(one["title"] or "—", limit=TITLE_LIMIT)
+        return counted(change["work_count"], "video")
+    title = safe(change["title"] or "—", limit=TITLE_LIMIT)
     if name == "fast_works":
-        return f"{one['velocity']:+,.0f} a day · {title}"
+        return f"{change['velocity']:+,.0f} a day · {title}"
     if name == "rank_changes":
-        return f"{one['before']} → {one['after']} · {title}"
-    reason = "not visible in this run" if one["reason"] is None else stop_message(one["reason"]).en
-    return f"{title} · {safe(reason)}" if name == "vanished_works" else title
+        return f"{change['before']} → {change['after']} · {title}"
+    if name == "new_works":
+        return title
+    cause = change["reason"]
+    reason = "not visible in this run" if cause is None else stop_message(cause).en
+    return f"{title} · {safe(reason)}"
 
 
-def _format_growth(growth: ReadOnlyDocument) -> str:
-    return "" if growth["change"] is None else f" ({growth['change']:+,})"
-
-
-def _print_demo_banner(found: ReadOnlyDocument) -> None:
-    if found["is_demo_data"]:
+def _print_demo_banner(document: ReadOnlyDocument) -> None:
+    if document["is_demo_data"]:
         print_banner(err)
 
 

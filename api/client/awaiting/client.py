@@ -79,22 +79,23 @@ class AsyncClient(Operations):
         """Close the connections."""
         await self._http.aclose()
 
-    async def send[Data](self, ask: ApiRequest[Data]) -> ApiResponse[Data]:
+    async def send[Data](self, request: ApiRequest[Data]) -> ApiResponse[Data]:
         """Send a request; retry it where that is safe and useful, within its time limit.
 
         Raises:
             ServiceError: The service returned an error response.
             ConnectionFailedError: The service is unreachable, or not a Sametrack service.
         """
+        # Retries share one time limit; each request states what is left of it.
         limits, attempt, begun = self.connection, 0, self._clock()
-        left_s = limit_s = ask.timeout_s or limits.timeout_s
+        left_s = limit_s = request.timeout_s or limits.timeout_s
         while True:
             try:
-                return await self._send(ask, left_s)
+                return await self._send(request, left_s)
             except (ServiceError, httpx2.HTTPError) as error:
                 spent_s = self._clock() - begun
                 pause = retry_delay(
-                    ask, error, attempt=attempt, limits=limits, left_s=limit_s - spent_s
+                    request, error, attempt=attempt, limits=limits, left_s=limit_s - spent_s
                 )
                 attempt += 1
                 if pause is None and isinstance(error, httpx2.HTTPError):
@@ -124,9 +125,9 @@ class AsyncClient(Operations):
             async for job in changes:
                 if on_change is not None:
                     on_change(job)
-                found = completed_job(job)
-                if found is not None:
-                    return found
+                completed = completed_job(job)
+                if completed is not None:
+                    return completed
         raise WaitTimeoutError(job, job_id=job_id, timeout_s=timeout_s)
 
     async def watch(
@@ -134,27 +135,29 @@ class AsyncClient(Operations):
     ) -> AsyncGenerator[JobData, None]:
         """Yield the job at each change, until it ends or the time is over.
 
-        A service that restarts meanwhile is waited for, about a minute.
+        If the service restarts meanwhile, wait for it about a minute.
 
         Raises:
             ServiceError: The service does not know the job, or rejects the request.
             ConnectionFailedError: The service is unreachable from the start, or stays so.
         """
         until = time.monotonic() + timeout_s
-        shown: JobData | None = None
+        last: JobData | None = None
+        # No poll may fail until the service has answered once: it may be the wrong address.
         lost_polls = OUTAGE_POLLS
         async with aclosing(self._listen(job_id, until=until)) as events:
             async for job in events:
                 lost_polls = 0
                 if job is not None:
-                    shown = job
+                    last = job
                     yield job
                     if job["status"] in FINAL:
                         return
+        # The stream ended early: the service restarts, or a proxy cut it. Continue by polling.
         async with aclosing(self._poll(job_id, until=until, lost_polls=lost_polls)) as polls:
             async for job in polls:
-                if job != shown:
-                    shown = job
+                if job != last:
+                    last = job
                     yield job
 
     def each_user_post(
@@ -191,25 +194,27 @@ class AsyncClient(Operations):
             )
         )
 
-    async def _send[Data](self, ask: ApiRequest[Data], left_s: float) -> ApiResponse[Data]:
+    async def _send[Data](self, request: ApiRequest[Data], left_s: float) -> ApiResponse[Data]:
         response = await self._http.request(
-            ask.method,
-            ask.path,
-            params=ask.params,
-            json=ask.body,
+            request.method,
+            request.path,
+            params=request.params,
+            json=request.body,
             headers={"Prefer": f"wait={max(1, round(left_s))}"},
+            # The answer that the time is over must arrive, too.
             timeout=max(0.1, left_s + min(ANSWER_S, left_s)),
         )
-        return to_api_response(ask, response)
+        return to_api_response(request, response)
 
     async def _pages[Page: VideoPage](
-        self, ask_at: Callable[[int], ApiRequest[Page]]
+        self, request_at: Callable[[int], ApiRequest[Page]]
     ) -> AsyncIterator[VideoDocument]:
         """Yield the videos of every page."""
         cursor: int | None = 0
         while cursor is not None:
+            # The cursor names the page; the list may have grown since the first one.
             now = cursor
-            data = (await self.send(ask_at(now))).data
+            data = (await self.send(request_at(now))).data
             for video in data["aweme_list"]:
                 yield video
             cursor = next_cursor(data, now=now)
@@ -228,6 +233,7 @@ class AsyncClient(Operations):
                     async for text in response.aiter_text():
                         for job in events.take(text):
                             yield job
+                        # The next line may come too late to notice that the time is over.
                         if until - time.monotonic() < EVENTS_PAUSE_S:
                             return
         except (httpx2.HTTPError, ValueError):
@@ -246,6 +252,7 @@ class AsyncClient(Operations):
                     raise
                 await self._sleep(POLL_S)
                 continue
+            # A later outage is waited for as long as this one.
             lost_polls = 0
             yield answer.data
             pause = answer.retry_after or POLL_S

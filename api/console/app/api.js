@@ -1,6 +1,7 @@
 // HTTP access to the service: session, JSON requests, file downloads and event streams. The browser
 // adds the cookie of the session to requests to this service alone.
 import { batch } from "./html.js";
+import { searchOf } from "./router.js";
 import { isDemo, isExperimental, isOnline, isSignedOut, lastExchange, needsToken, session, setUp } from "./state.js";
 
 export const PATHS = {
@@ -44,27 +45,28 @@ export class ServiceError extends Error {
 }
 
 export function address(path, query = {}) {
-  const given = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  const search = searchOf(query);
   return search ? `${path}?${search}` : path;
 }
 
 const SESSION = "/session";
 const OWN = { credentials: "same-origin", cache: "no-store" };
+const jsonBody = (body) =>
+  body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
 
-// Learns whether a token is required, and which role this browser has.
+// Reads whether a token is required, and which role this browser has.
 export async function loadSession() {
   const response = await fetch(SESSION, OWN).catch(() => null);
   if (response?.ok) learnSession(await response.json());
 }
-// A role that is gone was ended elsewhere: in another tab, by its time, with its token.
-function learnSession(found) {
-  if (session.value.role && !found.role) isSignedOut.value = true;
-  session.value = found;
+// A missing role means that the session ended elsewhere: in another tab, or because it or its token expired.
+function learnSession(latest) {
+  if (session.value.role && !latest.role) isSignedOut.value = true;
+  session.value = latest;
 }
 // Exchanges a token for a session. Returns false if the token is not valid. Throws as `request` does.
 export async function signIn(token, keep) {
-  const response = await fetch(SESSION, { ...OWN, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token, keep }) });
+  const response = await fetch(SESSION, { ...OWN, method: "POST", ...jsonBody({ token, keep }) });
   if (response.status === 401) return false;
   session.value = await answerOf(response);
   needsToken.value = false;
@@ -76,41 +78,45 @@ export async function signOut() {
   isSignedOut.value = true;
 }
 async function answerOf(response) {
-  const answer = await response.json().catch(() => null);
-  if (!response.ok || answer === null) throw new ServiceError(response.status, answer);
-  return answer;
+  const envelope = await response.json().catch(() => null);
+  if (!response.ok || envelope === null) throw new ServiceError(response.status, envelope);
+  return envelope;
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
-// A page of the Dagster UI, which shows runs under the ids of their jobs; null if none is known.
+// A page of the Dagster UI, which shows runs under the ids of their jobs; null if its address is unknown.
 // A session belongs to one host name, so on this machine the link takes the name of this page.
 export function dagsterPage(path = "") {
   if (!session.value.dagster_url) return null;
-  const found = new URL(path, session.value.dagster_url);
-  if (!/^https?:$/.test(found.protocol)) return null;
-  if (LOOPBACK.has(found.hostname) && LOOPBACK.has(location.hostname)) found.hostname = location.hostname;
-  return found.href;
+  const page = new URL(path, session.value.dagster_url);
+  if (!/^https?:$/.test(page.protocol)) return null;
+  if (LOOPBACK.has(page.hostname) && LOOPBACK.has(location.hostname)) page.hostname = location.hostname;
+  return page.href;
 }
 
-// Reads that began before the view that wants them was loaded, by address.
-const begun = new Map();
+// Reads that began before their view was loaded, by address.
+const earlyReads = new Map();
 export function beginRead(path) {
   const response = fetch(path, OWN);
-  response.catch(() => {}); // whoever asks for it learns of a failure
-  begun.set(path, response);
+  response.catch(() => {}); // `request` reports the failure
+  earlyReads.set(path, response);
 }
 function takeBegun(path, method) {
-  const response = method === "GET" ? begun.get(path) : undefined;
-  begun.delete(path);
+  const response = method === "GET" ? earlyReads.get(path) : undefined;
+  earlyReads.delete(path);
   return response;
 }
+
+// For the second argument of `then`: reports an error, unless the view was left and aborted its read itself.
+export const unlessAborted = (report) => (error) => {
+  if (error.name !== "AbortError") report(error);
+};
 
 // Returns the response envelope. Throws ServiceError for error responses and TypeError if the service is unreachable.
 export async function request(path, { method = "GET", query, body, signal, isShown = false } = {}) {
   const url = address(path, query);
   const started = performance.now();
-  const options = { ...OWN, method, headers: body === undefined ? {} : { "Content-Type": "application/json" }, signal };
-  if (body !== undefined) options.body = JSON.stringify(body);
+  const options = { ...OWN, method, ...jsonBody(body), signal };
   let response;
   try {
     response = await (takeBegun(url, method) ?? fetch(url, options));
@@ -151,8 +157,8 @@ export async function fetchBlob(path) {
   return (await fetchFile(path)).blob();
 }
 export async function fetchFile(path, body) {
-  const sent = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await fetch(path, { credentials: "same-origin", ...sent });
+  const method = body === undefined ? "GET" : "POST";
+  const response = await fetch(path, { credentials: "same-origin", method, ...jsonBody(body) });
   if (!response.ok) throw new ServiceError(response.status, await response.json().catch(() => null));
   return response;
 }

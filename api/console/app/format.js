@@ -1,6 +1,6 @@
 // Formats numbers, times and untrusted text for display. Unknown values are a dash, never 0.
-import { lang } from "./state.js";
 import { html } from "./html.js";
+import { lang } from "./state.js";
 
 const locale = () => (lang.value === "zh" ? "zh-CN" : "en-GB");
 const formats = new Map();
@@ -29,7 +29,9 @@ export function decimal(value, digits = 2) {
 export function day(value, timeZone) {
   const date = toDate(value);
   if (!date) return DASH;
-  return formatter(`day ${timeZone}`, (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium", timeZone })).format(date);
+  return formatter(`day ${timeZone}`, (l) => new Intl.DateTimeFormat(l, { dateStyle: "medium", timeZone })).format(
+    date,
+  );
 }
 // Publication of a video: the stated time, else the time in its id, marked as approximate.
 export function published(video) {
@@ -38,11 +40,6 @@ export function published(video) {
 }
 export function publishedAt(video) {
   return video.create_time ?? (video.created_at ? Date.parse(video.created_at) / 1000 : null);
-}
-// Videos by the birth of their sounds, originals before their copies; unknown births come last.
-export function byBirth(videos) {
-  const born = (video) => (video.music?.created_at ? Date.parse(video.music.created_at) : Infinity);
-  return [...videos].sort((one, other) => (born(one) === born(other) ? 0 : born(one) - born(other)));
 }
 export function moment(value, timeZone) {
   const date = toDate(value);
@@ -65,7 +62,10 @@ export function bytes(value) {
   if (value === null || value === undefined) return DASH;
   const units = ["B", "kB", "MB", "GB", "TB"];
   let step = 0;
-  while (value >= 1000 && step < units.length - 1) { value /= 1000; step += 1; }
+  while (value >= 1000 && step < units.length - 1) {
+    value /= 1000;
+    step += 1;
+  }
   return `${value.toFixed(step && value < 100 ? 1 : 0)}\u00a0${units[step]}`;
 }
 function toDate(value) {
@@ -81,10 +81,17 @@ export function visible(text) {
     .replace(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g, "");
 }
 
+// The trimmed parts of a text, without empty ones.
+export const partsOf = (text, separator) =>
+  text
+    .split(separator)
+    .map((part) => part.trim())
+    .filter(Boolean);
+
 // Text from the platform. <bdi> isolates its direction, so that it cannot reorder its neighbours.
 export function Foreign({ text, none = DASH }) {
-  const shown = visible(text).trim();
-  return shown ? html`<bdi dir="auto">${shown}</bdi>` : html`<span class="soft">${none}</span>`;
+  const printable = visible(text).trim();
+  return printable ? html`<bdi dir="auto">${printable}</bdi>` : html`<span class="soft">${none}</span>`;
 }
 // Returns http(s) links only; anything else, such as javascript:, is shown as text.
 export function safeLink(address) {

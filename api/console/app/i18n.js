@@ -5,7 +5,7 @@ import { lang } from "./state.js";
 
 const messages = {}; // of the files that were imported: a module imports those of the messages it shows
 const LANGS = ["en", "zh"]; // order of the texts in a message
-export const termLabels = signal({}); // and `limits`, of the parameters of a scan
+export const termLabels = signal({}); // labels by table and term; `limits` has those of the scan parameters
 
 const PLACE = /\{(\w+)(?:\|([^|}]+)\|([^|}]+))?\}/g; // {rows}, or {rows|row|rows}: the number with its noun
 
@@ -15,23 +15,29 @@ export function addMessages(more) {
 
 export function t(key, values = {}) {
   const text = messages[key]?.[LANGS.indexOf(lang.value)] ?? key;
-  return text.replace(PLACE, (_, name, one, many) => {
+  return text.replace(PLACE, (_, name, singular, many) => {
     const value = String(values[name] ?? "");
-    return one ? `${value} ${value === "1" ? one : many}` : value;
+    return singular ? `${value} ${value === "1" ? singular : many}` : value;
   });
 }
 
 // Label of a machine term from a table (stop, surface, link, …); the term itself if unknown.
 export function labelOf(table, term) {
   if (term === null || term === undefined || term === "") return "—";
-  const found = termLabels.value[table]?.[term];
-  return found ? found[lang.value] : String(term).replaceAll("_", " ");
+  const label = termLabels.value[table]?.[term];
+  return label ? label[lang.value] : String(term).replaceAll("_", " ");
 }
 
-// [term, label] of every term of a table, in the order of the service. Before the labels have come,
+// The terms of a table in the order of the service; empty before they are loaded.
+export const termNames = (table) => Object.keys(termLabels.value[table] ?? {});
+
+// [term, label] of every term of a table in the order of the service. Before the labels are loaded,
 // `chosen` is the only one.
 export function termsOf(table, chosen) {
-  return Object.entries(termLabels.value[table] ?? { [chosen]: { [lang.value]: chosen } }).map(([term, label]) => [term, label[lang.value]]);
+  return Object.entries(termLabels.value[table] ?? { [chosen]: { [lang.value]: chosen } }).map(([term, label]) => [
+    term,
+    label[lang.value],
+  ]);
 }
 
 // Picks the English or Chinese field of a response by the chosen language.
@@ -46,9 +52,13 @@ export const listed = (parts) => parts.join(lang.value === "zh" ? "；" : "; ");
 let pending = null;
 // Read once; if that fails, the next call tries again.
 export function loadTermLabels() {
-  pending ??= fetch("/console/words.json", { credentials: "omit" }).then(async (response) => {
-    if (!response.ok) throw new Error(String(response.status));
-    termLabels.value = await response.json();
-  }).catch(() => { pending = null; });
+  pending ??= fetch("/console/words.json", { credentials: "omit" })
+    .then(async (response) => {
+      if (!response.ok) throw new Error(String(response.status));
+      termLabels.value = await response.json();
+    })
+    .catch(() => {
+      pending = null;
+    });
   return pending;
 }

@@ -8,7 +8,15 @@ let pending = null;
 
 // Read once. Rejects if it cannot be read; the next call tries again.
 export function loadReference() {
-  pending ??= request(PATHS.reference).then((envelope) => { reference.value = envelope.data; }, (error) => { pending = null; throw error; });
+  pending ??= request(PATHS.reference).then(
+    (envelope) => {
+      reference.value = envelope.data;
+    },
+    (error) => {
+      pending = null;
+      throw error;
+    },
+  );
   return pending;
 }
 export function limitsOf(name) {

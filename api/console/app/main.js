@@ -2,9 +2,26 @@
 import { beginRead, dagsterPage, loadSession, PATHS, request, signIn, signOut } from "./api.js";
 import { Fragment, html, render, signal, useEffect, useRef, useState } from "./html.js";
 import { loadTermLabels, t } from "./i18n.js";
-import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
 import { hadSecret, link, route } from "./router.js";
-import { chooseLang, chooseTheme, forgetView, isDemo, isExperimental, isOnline, isSignedOut, lang, lastExchange, needsToken, notices, savedViews, saveView, session, setUp, theme } from "./state.js";
+import {
+  chooseLang,
+  chooseTheme,
+  forgetView,
+  isDemo,
+  isExperimental,
+  isOnline,
+  isSignedOut,
+  lang,
+  lastExchange,
+  needsToken,
+  notices,
+  savedViews,
+  saveView,
+  session,
+  setUp,
+  theme,
+} from "./state.js";
+import { CheckField, ErrorNote, Icon, TextField, useTitle } from "./parts/ui.js";
 import { HotView } from "./views/hot.js";
 import "./messages/page.js";
 
@@ -19,25 +36,44 @@ const VIEWS = {
   evidence: async () => (await import("./views/evidence.js")).EvidenceView,
   compare: async () => (await import("./views/compare.js")).CompareView,
   search: async () => (await import("./views/search.js")).SearchView,
-  profile: async () => (await import("./views/user.js")).ProfileView,
-  posts: async () => (await import("./views/user.js")).PostsView,
-  metrics: async () => (await import("./views/user.js")).MetricsView,
+  profile: async () => (await import("./views/accounts.js")).ProfileView,
+  posts: async () => (await import("./views/accounts.js")).PostsView,
+  metrics: async () => (await import("./views/accounts.js")).MetricsView,
   catalogs: async () => (await import("./views/catalogs/catalogs.js")).CatalogsView,
   chart: async () => (await import("./views/chart.js")).ChartView,
   time: async () => (await import("./views/time.js")).TimeView,
-  sql: async () => (await import("./views/sql/sql.js")).SqlView,
+  sql: async () => (await import("./views/sql.js")).SqlView,
   reference: async () => (await import("./views/reference.js")).ReferenceView,
   operator: async () => (await import("./views/operator.js")).OperatorView,
 };
-// What a view imports, and what that imports: asked for at once, instead of one level after the other.
-const DEEPER = {
-  job: () => [import("./job.js"), import("./parts/export.js"), import("./parts/notes.js"), import("./parts/picture.js"), import("./parts/sound/play.js"), import("./parts/table.js"), import("./views/preview.js"), import("./views/result/ranking.js"), import("./views/result/result.js"), import("./messages/accounts.js"), import("./messages/result.js")],
-  evidence: () => [import("./parts/notes.js"), import("./parts/picture.js"), import("./parts/sound/player.js"), import("./parts/table.js"), import("./views/result/comparisons.js"), import("./messages/evidence.js"), import("./messages/result.js")],
+// Imports of views and their imports, loaded together instead of one level after the other.
+const NESTED_IMPORTS = {
+  job: () => [
+    import("./parts/export.js"),
+    import("./parts/notes.js"),
+    import("./parts/picture.js"),
+    import("./parts/play_button.js"),
+    import("./parts/reads.js"),
+    import("./parts/table.js"),
+    import("./parts/video.js"),
+    import("./views/result/result.js"),
+    import("./messages/accounts.js"),
+    import("./messages/result.js"),
+  ],
+  evidence: () => [
+    import("./parts/notes.js"),
+    import("./parts/picture.js"),
+    import("./parts/player.js"),
+    import("./parts/video.js"),
+    import("./messages/evidence.js"),
+    import("./messages/result.js"),
+  ],
 };
 async function loadView(name) {
-  DEEPER[name]?.().forEach((one) => one.catch(() => {})); // the view's own import says what failed
+  NESTED_IMPORTS[name]?.().forEach((module) => module.catch(() => {})); // the view's own import says what failed
   loaded.set(name, await VIEWS[name]());
 }
+// Props of views whose address has more than a query.
 const PROPS = {
   job: (path, query) => ({ jobId: path[1] ?? "", query }),
   jobs: (path, query) => ({ ids: (path[1] ?? "").split(",").filter((id) => id && id !== "none"), query }),
@@ -45,11 +81,12 @@ const PROPS = {
   time: (path) => ({ kind: path[1], id: path[2] }),
   sql: (path, query) => ({ name: path[1] ?? "", query }),
 };
-const GROUPS = [
-  ["tracks", [["hot", "note"], ["search", "search"], ["compare", "compare"], ["catalogs", "list"], ["chart", "chart"]]],
-  ["accounts", [["profile", "person"], ["posts", "grid"], ["metrics", "gauge"]]],
-  ["more", [["time", "clock"], ["sql", "table"], ["reference", "book"], ["operator", "tool"]]],
-];
+// The menu: groups of views, each view with its icon.
+const MENU = {
+  tracks: { hot: "note", search: "search", compare: "compare", catalogs: "list", chart: "chart" },
+  accounts: { profile: "person", posts: "grid", metrics: "gauge" },
+  more: { time: "clock", sql: "table", reference: "book", operator: "tool" },
+};
 const loaded = new Map([["hot", HotView]]);
 
 function View() {
@@ -63,44 +100,166 @@ function View() {
   }, [name]);
   if (error) return html`<${ErrorNote} error=${error} onRetry=${() => location.reload()} />`;
   if (name === "missing") return html`<${Missing} />`;
-  const Found = loaded.get(name);
+  const Component = loaded.get(name);
   const props = PROPS[name]?.(path, query) ?? { query };
   const key = name === "job" || name === "evidence" ? `${name}/${path[1]}` : name;
-  return Found ? html`<${Found} key=${key} ...${props} />` : html`<p class="soft" role="status">${t("state.loading")}</p>`;
+  return Component
+    ? html`<${Component} key=${key} ...${props} />`
+    : html`<p class="soft" role="status">${t("state.loading")}</p>`;
 }
 
 function Missing() {
   useTitle(t("missing.title"));
-  return html`<div class="empty"><h1>${t("missing.title")}</h1><p>${t("missing.hint")}</p><a class="button" href=${link(["hot"])}>${t("nav.hot")}</a></div>`;
+  return html`
+    <div class="empty">
+      <h1>${t("missing.title")}</h1>
+      <p>${t("missing.hint")}</p>
+      <a class="button" href=${link(["hot"])}>${t("nav.hot")}</a>
+    </div>
+  `;
 }
 
 function Mark() {
-  return html`<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="8" fill="var(--accent)" /><g stroke="var(--accent-ink)" stroke-width="2.600" stroke-linecap="round"><path d="M7 13v6M11.500 9v14M16 12v8M20.500 9v14M25 13v6" /></g></svg>`;
+  return html`
+    <svg viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" fill="var(--accent)" />
+      <g stroke="var(--accent-ink)" stroke-width="2.600" stroke-linecap="round">
+        <path d="M7 13v6M11.500 9v14M16 12v8M20.500 9v14M25 13v6" />
+      </g>
+    </svg>
+  `;
 }
 
 function Side() {
   const here = route.value.path[0];
   const active = { job: "hot", jobs: "hot", evidence: "hot" }[here] ?? here;
-  return html`<aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
-    <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
-    <nav aria-label=${t("nav.label")}>${GROUPS.map(([group, items]) => html`<div key=${group}><h2>${t(`nav.group_${group}`)}</h2><ul>${items.map(([name, icon]) => html`<li key=${name}><a href=${link([name])} aria-current=${active === name ? "page" : undefined} onClick=${() => { isMenuOpen.value = false; }}><${Icon} name=${icon} />${t(`nav.${name}`)}</a></li>`)}</ul></div>`)}</nav>
-    <footer><a href="/docs">${t("nav.docs")}</a>${dagsterPage() && html`<a href=${dagsterPage()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}<span class="soft tiny">${t("nav.promise")}</span></footer></aside>`;
+  return html`
+    <aside class="side" id="side" data-open=${String(isMenuOpen.value)}>
+      <a class="brand" href=${link(["hot"])}><${Mark} />Sametrack</a>
+      <nav aria-label=${t("nav.label")}>
+        ${Object.entries(MENU).map(([group, views]) => html`
+          <div key=${group}>
+            <h2>${t(`nav.group_${group}`)}</h2>
+            <ul>
+              ${Object.entries(views).map(([name, icon]) => html`
+                <li key=${name}>
+                  <a
+                    href=${link([name])}
+                    aria-current=${active === name ? "page" : undefined}
+                    onClick=${() => {
+                      isMenuOpen.value = false;
+                    }}
+                  >
+                    <${Icon} name=${icon} />
+                    ${t(`nav.${name}`)}
+                  </a>
+                </li>
+              `)}
+            </ul>
+          </div>
+        `)}
+      </nav>
+      <footer>
+        <a href="/docs">${t("nav.docs")}</a>
+        ${dagsterPage() && html`<a href=${dagsterPage()} target="_blank" rel="noopener">${t("nav.dagster")}</a>`}
+        <span class="soft tiny">${t("nav.promise")}</span>
+      </footer>
+    </aside>
+  `;
 }
 
 function Bar() {
-  return html`<header class="bar"><button type="button" class="button icon menu" aria-label=${t("nav.menu")} aria-expanded=${String(isMenuOpen.value)} aria-controls="side" onClick=${() => { isMenuOpen.value = !isMenuOpen.value; }}><${Icon} name="menu" /></button>
-    <a class="brand" href=${link(["hot"])} aria-label="Sametrack"><${Mark} /><span class="wide-only">Sametrack</span></a><span class="grow"><button type="button" class="button little find" onClick=${openPalette}><${Icon} name="search" /><span class="find-text">${t("bar.find")}</span><kbd class="wide-only" aria-hidden="true">Ctrl K</kbd></button></span><${SaveView} />
-    <button type="button" class="button little" aria-label=${t("bar.token")} onClick=${() => { isTokenOpen.value = true; }}><${Icon} name="key" /><span class="wide-only">${t(session.value.required && session.value.role ? "bar.signed_in" : "bar.token", session.value)}</span></button>
-    <button type="button" class="button little" lang=${lang.value === "zh" ? "en" : "zh-CN"} onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}>${lang.value === "zh" ? "English" : "中文"}</button>
-    <button type="button" class="button icon" aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")} onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}><${Icon} name=${theme.value === "dark" ? "sun" : "moon"} /></button></header>`;
+  return html`
+    <header class="bar">
+      <button
+        type="button"
+        class="button icon menu"
+        aria-label=${t("nav.menu")}
+        aria-expanded=${String(isMenuOpen.value)}
+        aria-controls="side"
+        onClick=${() => {
+          isMenuOpen.value = !isMenuOpen.value;
+        }}
+      >
+        <${Icon} name="menu" />
+      </button>
+      <a class="brand" href=${link(["hot"])} aria-label="Sametrack">
+        <${Mark} />
+        <span class="wide-only">Sametrack</span>
+      </a>
+      <span class="grow">
+        <button type="button" class="button little find" onClick=${openPalette}>
+          <${Icon} name="search" />
+          <span class="find-text">${t("bar.find")}</span>
+          <kbd class="wide-only" aria-hidden="true">Ctrl K</kbd>
+        </button>
+      </span>
+      <${SaveView} />
+      <button
+        type="button"
+        class="button little"
+        aria-label=${t("bar.token")}
+        onClick=${() => {
+          isTokenOpen.value = true;
+        }}
+      >
+        <${Icon} name="key" />
+        <span class="wide-only">
+          ${t(session.value.required && session.value.role ? "bar.signed_in" : "bar.token", session.value)}
+        </span>
+      </button>
+      <button
+        type="button"
+        class="button little"
+        lang=${lang.value === "zh" ? "en" : "zh-CN"}
+        onClick=${() => chooseLang(lang.value === "zh" ? "en" : "zh")}
+      >
+        ${lang.value === "zh" ? "English" : "中文"}
+      </button>
+      <button
+        type="button"
+        class="button icon"
+        aria-label=${t(theme.value === "dark" ? "bar.light" : "bar.dark")}
+        onClick=${() => chooseTheme(theme.value === "dark" ? "light" : "dark")}
+      >
+        <${Icon} name=${theme.value === "dark" ? "sun" : "moon"} />
+      </button>
+    </header>
+  `;
 }
 
 function Strips() {
-  return html`${!isOnline.value && html`<div class="strip off" role="alert"><b>${t("strip.offline")}</b> ${t("strip.offline_hint")} <button type="button" class="button little" onClick=${reload}>${t("act.retry")}</button></div>`}
-    ${isExperimental.value && html`<div class="strip demo" role="status"><b>${t("strip.experimental")}</b> ${t("strip.experimental_hint")}</div>`}
-    ${isDemo.value && html`<div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>`}
-    ${hadSecret.value && html`<div class="strip off" role="alert"><b>${t("strip.secret")}</b> ${t("strip.secret_hint")} <button type="button" class="button little" onClick=${() => { hadSecret.value = false; }}>${t("act.understood")}</button></div>`}
-    ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}`;
+  return html`
+    ${!isOnline.value && html`
+      <div class="strip off" role="alert">
+        <b>${t("strip.offline")}</b>${" "}
+        ${t("strip.offline_hint")}${" "}
+        <button type="button" class="button little" onClick=${reload}>${t("act.retry")}</button>
+      </div>
+    `}
+    ${isExperimental.value && html`
+      <div class="strip demo" role="status"><b>${t("strip.experimental")}</b> ${t("strip.experimental_hint")}</div>
+    `}
+    ${isDemo.value && html`
+      <div class="strip demo" role="status"><b>${t("strip.demo")}</b> ${t("strip.demo_hint")}</div>
+    `}
+    ${hadSecret.value && html`
+      <div class="strip off" role="alert">
+        <b>${t("strip.secret")}</b>${" "}
+        ${t("strip.secret_hint")}${" "}
+        <button
+          type="button"
+          class="button little"
+          onClick=${() => {
+            hadSecret.value = false;
+          }}
+        >
+          ${t("act.understood")}
+        </button>
+      </div>
+    `}
+    ${setUp.value && html`<div class="strip off" role="alert"><b>${setUp.value.detail}.</b> ${setUp.value.hint}</div>`}
+  `;
 }
 
 // Keeps the address of this view under its title, or forgets it.
@@ -108,10 +267,21 @@ function SaveView() {
   const hash = link(route.value.path, route.value.query);
   const isSaved = savedViews.value.some((view) => view.hash === hash);
   const flip = () => (isSaved ? forgetView(hash) : saveView(document.title.replace(/ · Sametrack$/, ""), hash));
-  return html`<button type="button" class="button icon" aria-pressed=${String(isSaved)} aria-label=${t(isSaved ? "bar.forget_view" : "bar.save_view")} title=${t(isSaved ? "bar.forget_view" : "bar.save_view")} onClick=${flip}><${Icon} name=${isSaved ? "kept" : "keep"} /></button>`;
+  return html`
+    <button
+      type="button"
+      class="button icon"
+      aria-pressed=${String(isSaved)}
+      aria-label=${t(isSaved ? "bar.forget_view" : "bar.save_view")}
+      title=${t(isSaved ? "bar.forget_view" : "bar.save_view")}
+      onClick=${flip}
+    >
+      <${Icon} name=${isSaved ? "kept" : "keep"} />
+    </button>
+  `;
 }
 
-// The palette is loaded when it is first wanted.
+// The palette is loaded when it is first opened.
 const loadedPalette = signal(null);
 async function openPalette() {
   loadedPalette.value ??= await import("./parts/palette.js");
@@ -123,73 +293,160 @@ addEventListener("keydown", (event) => {
   openPalette();
 });
 function PaletteHost() {
-  const pages = GROUPS.flatMap(([, items]) => items.map(([name]) => ({ kind: "page", text: t(`nav.${name}`), hash: link([name]) })));
+  const names = Object.values(MENU).flatMap((views) => Object.keys(views));
+  const pages = names.map((name) => ({ kind: "page", text: t(`nav.${name}`), hash: link([name]) }));
   return loadedPalette.value && html`<${loadedPalette.value.Palette} pages=${pages} />`;
 }
 
 function TokenDialog() {
   const box = useRef(null);
-  const [given, setGiven] = useState("");
+  const [token, setToken] = useState("");
   const [isKept, setKept] = useState(false);
   const [isWrong, setWrong] = useState(false);
-  const [error, setError] = useState(null); // nothing that the token could help
+  const [error, setError] = useState(null); // other than a wrong token
   const isOpen = isTokenOpen.value || needsToken.value;
+  // The event of a dialog that was closed from here comes later, when a token may be needed again.
+  const isClosedHere = useRef(false);
   useEffect(() => {
     if (isOpen && !box.current.open) box.current.showModal();
-    if (!isOpen && box.current.open) box.current.close();
+    if (!isOpen && box.current.open) {
+      isClosedHere.current = true;
+      box.current.close();
+    }
   }, [isOpen]);
-  const close = () => { isTokenOpen.value = false; needsToken.value = false; setWrong(false); setError(null); };
+  const close = () => {
+    isTokenOpen.value = false;
+    needsToken.value = false;
+    setWrong(false);
+    setError(null);
+  };
+  const onClose = () => {
+    if (!isClosedHere.current) close();
+    isClosedHere.current = false;
+  };
   const save = async (event) => {
     event.preventDefault();
     setError(null);
-    const isSignedIn = await signIn(given.trim(), isKept).catch(setError);
+    const isSignedIn = await signIn(token.trim(), isKept).catch(setError);
     if (isSignedIn === undefined) return;
-    setGiven("");
+    setToken("");
     setWrong(!isSignedIn);
-    if (isSignedIn) { close(); reload(); }
+    if (isSignedIn) {
+      close();
+      reload();
+    }
   };
-  const leave = () => signOut().then(() => { close(); reload(); }, setError);
+  const leave = () =>
+    signOut().then(() => {
+      close();
+      reload();
+    }, setError);
   const { required, role } = session.value;
-  return html`<dialog ref=${box} onClose=${close} aria-labelledby="token-title"><form class="stack" onSubmit=${save}><h2 id="token-title">${t("token.title")}</h2><p class="soft" role="status">${isWrong ? t("token.wrong") : required && role ? t("token.role", { role }) : isSignedOut.value ? t("token.signed_out") : t("token.lead")}</p><${ErrorNote} error=${error} />
-    <${TextField} type="password" label=${t("token.label")} value=${given} onInput=${setGiven} /><${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
-    <div class="row"><button type="submit" class="button main-act" disabled=${!given.trim()}>${t("token.use")}</button>${required && role && html`<button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>`}<button type="button" class="button plain" onClick=${close}>${t("act.close")}</button></div></form></dialog>`;
+  return html`
+    <dialog ref=${box} onClose=${onClose} aria-labelledby="token-title">
+      <form class="stack" onSubmit=${save}>
+        <h2 id="token-title">${t("token.title")}</h2>
+        <p class="soft" role="status">
+          ${isWrong
+            ? t("token.wrong")
+            : required && role
+              ? t("token.role", { role })
+              : isSignedOut.value
+                ? t("token.signed_out")
+                : t("token.lead")}
+        </p>
+        <${ErrorNote} error=${error} />
+        <${TextField} type="password" label=${t("token.label")} value=${token} onInput=${setToken} />
+        <${CheckField} label=${t("token.keep")} hint=${t("token.keep_hint")} value=${isKept} onChange=${setKept} />
+        <div class="row">
+          <button type="submit" class="button main-act" disabled=${!token.trim()}>${t("token.use")}</button>
+          ${required && role && html`
+            <button type="button" class="button" onClick=${leave}>${t("token.forget")}</button>
+          `}
+          <button type="button" class="button plain" onClick=${close}>${t("act.close")}</button>
+        </div>
+      </form>
+    </dialog>
+  `;
 }
 
-// Sends one small request: it shows whether the service responds, wants a token or has demo data.
-const rounds = signal(0);
-async function checkService({ isAsked = false } = {}) {
+// Sends one small request, whose response shows whether the service responds, requires a token or has demo data.
+const reloads = signal(0);
+async function checkService({ viewReads = false } = {}) {
   await Promise.all([loadSession(), loadTermLabels()]);
-  if (isAsked) return true; // the read of the view shows the same
-  try { await request(PATHS.jobList, { query: { limit: 1 } }); } catch { return false; } // the strips show the error
-  return true;
+  if (viewReads) return true; // the first read of the view shows the same
+  try {
+    await request(PATHS.jobList, { query: { limit: 1 } });
+    return true;
+  } catch {
+    return false; // the strips show the error
+  }
 }
 // Remounts the view once the service responds.
 async function reload() {
-  if (await checkService()) rounds.value += 1;
+  if (await checkService()) reloads.value += 1;
 }
 
 function App() {
   const main = useRef(null);
-  const shown = route.value.path.join("/");
+  const page = route.value.path.join("/");
   const first = useRef(true);
   useEffect(() => {
     lastExchange.value = null;
-    if (first.current) { first.current = false; return; }
+    if (first.current) {
+      first.current = false;
+      return;
+    }
     main.current.focus({ preventScroll: true });
     scrollTo(0, 0);
-  }, [shown]);
-  return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); main.current.focus(); }}>${t("nav.skip")}</a>
-    <div class="shell"><${Side} />${isMenuOpen.value && html`<button type="button" class="veil" aria-label=${t("act.close")} onClick=${() => { isMenuOpen.value = false; }}></button>`}
-      <div class="main"><${Bar} /><${Strips} /><main class="content" ref=${main} tabindex="-1" id="main"><${Fragment} key=${rounds.value}><${View} /><//></main></div></div>
-    <${TokenDialog} /><${PaletteHost} /><div class="toasts" role="status" aria-live="polite">${notices.value.map((one) => html`<div key=${one.id}>${one.text}</div>`)}</div>`;
+  }, [page]);
+  return html`
+    <a
+      class="skip"
+      href="#main"
+      onClick=${(event) => {
+        event.preventDefault();
+        main.current.focus();
+      }}
+    >
+      ${t("nav.skip")}
+    </a>
+    <div class="shell">
+      <${Side} />
+      ${isMenuOpen.value && html`
+        <button
+          type="button"
+          class="veil"
+          aria-label=${t("act.close")}
+          onClick=${() => {
+            isMenuOpen.value = false;
+          }}
+        ></button>
+      `}
+      <div class="main">
+        <${Bar} />
+        <${Strips} />
+        <main class="content" ref=${main} tabindex="-1" id="main">
+          <${Fragment} key=${reloads.value}><${View} /><//>
+        </main>
+      </div>
+    </div>
+    <${TokenDialog} />
+    <${PaletteHost} />
+    <div class="toasts" role="status" aria-live="polite">
+      ${notices.value.map((notice) => html`<div key=${notice.id}>${notice.text}</div>`)}
+    </div>
+  `;
 }
 
-addEventListener("keydown", (event) => { if (event.key === "Escape") isMenuOpen.value = false; });
+addEventListener("keydown", (event) => {
+  if (event.key === "Escape") isMenuOpen.value = false;
+});
 loadTermLabels();
 const [openedView, openedId] = route.value.path;
 if (openedView === "job" && openedId) beginRead(`${PATHS.jobs}/${openedId}`);
-if (openedView in DEEPER) loadView(openedView).catch(() => {}); // the view shows what failed
+if (openedView in NESTED_IMPORTS) loadView(openedView).catch(() => {}); // the view shows what failed
 const root = document.getElementById("app");
 root.replaceChildren(); // the static frame from index.html
 render(html`<${App} />`, root);
-checkService({ isAsked: openedView === "job" && Boolean(openedId) });
+checkService({ viewReads: openedView === "job" && Boolean(openedId) });

@@ -15,12 +15,22 @@ export const route = computed(() => {
 });
 
 function decode(part) {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+// The values of a query that are set, as in `a=1&b=2`.
+export function searchOf(query) {
+  return new URLSearchParams(
+    Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined),
+  ).toString();
 }
 
 export function link(parts, query = {}) {
-  const given = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
-  const search = new URLSearchParams(given).toString();
+  const search = searchOf(query);
   return `#/${parts.map(encodeURIComponent).join("/")}${search ? `?${search}` : ""}`;
 }
 export function go(parts, query) {

@@ -6,13 +6,19 @@ const KEYS = { lang: "sametrack.lang", theme: "sametrack.theme", views: "sametra
 const OLD_TOKEN = "sametrack.token"; // earlier releases stored the token here
 
 function readStored(key) {
-  try { return localStorage.getItem(key); } catch { return null; }
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
 }
 function writeStored(key, value) {
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);
-  } catch { /* the browser may forbid storage: nothing is remembered */ }
+  } catch {
+    /* the browser may forbid storage: nothing is remembered */
+  }
 }
 
 const storedLang = readStored(KEYS.lang);
@@ -21,16 +27,21 @@ export const lang = signal(storedLang === "zh" || storedLang === "en" ? storedLa
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 const systemTheme = signal(prefersDark.matches ? "dark" : "light");
-prefersDark.addEventListener("change", (event) => { systemTheme.value = event.matches ? "dark" : "light"; });
-export const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
+prefersDark.addEventListener("change", (event) => {
+  systemTheme.value = event.matches ? "dark" : "light";
+});
+const chosenTheme = signal(readStored(KEYS.theme)); // null: follow the system
 export const theme = computed(() => chosenTheme.value ?? systemTheme.value);
 
 const printed = matchMedia("print");
 const isPrinted = signal(printed.matches); // paper is light, whatever the screen is
-printed.addEventListener("change", (event) => { isPrinted.value = event.matches; });
+printed.addEventListener("change", (event) => {
+  isPrinted.value = event.matches;
+});
 
 writeStored(OLD_TOKEN, null);
-export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false }); // the answer of /session
+// the answer of /session
+export const session = signal({ required: false, role: null, dagster_url: null, shows_pictures: false });
 export const needsToken = signal(false);
 export const isSignedOut = signal(false); // this page had a session, which has ended
 export const isOnline = signal(navigator.onLine);
@@ -40,8 +51,12 @@ export const setUp = signal(null); // error of a service without a platform prof
 export const notices = signal([]);
 export const lastExchange = signal(null); // request and response shown in the raw preview
 
-addEventListener("online", () => { isOnline.value = true; });
-addEventListener("offline", () => { isOnline.value = false; });
+addEventListener("online", () => {
+  isOnline.value = true;
+});
+addEventListener("offline", () => {
+  isOnline.value = false;
+});
 
 effect(() => {
   document.documentElement.lang = lang.value === "zh" ? "zh-CN" : "en";
@@ -61,7 +76,13 @@ export function chooseTheme(value) {
 const MOST_VIEWS = 50;
 export const savedViews = signal(readViews());
 function readViews() {
-  try { return JSON.parse(readStored(KEYS.views) ?? "[]").filter((view) => typeof view.name === "string" && String(view.hash).startsWith("#/")); } catch { return []; }
+  try {
+    return JSON.parse(readStored(KEYS.views) ?? "[]").filter(
+      (view) => typeof view.name === "string" && String(view.hash).startsWith("#/"),
+    );
+  } catch {
+    return [];
+  }
 }
 export function saveView(name, hash) {
   savedViews.value = [{ name, hash }, ...savedViews.value.filter((view) => view.hash !== hash)].slice(0, MOST_VIEWS);
@@ -77,5 +98,7 @@ let counter = 0;
 export function notify(text) {
   const id = ++counter;
   notices.value = [...notices.value, { id, text }];
-  setTimeout(() => { notices.value = notices.value.filter((one) => one.id !== id); }, 4000);
+  setTimeout(() => {
+    notices.value = notices.value.filter((notice) => notice.id !== id);
+  }, 4000);
 }

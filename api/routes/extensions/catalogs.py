@@ -18,7 +18,6 @@ from api.schemas.extensions.catalogs import (
 )
 from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
 from api.services.catalogs import PATH, CatalogApi
-from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService
 from pipelines.catalog.sources.song_list_reader import SongListReader
@@ -32,26 +31,25 @@ CatalogName = Annotated[str, Path(description="name of a catalogue. 曲库名称
 
 
 async def _catalogs(sources: SourcesDep, deadline: DeadlineDep) -> CatalogApi:
-    return built_from(sources, lambda chosen: _catalogs_of(chosen, deadline))
+    def build(chosen: Sources) -> CatalogApi:
+        profile, control = chosen.profile, chosen.control
+        songs = SongListReader(
+            settings=chosen.settings,
+            profile=profile,
+            control=control,
+            engine=chosen.engine,
+            sounds_dir=chosen.sounds_dir,
+            guard=deadline.guard,
+        )
+        catalogs = CatalogService(
+            control=control,
+            find_target=profile.find_target,
+            read_songs=songs.read,
+            song_link=profile.song_link,
+        )
+        return CatalogApi(catalogs, control, is_demo=chosen.is_demo)
 
-
-def _catalogs_of(sources: Sources, deadline: Deadline) -> CatalogApi:
-    profile, control = sources.profile, sources.control
-    songs = SongListReader(
-        settings=sources.settings,
-        profile=profile,
-        control=control,
-        engine=sources.engine,
-        sounds_dir=sources.sounds_dir,
-        guard=deadline.guard,
-    )
-    catalogs = CatalogService(
-        control=control,
-        find_target=profile.find_target,
-        read_songs=songs.read,
-        song_link=profile.song_link,
-    )
-    return CatalogApi(catalogs, control, is_demo=sources.is_demo)
+    return built_from(sources, build)
 
 
 CatalogsDep = Annotated[CatalogApi, Depends(_catalogs)]

@@ -24,7 +24,9 @@ SongKey = Annotated[
 
 
 async def _chart_song_service(sources: SourcesDep) -> ChartSongService:
-    return built_from(sources, lambda one: ChartSongService(one.engine, is_demo=one.is_demo))
+    return built_from(
+        sources, lambda chosen: ChartSongService(chosen.engine, is_demo=chosen.is_demo)
+    )
 
 
 ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
@@ -40,7 +42,7 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
 )
 def sametrack_chart_link(body: ChartLinkBody, songs: ChartSongServiceDep) -> ChartSongComparison:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
-    return songs.say(
+    return songs.decide_link(
         body.song_key,
         body.music_id,
         body.said,

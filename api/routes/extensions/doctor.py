@@ -41,12 +41,12 @@ def sametrack_doctor(services: ServicesDep) -> DoctorReport:
 def sametrack_example(sources: SourcesDep) -> ExampleDocument:
     """Return a track of the current world: configured, of the sandbox, or observed. 示例音乐."""
     profile = sources.profile
-    found = example_track(
+    track = example_track(
         sources.settings,
         sandbox_port=profile.port if profile.use_sandbox_port else None,
         known=read_known_ids(sources.engine),
     )
-    return {"input": found.input, "title": found.title, "is_demo_data": sources.is_demo}
+    return {"input": track.input, "title": track.title, "is_demo_data": sources.is_demo}
 
 
 @operations.read(
@@ -58,9 +58,11 @@ def sametrack_example(sources: SourcesDep) -> ExampleDocument:
 )
 def sametrack_settings(sources: SourcesDep) -> SettingList:
     """Return every setting, its value and where it comes from; secrets stay hidden. 生效的设置."""
-    found = applied_settings(sources.settings, environment=os.environ, file=dotenv_values(".env"))
+    settings = applied_settings(
+        sources.settings, environment=os.environ, file=dotenv_values(".env")
+    )
     return {
-        "settings": [to_document(SettingDocument, one) for one in found],
-        "returned_count": len(found),
+        "settings": [to_document(SettingDocument, setting) for setting in settings],
+        "returned_count": len(settings),
         "is_demo_data": sources.is_demo,
     }

@@ -68,6 +68,7 @@ def sametrack_note(body: NoteBody, sources: SourcesDep) -> NoteList:
 
     Without `note` and `tags` the stored ones are deleted. A note changes no verdict and no result.
     """
+    # A note of spaces is no note: it deletes the stored one.
     text = (body.note or "").strip() or None
     notes.write(sources.control, body.kind, body.id, text=text, tags=body.tags)
     return _note_list(sources, body.kind, limit=MAX_NOTES)

@@ -1,4 +1,4 @@
-"""Evidence of one compared pair: numbers, plot and audio excerpts; annotations by people.
+"""Evidence of one compared pair: numbers, plot and audio excerpts; annotations by users.
 
 Annotations never confirm a video.
 """
@@ -32,8 +32,9 @@ operations = OperationRoutes()
 
 ComparisonId = Annotated[str, Path(description="`evidence.comparison_id` of a result")]
 SoundRolePath = Annotated[ExcerptRole, Path(description="which of the two sounds")]
-_CACHE_HEADERS = {"Cache-Control": "private, max-age=3600"}  # a stored comparison never changes
-# the plot has its style and pixels inline, so it also works when opened on its own
+# A stored comparison never changes.
+_CACHE_HEADERS = {"Cache-Control": "private, max-age=3600"}
+# The plot has its style and pixels inline, so it also works when it is opened on its own.
 _SVG_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 )
@@ -127,8 +128,8 @@ async def sametrack_comparison_excerpt(
     others, `fetch=true` reads the video and its sound again as a guest and stores the excerpt; it
     answers 404 if the platform serves another file by now.
     """
-    asked = {"comparison_id": comparison_id, "role": role, **query.model_dump()}
-    record_parameters(request.scope, asked)
+    parameters = {"comparison_id": comparison_id, "role": role, **query.model_dump()}
+    record_parameters(request.scope, parameters)
     sources = services.sources
     if query.fetch and sources is not None:
         deadline = Deadline(sources.settings.sync_request_timeout)

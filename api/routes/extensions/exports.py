@@ -34,10 +34,11 @@ from api.schemas.responses import (
     exported_file,
     file,
 )
+from api.services.evidence.report_evidence import collect_report_evidence
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName, build_file
 from api.services.job_document import scan_job_id, to_job_document
-from api.services.report import report_page
+from api.services.report.render import render_report
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
@@ -61,6 +62,17 @@ _JSON_FILE: Document = {
         "coverage": _OBJECTS,
     },
 }
+# Those of an export, and of every operation that can be exported.
+_EXPORT_ERRORS = (
+    *PARAMETER_ERRORS,
+    "job_not_found",
+    "not_found",
+    "invalid_date_range",
+    *PLATFORM_ERRORS,
+    "chart_unavailable",
+    *UPSTREAM_ERRORS,
+    *DEVICE_ERRORS,
+)
 
 
 class ExportQuery(QueryModel):
@@ -118,8 +130,8 @@ def sametrack_job_reads(
     job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
 ) -> JobReads:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
-    scan_service.job(job_id)
-    reads = [to_document(SurfaceReads, one) for one in read_so_far(sources.engine, job_id)]
+    scan_service.job(job_id)  # raises if the job does not exist
+    reads = [to_document(SurfaceReads, row) for row in read_so_far(sources.engine, job_id)]
     return {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo}
 
 
@@ -183,10 +195,12 @@ def sametrack_job_report(
     if scan.result is None or "kind" in scan.result:
         raise NotFoundError("The job has no ranking to report")
     job = to_job_document(scan, is_demo=scan_service.world.is_demo)
-    page = report_page(evidence, job, language=query.language)
+    pairs = collect_report_evidence(evidence, job, language=query.language)
+    page = render_report(job, pairs=pairs, language=query.language)
     name = f"sametrack-{job_id[:8]}.html"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
+        # A browser that opens the file here must not give it the rights of this site.
         "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     }
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
@@ -198,13 +212,10 @@ def sametrack_job_report(
     "Export a table",
     {
         **exported_file("The exported file", _JSON_FILE, "Retry-After"),
-        **error_responses(
-            *PARAMETER_ERRORS, "job_not_found", "not_found", "invalid_date_range",
-            *PLATFORM_ERRORS, "chart_unavailable", *UPSTREAM_ERRORS, *DEVICE_ERRORS,
-        ),
+        **error_responses(*_EXPORT_ERRORS),
     },
     response_class=Response,
-)  # fmt: skip
+)
 async def sametrack_export(request: Request, query: ExportQuery) -> Response:
     """Export a table of a read operation as CSV, XLSX, Parquet or JSON. 导出表格.
 
@@ -213,12 +224,19 @@ async def sametrack_export(request: Request, query: ExportQuery) -> Response:
     """
     record_parameters(request.scope, query.model_dump())
     check_source(query.source, query.table)
+    # The operation itself is called, so that a file shows exactly what the operation returns.
     read = await fetch_source(request.app, request.scope, query.source)
     if read.status != OK:
         return JsonResponse(read.envelope, status_code=read.status, headers=read.headers)
-    make = partial(
-        build_file, read.envelope, source=query.source, table=query.table, form=query.form
+    # In a thread, because a large table takes long to encode.
+    build = partial(
+        build_file,
+        read.envelope,
+        source=query.source,
+        table=query.table,
+        form=query.form,
+        bom=query.bom,
     )
-    file = await run_sync(partial(make, bom=query.bom))
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"', **read.headers}
-    return Response(file.body, media_type=file.media_type, headers=headers)
+    export = await run_sync(build)
+    headers = {"Content-Disposition": f'attachment; filename="{export.name}"', **read.headers}
+    return Response(export.body, media_type=export.media_type, headers=headers)

@@ -31,17 +31,21 @@ operations = OperationRoutes()
 CHINESE = "zh"
 CONSOLE_ROOT = Path(__file__).parents[2] / "console"
 _SWAGGER = CONSOLE_ROOT / "vendor" / "swagger-ui-dist"
+# Swagger UI does not render under `require-trusted-types-for`.
 _REFERENCE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)  # Swagger UI does not render under require-trusted-types-for, so it is left out
+)
 CONSOLE_FOLDERS = tuple(
     f"{name}/" for name in ("app", "style", "vendor/preact", "vendor/htm", "vendor/signals")
 )
 _CONSOLE_FILES = StaticFiles(directory=CONSOLE_ROOT)
-_REVALIDATED = "no-cache"  # a browser asks each time, so that a change shows at once
-for _suffix in (".js", ".mjs"):  # the list of types of a machine may have an older name
+# A browser asks each time, so that a change shows at once.
+_REVALIDATED = "no-cache"
+# The list of types of a machine may have an older name.
+for _suffix in (".js", ".mjs"):
     mimetypes.add_type("text/javascript", _suffix)
+# The files of the reference page; a path is never built from a request.
 _FILES = {
     "swagger-ui-bundle.js": (_SWAGGER, "text/javascript"),
     "swagger-ui.css": (_SWAGGER, "text/css"),
@@ -75,16 +79,16 @@ _TABLES: Mapping[str, Mapping[str, messages.Message]] = {
     "figure": messages.FIGURES,
 }
 _LIMITS = {
-    one.name: {
-        "minimum": one.minimum,
-        "maximum": one.maximum,
-        "default": one.default,
-        "meaning": one.meaning,
-        "meaning_zh": one.meaning_zh,
+    parameter.name: {
+        "minimum": parameter.minimum,
+        "maximum": parameter.maximum,
+        "default": parameter.default,
+        "meaning": parameter.meaning,
+        "meaning_zh": parameter.meaning_zh,
     }
-    for one in PARAMETERS
+    for parameter in PARAMETERS
 }
-"""Limits of the scan form; the whole reference is larger and slower to come."""
+"""Limits of the scan form, so that the console need not load the whole reference first."""
 _MESSAGES = {
     **{
         table: {name: asdict(words) for name, words in entries.items()}
@@ -106,21 +110,19 @@ def sametrack_reference(request: Request) -> EncodedData:
 
     全部接口的参数、取值范围与错误说明，中英双语.
     """
-    return _reference(request.app)
-
-
-def _reference(app: FastAPI) -> EncodedData:
-    """Build the reference once: it changes only with the release."""
+    app: FastAPI = request.app
+    # Built once: it changes only with the release.
     if not hasattr(app.state, "reference"):
         app.state.reference = encode_data(build_reference(app.openapi()))
-    made: EncodedData = app.state.reference
-    return made
+    reference: EncodedData = app.state.reference
+    return reference
 
 
 @router.get("/openapi.json")
 async def openapi_json(request: Request, lang: str = "en") -> Response:
     """Return the OpenAPI 3.1.0 description, in Chinese with `lang=zh`."""
-    document = await run_sync(request.app.openapi)  # the first call takes half a second
+    # In a thread: the first call takes half a second.
+    document = await run_sync(request.app.openapi)
     return JsonResponse(await run_sync(in_chinese, document) if lang == CHINESE else document)
 
 
@@ -151,7 +153,7 @@ async def console_page(services: ServicesDep) -> Response:
     page = (CONSOLE_ROOT / "index.html").read_bytes()
     scan_service = services.scan_service
     if scan_service is not None and scan_service.world.is_demo:
-        # its banner is there from the first paint, so that nothing moves later
+        # The banner is there from the first paint, so that nothing moves later.
         page = page.replace(b"<html ", b"<html data-demo ", 1)
     headers = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": _REVALIDATED}
     return Response(page, media_type="text/html; charset=utf-8", headers=headers)
@@ -168,7 +170,7 @@ async def console_file(request: Request, name: str) -> Response:
     """Return a file of the console by name."""
     if not name.startswith(CONSOLE_FOLDERS):
         raise NotFoundError("The console has no such file")
-    answer = await _CONSOLE_FILES.get_response(name, request.scope)
-    answer.headers["Cache-Control"] = _REVALIDATED
-    answer.headers["Content-Security-Policy"] = PAGE_POLICY
-    return answer
+    response = await _CONSOLE_FILES.get_response(name, request.scope)
+    response.headers["Cache-Control"] = _REVALIDATED
+    response.headers["Content-Security-Policy"] = PAGE_POLICY
+    return response

@@ -104,21 +104,22 @@ async def _run[Answer](
 ) -> Answer | None:
     """Run a statement in a thread; None if the client has gone, which cancels it."""
     ticket = sql.runner.open_ticket()
-    watching = asyncio.create_task(_cancel_when_gone(request, ticket))
+
+    # A statement may run for a minute; without a client, it would only keep others waiting.
+    async def cancel_on_disconnect() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        ticket.cancel()
+
+    watcher = asyncio.create_task(cancel_on_disconnect())
     try:
         return await run_sync(run, ticket)
     except QueryCancelledError:
         return None
     finally:
-        watching.cancel()
-
-
-async def _cancel_when_gone(request: Request, ticket: StatementTicket) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    ticket.cancel()
+        watcher.cancel()
 
 
 def _cancelled() -> Response:
-    """Return the answer that nobody reads."""
+    """Return an empty response; its client has gone, so nobody reads it."""
     return Response(status_code=NO_CONTENT)

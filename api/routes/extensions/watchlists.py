@@ -31,8 +31,8 @@ RunId = Annotated[str, Path(description="id of a run. 运行 ID")]
 async def _watchlist_service(sources: SourcesDep) -> WatchlistService:
     return built_from(
         sources,
-        lambda one: WatchlistService(
-            one.control, find_target=one.profile.find_target, is_demo=one.is_demo
+        lambda chosen: WatchlistService(
+            chosen.control, find_target=chosen.profile.find_target, is_demo=chosen.is_demo
         ),
     )
 

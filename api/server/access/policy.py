@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.responses.errors import CrossSiteRequestError, RoleRequiredError, UnauthorizedError
 from api.server.access.roles import READING, Role
 from api.server.access.sessions import Sessions, SessionStore
-from api.server.access.tokens import Holder, TokenBook
+from api.server.access.tokens import Holder, TokenStore
 from api.server.middleware.guard import Reject
 from api.settings import ApiSettings
 from warehouse.records.errors import SametrackError
@@ -24,7 +24,7 @@ type RequiredRole = Callable[[Scope], Role | None]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request: its role, and whether a browser's session says so."""
+    """Who sent a request: the role, and whether it comes from the session of a browser."""
 
     role: Role
     is_session: bool = False
@@ -36,9 +36,9 @@ ANYBODY = Caller(Role.OPERATE)
 
 @dataclass(frozen=True, eq=False)
 class AccessPolicy:
-    """Finds out who sends a request."""
+    """Finds out who sends a request: by a token in a header, or by a session."""
 
-    book: TokenBook
+    tokens: TokenStore
     sessions: Sessions
 
     @classmethod
@@ -48,29 +48,32 @@ class AccessPolicy:
         *,
         store: SessionStore,
         clock: Callable[[], float],
-        more: tuple[Holder, ...] = (),
+        internal_tokens: tuple[Holder, ...] = (),
     ) -> Self:
         """Build the policy of an installation.
 
-        Attributes:
+        Args:
             settings: Settings of the HTTP service.
             store: Keeps the open sessions.
             clock: Returns the current time in seconds.
-            more: Further tokens, of this process alone.
+            internal_tokens: Further tokens, of this process alone.
 
         Raises:
             TokenFileError: The file of tokens cannot be used.
         """
-        own = TokenBook.of_settings(settings)
-        book = TokenBook((*own.holders, *more)) if own.holders else own
-        hours = settings.session_hours
-        sessions = Sessions(book, store, folder=settings.data_home, clock=clock, hours=hours)
-        return cls(book, sessions)
+        tokens = TokenStore.of_settings(settings)
+        # Internal tokens alone would close an installation that is open to everybody.
+        if tokens.holders:
+            tokens = TokenStore((*tokens.holders, *internal_tokens))
+        sessions = Sessions(
+            tokens, store, folder=settings.data_home, clock=clock, hours=settings.session_hours
+        )
+        return cls(tokens, sessions)
 
     @property
     def is_open(self) -> bool:
         """True while no token is configured: every caller may do everything."""
-        return not self.book.holders
+        return not self.tokens.holders
 
     async def caller_of(self, scope: Scope) -> Caller | None:
         """Return the caller of a request. A token in a header comes before a session.
@@ -80,15 +83,15 @@ class AccessPolicy:
         """
         if self.is_open:
             return ANYBODY
-        by_token = self.book.find_in(scope["headers"])
-        if by_token is not None:
-            return Caller(by_token.role)
-        by_session = await self.sessions.find_in(scope)
-        return None if by_session is None else Caller(by_session.role, is_session=True)
+        holder = self.tokens.find_in(scope["headers"])
+        if holder is not None:
+            return Caller(holder.role)
+        holder = await self.sessions.find_in(scope)
+        return None if holder is None else Caller(holder.role, is_session=True)
 
 
 def _is_read(scope: Scope, role: Role) -> bool:
-    """Return True for a read of the service; one that needs a higher role starts something."""
+    """Return True for a read that starts nothing: one that starts work needs a higher role."""
     return scope.get("method", "GET") in READING and role is Role.READ
 
 
@@ -118,8 +121,8 @@ class AccessMiddleware:
         try:
             caller = await self.policy.caller_of(scope)
             error = check_caller(caller, role, scope, is_read=self.is_read(scope, role))
-        except SametrackError as unreadable:
-            error = unreadable
+        except SametrackError as store_error:
+            error = store_error
         if error is None:
             await self.app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -138,16 +141,13 @@ def check_caller(
         return RoleRequiredError(
             f"This requires the role `{role.word}`; the token has `{caller.role.word}`"
         )
-    if caller.is_session and not is_read and not _is_from_own_page(scope):
-        return CrossSiteRequestError("A session changes something only from the pages of its site")
+    if caller.is_session and not is_read:
+        # The guard has refused foreign values of both headers, but lets programs pass, which send
+        # neither. A program has no session: without these headers, a page of another site may have
+        # made the browser send the cookie.
+        headers = Headers(scope=scope)
+        if headers.get("sec-fetch-site") != "same-origin" and "origin" not in headers:
+            return CrossSiteRequestError(
+                "A session changes something only from the pages of its site"
+            )
     return None
-
-
-def _is_from_own_page(scope: Scope) -> bool:
-    """Return True if the browser says where the request comes from.
-
-    The guard has refused foreign values, but lets programs pass, which send neither header. A
-    program has no session.
-    """
-    headers = Headers(scope=scope)
-    return headers.get("sec-fetch-site") == "same-origin" or "origin" in headers

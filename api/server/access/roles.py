@@ -1,7 +1,7 @@
 """Roles of callers, and the role that an operation of the service requires.
 
-A role includes those below it. What a read is: it changes nothing here, and asks the platform for
-no more than its own answer.
+A role includes those below it. A read changes nothing here, and requests from the platform only
+what it returns.
 """
 
 import re
@@ -22,28 +22,28 @@ class Role(IntEnum):
 
     @property
     def word(self) -> str:
-        """The name of the role in files and answers."""
+        """The name of the role in token files and responses."""
         return self.name.lower()
 
 
 # Requests whose role does not follow from their method.
 _BY_OPERATION: tuple[tuple[frozenset[str], re.Pattern[str], Role], ...] = (
-    # these reads start a job, or join one
+    # These reads start a job, or join one.
     (READING, re.compile(f"{_APP}/fetch_music_hot_videos"), Role.SCAN),
     (READING, re.compile(f"{_APP}/discover_music_related_videos"), Role.SCAN),
     (frozenset({"POST"}), re.compile(f"{_APP}/fetch_music_hot_videos_batch"), Role.SCAN),
     (frozenset({"POST"}), re.compile(f"{_APP}/music_collection_jobs"), Role.SCAN),
     (frozenset({"DELETE"}), re.compile(f"{_APP}/music_collection_jobs/[^/]+"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/watchlists/[^/]+/runs"), Role.SCAN),
-    # addresses and limits of the installation
+    # Addresses and limits of the installation.
     (READING, re.compile("/api/v1/sametrack/settings"), Role.OPERATE),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/tracks"), Role.SCAN),
     (frozenset({"POST", "DELETE"}), re.compile("/api/v1/sametrack/catalogs/[^/]+/runs"), Role.SCAN),
-    # verdicts of people, on evidence and on songs
+    # Verdicts of users, on evidence and on songs.
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/comparisons/[^/]+/annotations"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/chart/(links|judge)"), Role.SCAN),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/notes"), Role.SCAN),
-    # these have a body, but read
+    # These have a body, but read.
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/(web|app/v3)/fetch_multi_video"), Role.READ),
     (frozenset({"POST"}), re.compile("/api/v1/vidplat/search/[^/]+"), Role.READ),
     (frozenset({"POST"}), re.compile("/api/v1/sametrack/sql(/export)?"), Role.READ),
@@ -58,8 +58,6 @@ def role_named(word: str) -> Role | None:
 def required_role(method: str, path: str, *, tools: Role = Role.READ) -> Role:
     """Return the role that a request to the service requires.
 
-    Unlisted changes need the highest role, so that a new operation is closed until it is listed.
-
     Args:
         method: Request method.
         path: Request path.
@@ -70,4 +68,5 @@ def required_role(method: str, path: str, *, tools: Role = Role.READ) -> Role:
     for methods, pattern, role in _BY_OPERATION:
         if method in methods and pattern.fullmatch(path):
             return role
+    # Unlisted changes need the highest role: a new operation is closed until it is listed.
     return Role.READ if method in READING else Role.OPERATE

@@ -27,7 +27,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
-from api.server.access.tokens import Holder, TokenBook
+from api.server.access.tokens import Holder, TokenStore
 
 COOKIE = "sametrack_session"
 KEY_FILE = "session.key"
@@ -74,14 +74,14 @@ class Sessions:
     """Begins, checks and ends sessions.
 
     Attributes:
-        book: Accepted tokens.
+        tokens: Accepted tokens.
         store: The ids of open sessions.
         folder: The data home, which holds the key.
         clock: Returns the current time in seconds.
         hours: How long a session lasts.
     """
 
-    book: TokenBook
+    tokens: TokenStore
     store: SessionStore
     folder: Path
     clock: Callable[[], float]
@@ -112,7 +112,7 @@ class Sessions:
             await run_sync(self.store.end_session, session_id)
 
     def _signed_in(self, scope: Scope) -> tuple[str, Holder | None]:
-        """Return session id and holder of a genuine cookie whose time is not over."""
+        """Return session id and holder of a genuine cookie that has not expired."""
         cookie = HTTPConnection(scope).cookies.get(COOKIE)
         if cookie is None:
             return "", None
@@ -120,10 +120,12 @@ class Sessions:
             session_id, name, ends = self._cookies.loads(cookie)
         except BadData:
             return "", None
-        holders = (holder for holder in self.book.holders if self._name_of(holder) == name)
+        # A token that was removed ends its sessions: no holder has the name any more.
+        holders = (holder for holder in self.tokens.holders if self._name_of(holder) == name)
         return session_id, next(holders, None) if ends > self.clock() else None
 
     def _name_of(self, holder: Holder) -> str:
+        # Keyed, so that a cookie does not show the digest of the token.
         return hmac.digest(self._key, b"token" + holder.digest, "sha256")[:_NAME_BYTES].hex()
 
     @cached_property
@@ -149,8 +151,9 @@ def open_session_key(folder: Path) -> bytes:
         with NamedTemporaryFile(dir=folder, prefix=KEY_FILE) as draft:  # mode 600
             draft.write(secrets.token_bytes(KEY_BYTES))
             draft.flush()
-            os.fsync(draft.fileno())  # before the link, which may reach the disk first
+            # Before the link, which could reach the disk before the content.
+            os.fsync(draft.fileno())
+            # A link appears with all of its content, and fails if another process was first.
             with suppress(FileExistsError):
-                # A link appears with all of its content, and fails if another process was first.
                 os.link(draft.name, path)
     return path.read_bytes()

@@ -1,7 +1,7 @@
-"""Signing in and out, on every listener: a page for people, `/session` for the console.
+"""Signing in and out, on every listener: a page for users, `/session` for the console.
 
-`/login` is a form without scripts. Cookies ignore ports, so who has signed in at one listener of a
-host has signed in at all of them.
+`/login` is a form without scripts. Cookies ignore ports: signing in at one listener of a host signs
+in at all of them.
 """
 
 import html
@@ -38,10 +38,10 @@ from warehouse.records.errors import SametrackError
 
 LOGIN, LOGOUT, SESSION = "/login", "/logout", "/session"
 OPEN = frozenset({LOGIN, LOGOUT, SESSION})
-"""Paths of signing in and out, which every listener answers to everybody."""
+"""Paths of signing in and out, which every listener serves without a token."""
 MAX_BODY_BYTES = 4096
 _ALLOWED = {LOGIN: "GET, HEAD, POST", LOGOUT: "POST", SESSION: "DELETE, GET, HEAD, POST"}
-# Browsers take what follows // or /\ for a host.
+# Browsers read what follows // or /\ as a host.
 _LOCAL = re.compile(r"/(?![/\\])[!-\[\]-~]*")
 _PAGE = Path(__file__).parents[2] / "console" / "sign_in.html"
 
@@ -68,66 +68,68 @@ class SignIn:
         if scope["type"] != "http" or scope["path"] not in OPEN:
             await self.app(scope, receive, send)
             return
-        try:
-            answer = await self._answer(scope, receive)
-        except SametrackError as error:
-            answer = self.reject(scope, error)
-            if isinstance(error, MethodNotAllowedError):
-                answer.headers["Allow"] = _ALLOWED[scope["path"]]
-        add_security_headers(answer.headers)
-        await answer(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive) -> Response:
         path, method = scope["path"], scope["method"]
-        if method not in _ALLOWED[path].split(", "):
-            raise MethodNotAllowedError("This path does not support this method")
-        if path == LOGOUT:
-            return await self._sign_out(scope, RedirectResponse(LOGIN, status_code=SEE_OTHER))
-        if path == LOGIN:
-            return await self._log_in(scope, receive)
-        if method == "DELETE":
-            return await self._sign_out(scope, self._state(None))
-        if method in SAFE_METHODS:
-            caller = await self.policy.caller_of(scope)
-            return self._state(None if caller is None else caller.role)
-        return await self._open_session(scope, receive)
+        try:
+            if method not in _ALLOWED[path].split(", "):
+                raise MethodNotAllowedError("This path does not support this method")
+            if path == LOGOUT:
+                response: Response = RedirectResponse(LOGIN, status_code=SEE_OTHER)
+                await self._end_session(scope, response)
+            elif path == LOGIN:
+                response = await self._serve_form(scope, receive)
+            else:
+                response = await self._serve_session(scope, receive)
+        except SametrackError as error:
+            response = self.reject(scope, error)
+            if isinstance(error, MethodNotAllowedError):
+                response.headers["Allow"] = _ALLOWED[path]
+        add_security_headers(response.headers)
+        await response(scope, receive, send)
 
-    async def _log_in(self, scope: Scope, receive: Receive) -> Response:
+    async def _serve_form(self, scope: Scope, receive: Receive) -> Response:
+        """Serve `/login`: show the form, or begin a session with the token in it."""
+        is_read = scope["method"] in SAFE_METHODS
         query = parse_qs(scope["query_string"].decode("latin-1"))
         target = local_target(query.get("next", [""])[0])
-        if self.policy.is_open or (
-            scope["method"] in SAFE_METHODS and await self.policy.caller_of(scope) is not None
-        ):
+        # Nothing to sign in to: everybody may come in, or the caller is signed in already.
+        if self.policy.is_open or (is_read and await self.policy.caller_of(scope) is not None):
             return RedirectResponse(target, status_code=SEE_OTHER)
-        if scope["method"] in SAFE_METHODS:
+        if is_read:
             return self._page(target)
         form = parse_qs((await _read_body(receive)).decode("utf-8", "replace"))
         target = local_target(form.get("next", [""])[0])
-        holder = self.policy.book.find(form.get("token", [""])[0].strip().encode())
+        holder = self.policy.tokens.find(form.get("token", [""])[0].strip().encode())
         if holder is None:
             return self._page(target, is_refused=True)
-        answer = RedirectResponse(target, status_code=SEE_OTHER)
-        await self._begin_session(scope, answer, holder, is_kept="keep" in form)
-        return answer
+        response = RedirectResponse(target, status_code=SEE_OTHER)
+        await self._begin_session(scope, response, holder, is_persistent="keep" in form)
+        return response
 
-    async def _open_session(self, scope: Scope, receive: Receive) -> Response:
+    async def _serve_session(self, scope: Scope, receive: Receive) -> Response:
+        """Serve `/session`: return the caller's role, begin a session or end it."""
+        if scope["method"] == "DELETE":
+            response = self._state(None)
+            await self._end_session(scope, response)
+            return response
+        if scope["method"] in SAFE_METHODS:
+            caller = await self.policy.caller_of(scope)
+            return self._state(None if caller is None else caller.role)
         try:
             body = orjson.loads(await _read_body(receive))
-            token, is_kept = body["token"], body.get("keep") is True
+            token, is_persistent = body["token"], body.get("keep") is True
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
             raise MalformedJsonError("The body must be a JSON object with `token`") from exc
-        token = str(token).strip()
-        holder = self.policy.book.find(token.encode("utf-8", "replace"))
         if self.policy.is_open:
             return self._state(ANYBODY.role)
+        holder = self.policy.tokens.find(str(token).strip().encode("utf-8", "replace"))
         if holder is None:
             raise UnauthorizedError("The token is not valid")
-        answer = self._state(holder.role)
-        await self._begin_session(scope, answer, holder, is_kept=is_kept)
-        return answer
+        response = self._state(holder.role)
+        await self._begin_session(scope, response, holder, is_persistent=is_persistent)
+        return response
 
     def _state(self, role: Role | None) -> Response:
-        """Say whether a token is required, and which role the caller has."""
+        """Return whether a token is required, and the role of the caller."""
         return JsonResponse(
             {
                 "required": not self.policy.is_open,
@@ -139,27 +141,30 @@ class SignIn:
         )
 
     async def _begin_session(
-        self, scope: Scope, answer: Response, holder: Holder, *, is_kept: bool
+        self, scope: Scope, response: Response, holder: Holder, *, is_persistent: bool
     ) -> None:
         """Begin a session in place of the one that the browser has, if any."""
         sessions = self.policy.sessions
         await sessions.end(scope)
-        answer.set_cookie(
+        response.set_cookie(
             COOKIE,
             await sessions.begin(holder),
-            max_age=sessions.lasts_s if is_kept else None,
+            # Without an age, the browser forgets the cookie when it is closed.
+            max_age=sessions.lasts_s if is_persistent else None,
             httponly=True,
             samesite="strict",
             secure=is_encrypted(scope),
         )
 
-    async def _sign_out(self, scope: Scope, answer: Response) -> Response:
-        """End the session for every copy of its cookie, and take the cookie away."""
+    async def _end_session(self, scope: Scope, response: Response) -> None:
+        """End the session for every copy of its cookie, and delete the cookie."""
         await self.policy.sessions.end(scope)
-        answer.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=is_encrypted(scope))
-        return answer
+        response.delete_cookie(COOKIE, httponly=True, samesite="strict", secure=is_encrypted(scope))
 
     def _page(self, target: str, *, is_refused: bool = False) -> Response:
+        # The policy allows the style sheet of the page, inline, by its hash.
+        style = self._template.template.partition("<style>")[2].partition("</style>")[0]
+        digest = b64encode(sha256(style.encode()).digest()).decode()
         page = self._template.substitute(
             next=html.escape(target, quote=True), refused="" if is_refused else "hidden"
         )
@@ -169,8 +174,11 @@ class SignIn:
             status_code=status,
             media_type="text/html; charset=utf-8",
             headers={
-                "Content-Security-Policy": self._page_policy,
-                # under `no-referrer` a browser sends the form with `Origin: null`
+                "Content-Security-Policy": (
+                    f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; "
+                    "base-uri 'none'; frame-ancestors 'none'"
+                ),
+                # Under `no-referrer` a browser sends the form with `Origin: null`.
                 "Referrer-Policy": "same-origin",
             },
         )
@@ -179,35 +187,27 @@ class SignIn:
     def _template(self) -> Template:
         return Template(_PAGE.read_text(encoding="utf-8"))
 
-    @cached_property
-    def _page_policy(self) -> str:
-        style = self._template.template.partition("<style>")[2].partition("</style>")[0]
-        digest = b64encode(sha256(style.encode()).digest()).decode()
-        return (
-            f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; "
-            "base-uri 'none'; frame-ancestors 'none'"
-        )
-
 
 def login_redirect(scope: Scope) -> Response | None:
-    """Return the way to the sign-in page for a person; None for a program."""
+    """Return a redirect to the sign-in page for a browser; None for a program."""
     headers = Headers(scope=scope)
     if scope["method"] not in SAFE_METHODS or "text/html" not in headers.get("accept", ""):
         return None
     query = scope["query_string"].decode("latin-1")
     target = quote(scope["path"]) + (f"?{query}" if query else "")
-    answer = RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=SEE_OTHER)
-    add_security_headers(answer.headers)
-    return answer
+    response = RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=SEE_OTHER)
+    add_security_headers(response.headers)
+    return response
 
 
 def local_target(target: str) -> str:
-    """Return a path of this listener: never the address of another host."""
+    """Return a path of this listener: "/" in place of anything that leads to another host."""
     return target if _LOCAL.fullmatch(target) else "/"
 
 
 def is_encrypted(scope: Scope) -> bool:
     """Return True if the browser speaks TLS, with this listener or with a proxy before it."""
+    # Behind a proxy the scheme is that of the last step; the browser's own origin shows the first.
     origin = Headers(scope=scope).get("origin", "")
     return scope.get("scheme") == "https" or origin.lower().startswith("https://")
 

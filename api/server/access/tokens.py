@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -33,8 +34,8 @@ class Holder:
     role: Role
 
 
-class TokenBook:
-    """All tokens that are accepted. Without any, no authentication is required."""
+class TokenStore:
+    """The tokens that are accepted. If there are none, no authentication is required."""
 
     def __init__(self, holders: Iterable[Holder] = ()) -> None:
         self.holders = tuple(holders)
@@ -46,27 +47,32 @@ class TokenBook:
         Raises:
             TokenFileError: The file is unreadable, or one of its lines is malformed.
         """
-        own, file = settings.own_api_token, settings.own_api_tokens
-        single = () if own is None else (holder_of(own.get_secret_value(), Role.OPERATE),)
+        token, file = settings.own_api_token, settings.own_api_tokens
+        single = () if token is None else (holder_of(token.get_secret_value(), Role.OPERATE),)
         return cls((*single, *(() if file is None else read_token_file(file))))
 
     def find(self, token: bytes) -> Holder | None:
-        """Return the holder of a token.
-
-        Comparing digests keeps both content and length of a token out of the timing.
-        """
-        given, found = sha256(token).digest(), None
+        """Return the holder of a token, None if it is not accepted."""
+        # Comparing digests keeps both content and length of a token out of the timing.
+        digest, match = sha256(token).digest(), None
         for holder in self.holders:
             # No early return: the time must not show which token it was.
-            if hmac.compare_digest(given, holder.digest):
-                found = holder
-        return found
+            if hmac.compare_digest(digest, holder.digest):
+                match = holder
+        return match
 
     def find_in(self, headers: RawHeaders) -> Holder | None:
         """Return the holder of a bearer token or `x-api-key`; with several, the highest role."""
-        given = [token for name, value in headers if (token := _token(name, value)) is not None]
-        found = [holder for token in given if (holder := self.find(token)) is not None]
-        return max(found, key=lambda holder: holder.role, default=None)
+        # Tokens stay bytes: one may hold any UTF-8.
+        tokens: list[bytes] = []
+        for name, value in headers:
+            scheme, _, credentials = value.partition(b" ")
+            if name == b"x-api-key":
+                tokens.append(value.strip())
+            elif name == b"authorization" and scheme.lower() == b"bearer":
+                tokens.append(credentials.strip())
+        holders = [holder for token in tokens if (holder := self.find(token)) is not None]
+        return max(holders, key=lambda holder: holder.role, default=None)
 
 
 def holder_of(token: str, role: Role) -> Holder:
@@ -84,38 +90,23 @@ def read_token_file(file: Path) -> list[Holder]:
         lines = read_text(file, what="the file of OWN_API_TOKENS").splitlines()
     except InvalidParameterError as exc:
         raise TokenFileError(exc.detail) from exc
-    kept = [(number, line.partition("#")[0].split()) for number, line in enumerate(lines, start=1)]
-    found = [_holder(number, words) for number, words in kept if words]
-    if not found:
+    holders: list[Holder] = []
+    for number, line in enumerate(lines, start=1):
+        fields = line.partition("#")[0].split()
+        if not fields:
+            continue
+        role, digest = role_named(fields[0]), b""
+        if len(fields) == _FIELDS:
+            with suppress(ValueError):
+                digest = bytes.fromhex(fields[1])
+        if role is None or len(digest) != DIGEST_BYTES:
+            # The message never repeats the line: somebody may have written a token.
+            raise TokenFileError(
+                f"line {number} of OWN_API_TOKENS is not a role and a SHA-256 in hexadecimal",
+                hint="write `read`, `scan` or `operate`, and the output of `sha256sum` for the "
+                "token",
+            )
+        holders.append(Holder(digest, role))
+    if not holders:
         raise TokenFileError("OWN_API_TOKENS has no token; no one could sign in")
-    return found
-
-
-def _holder(number: int, words: list[str]) -> Holder:
-    """Read one line. The message never repeats it: somebody may have written a token."""
-    role = role_named(words[0])
-    digest = _digest(words[1]) if len(words) == _FIELDS else None
-    if role is None or digest is None:
-        raise TokenFileError(
-            f"line {number} of OWN_API_TOKENS is not a role and a SHA-256 in hexadecimal",
-            hint="write `read`, `scan` or `operate`, and the output of `sha256sum` for the token",
-        )
-    return Holder(digest, role)
-
-
-def _digest(text: str) -> bytes | None:
-    try:
-        digest = bytes.fromhex(text)
-    except ValueError:
-        return None
-    return digest if len(digest) == DIGEST_BYTES else None
-
-
-def _token(name: bytes, value: bytes) -> bytes | None:
-    """Return the token in a header as raw bytes: a token may hold any UTF-8."""
-    if name == b"x-api-key":
-        return value.strip()
-    if name == b"authorization":
-        scheme, _, token = value.partition(b" ")
-        return token.strip() if scheme.lower() == b"bearer" else None
-    return None
+    return holders

@@ -1,7 +1,7 @@
-"""Checks who may talk to this service: paths, host names, cross-site requests, size, headers.
+"""Checks which requests reach the service: paths, host names, cross-site requests, size of bodies.
 
 Pure decisions on path and headers with thin ASGI layers around them; they work in front of any
-application. Not here: tokens and roles (`api/server/access`), what a request means.
+application. Not here: tokens and roles (`api/server/access`), the parameters of a request.
 """
 
 import asyncio
@@ -46,11 +46,9 @@ _SAME_SITE = frozenset({"same-origin", "none"})
 
 
 def check_path(path: str) -> NotFoundError | None:
-    """Refuse control characters in the decoded path.
-
-    Routes end in `$`, which also matches before a line break, so that a rule on the whole path and
-    the route would see different paths.
-    """
+    """Refuse control characters in the decoded path."""
+    # Routes end in `$`, which also matches before a line break: a rule on the whole path and the
+    # route would see different paths.
     return NotFoundError("No operation has this path") if _CONTROL.search(path) else None
 
 
@@ -67,10 +65,10 @@ def host_name(header: str) -> str | None:
 
 def check_host(headers: Headers, allowed_hosts: Collection[str]) -> HostNotAllowedError | None:
     """Refuse a missing, repeated, malformed or foreign Host header, which stops DNS rebinding."""
-    given = headers.getlist("host")
-    if len(given) != 1:
+    hosts = headers.getlist("host")
+    if len(hosts) != 1:
         return HostNotAllowedError("The request must have exactly one Host header")
-    name = host_name(given[0])
+    name = host_name(hosts[0])
     if name is None or name not in allowed_hosts:
         return HostNotAllowedError("The Host header names a host that is not served here")
     return None
@@ -83,26 +81,20 @@ def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteReque
         headers: Request headers. Programs send neither `Sec-Fetch-Site` nor `Origin` and pass.
         method: Request method.
         always: Check reads too, because they start work, cost requests to the platform or return
-            private data. One rule for all of them: which read does which changes with its
-            parameters and with what is stored.
+            private data. One rule serves them all: what a read does depends on its parameters and
+            on what is stored.
     """
     if method in SAFE_METHODS and not always:
         return None
     site = headers.get("sec-fetch-site")
     if site is not None and site not in _SAME_SITE:
         return CrossSiteRequestError("The request was sent by a page of another site")
-    origins = headers.getlist("origin")
-    if any(not _is_same_origin(origin, headers) for origin in origins):
+    # Compared as text: parsing an address could find another host in it than a browser does.
+    host = headers.get("host", "").lower()
+    own_origins = {f"http://{host}", f"https://{host}"}
+    if any(origin.lower() not in own_origins for origin in headers.getlist("origin")):
         return CrossSiteRequestError("The Origin header of the request names another site")
     return None
-
-
-def _is_same_origin(origin: str, headers: Headers) -> bool:
-    """Compare origins as text: parsing an address could find another host in it than a browser
-    does.
-    """
-    own = headers.get("host", "").lower()
-    return origin.lower() in {f"http://{own}", f"https://{own}"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,29 +117,26 @@ class Guard:
         if scope["type"] not in {"http", "websocket"}:
             await self.app(scope, receive, send)
             return
-        error = self._check(scope)
+        path, headers = scope["path"], Headers(scope=scope)
+        # A web socket may do anything, so its method is not a safe one.
+        is_socket = scope["type"] == "websocket"
+        method = "POST" if is_socket else scope["method"]
+        error = (
+            check_path(path)
+            or check_host(headers, self.allowed_hosts)
+            or check_site(headers, method, always=self.is_private(path))
+        )
         if error is None:
             await self.app(scope, receive, send)
-        elif scope["type"] == "websocket":
+        elif is_socket:
             await send({"type": "websocket.close", "code": 1008})
         else:
             await self.reject(scope, error)(scope, receive, send)
 
-    def _check(self, scope: Scope) -> SametrackError | None:
-        wrong_path = check_path(scope["path"])
-        if wrong_path is not None:
-            return wrong_path
-        headers = Headers(scope=scope)
-        is_socket = scope["type"] == "websocket"  # it may do anything, so it is no safe method
-        method = "POST" if is_socket else scope["method"]
-        return check_host(headers, self.allowed_hosts) or check_site(
-            headers, method, always=self.is_private(scope["path"])
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class BodyTimeout:
-    """Refuses a body that has not arrived after `seconds`: whoever reads it gets the error."""
+    """Refuses a body that has not arrived after `seconds`; the error is raised where it is read."""
 
     app: ASGIApp
     seconds: float
@@ -156,13 +145,14 @@ class BodyTimeout:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        # One deadline for the whole body: a client that sends a byte a second must not extend it.
         until = asyncio.get_running_loop().time() + self.seconds
         is_complete = False
 
         async def timed() -> Message:
             nonlocal is_complete
             if is_complete:
-                return await receive()  # waits until the client leaves
+                return await receive()  # returns when the client disconnects
             try:
                 async with asyncio.timeout_at(until):
                     message = await receive()
@@ -192,13 +182,14 @@ class BodyLimit:
         if _NUMBER.fullmatch(declared) and int(declared) > self.limit:
             await self.reject(scope, self._error())(scope, receive, send)
             return
-        seen = 0
+        # A chunked body declares no size, so it is counted as it arrives.
+        size = 0
 
         async def limited() -> Message:
-            nonlocal seen
+            nonlocal size
             message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self.limit:
+            size += len(message.get("body", b""))
+            if size > self.limit:
                 raise self._error()
             return message
 

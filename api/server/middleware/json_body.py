@@ -15,7 +15,8 @@ from fastapi.routing import APIRoute
 from api.responses.errors import MalformedJsonError, UnsupportedMediaTypeError
 
 MAX_DEPTH = 8
-MAX_DIGITS = 4_300  # `int` refuses more, because it takes time quadratic in the digits
+MAX_DIGITS = 4_300
+"""`int` refuses more, because it takes time quadratic in the digits."""
 _WORD = r"[!#$%&'+.^_`|~0-9a-z-]+"  # without `*`, which splits one parameter into several
 _JSON = re.compile(
     rf"""application/json [ \t]*
@@ -88,9 +89,21 @@ def parse_json(body: bytes) -> object:
         raise MalformedJsonError(f"The body is nested deeper than {MAX_DEPTH} levels") from exc
     except json.JSONDecodeError as exc:
         raise MalformedJsonError(f"{exc.msg}, at character {exc.pos}") from exc
-    if _depth(document) > MAX_DEPTH:
+    # Go down level by level: recursion would be as deep as the document.
+    level = [document] if isinstance(document, dict | list) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
+            if isinstance(child, dict | list)
+        ]
+    if level:
         raise MalformedJsonError(f"The body is nested deeper than {MAX_DEPTH} levels")
     return document
+
+
+# Hooks of the parser, which calls them for each object, constant and whole number.
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -110,21 +123,3 @@ def _parse_int(digits: str) -> int | float:
     if len(digits) > MAX_DIGITS:
         return -math.inf if digits.startswith("-") else math.inf
     return int(digits)
-
-
-def _depth(document: object) -> int:
-    depth, level = 0, [document]
-    while level:
-        depth += 1
-        level = [child for node in level for child in _children(node)]
-    return depth
-
-
-def _children(node: object) -> list[object]:
-    if isinstance(node, dict):
-        return [child for child in node.values() if isinstance(child, dict | list)]
-    return (
-        [child for child in node if isinstance(child, dict | list)]
-        if isinstance(node, list)
-        else []
-    )

@@ -1,7 +1,7 @@
 """Local rate limit: a moving window in memory for each client address.
 
-It keeps a runaway program, or someone guessing tokens, from blocking other clients. Not here: how
-often the service requests the platform (`pipelines/platform/http/rate_limiter.py`).
+It keeps a runaway program, or a program that guesses tokens, from blocking other clients. Not here:
+how often the service requests the platform (`pipelines/platform/http/rate_limiter.py`).
 """
 
 import ipaddress
@@ -44,9 +44,11 @@ class RateLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in EXEMPT:
+            # The storage never forgets an address by itself.
             if len(self._storage.events) >= MAX_ADDRESSES:
-                self._storage.reset()  # it would keep an empty list for each address for ever
-            address = _client_network(scope.get("client"))
+                self._storage.reset()
+            client: tuple[str, int] | None = scope.get("client")
+            address = "" if client is None else _network_of(client[0])
             if not self._limiter.hit(self._limit, address):
                 free_at = self._limiter.get_window_stats(self._limit, address).reset_time
                 error = LocalRateLimitError(
@@ -58,12 +60,9 @@ class RateLimit:
         await self._app(scope, receive, send)
 
 
-def _client_network(client: tuple[str, int] | None) -> str:
-    return "" if client is None else _network_of(client[0])
-
-
 @lru_cache(maxsize=1024)
 def _network_of(host: str) -> str:
+    """Return what is limited together: an IPv4 address, or the /64 of an IPv6 address."""
     if ":" not in host:
         return host
     try:

@@ -1,10 +1,9 @@
 """Memory cache for responses to reads.
 
 A route calls `cache_response` next to `read`; later requests for the same path and query get the
-same `data`
-in a fresh envelope, without running the route. Failures are never cached. Not here: invalidation
-(`api/services/entity_changes.py`), polled jobs (`api/services/job_responses.py`), tokens (checked
-earlier in the stack).
+same `data` in a fresh envelope, without running the route. Failures are never cached. Not here:
+invalidation (`api/services/entity_changes.py`), polled jobs (`api/services/job_responses.py`),
+tokens (checked earlier in the stack).
 """
 
 from collections import OrderedDict
@@ -24,7 +23,7 @@ from api.responses.envelope import (
 )
 from api.server.middleware.guard import RAW_SECURITY_HEADERS
 from api.services.entity_changes import ChangeMark, EntityChanges
-from pipelines.captures.recording.rows import entity_key
+from pipelines.captures.rows import entity_key
 
 MAX_AGE = timedelta(minutes=10)
 """Maximum age of a cached response, because not every change is a capture."""
@@ -46,7 +45,7 @@ def cache_response(
         until: Aware expiry time, for example the end of the data's freshness.
     """
     names = frozenset(entity_key(surface, entity_id) for surface, entity_id in entities)
-    request_info(scope).wish = CachePolicy(names, until)
+    request_info(scope).cache_policy = CachePolicy(names, until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class ResponseCache:
         self._app = app
         self._changes = changes
         self._max_bytes = max_bytes
-        self._kept: OrderedDict[CacheKey, _CacheEntry] = OrderedDict()
+        self._entries: OrderedDict[CacheKey, _CacheEntry] = OrderedDict()
         self._size = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -79,62 +78,62 @@ class ResponseCache:
             return
         call = request_info(scope)
         key = (scope["path"], scope["query_string"])
-        kept = self._kept.get(key)
-        if kept is not None and await self._holds(key, kept, call):
-            self._kept.move_to_end(key)
-            await send_cached_response(scope, kept.response, send)
+        entry = self._entries.get(key)
+        if entry is not None and await self._is_valid(key, entry, call.moment):
+            self._entries.move_to_end(key)
+            await send_cached_response(scope, entry.response, send)
             return
         # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        response = to_cached_response(scope) if call.wish is not None else None
-        if call.wish is not None and response is not None:
-            self._keep(key, response, call.wish, call, since)
+        response = to_cached_response(scope) if call.cache_policy is not None else None
+        if call.cache_policy is not None and response is not None:
+            self._store(key, response, call.cache_policy, call, since)
 
-    async def _holds(self, key: CacheKey, kept: _CacheEntry, call: RequestInfo) -> bool:
-        if call.moment >= kept.until:
+    async def _is_valid(self, key: CacheKey, entry: _CacheEntry, now: datetime) -> bool:
+        """Return whether an entry may be sent now; drop it if it never may again."""
+        if now >= entry.until:
             self._drop(key)
             return False
-        if self._changes is None or not kept.entities:
+        if self._changes is None or not entry.entities:
             return True
         is_current = await self._changes.is_current()
-        if self._changes.holds(kept.entities, kept.tick):
+        if self._changes.holds(entry.entities, entry.tick):
+            # Without a recent check the entry stays, but this request is served by the route.
             return is_current
         self._drop(key)
         return False
 
-    def _keep(
+    def _store(
         self,
         key: CacheKey,
         response: CachedResponse,
-        wish: CachePolicy,
+        policy: CachePolicy,
         call: RequestInfo,
         since: ChangeMark,
     ) -> None:
-        latest = call.moment + MAX_AGE
-        until = latest if wish.until is None else min(latest, wish.until)
-        named = {name for name, _ in response.headers}
-        strict = [
-            header for header in RAW_SECURITY_HEADERS if header[0] not in named
-        ]  # added once, not per request
-        response = replace(response, headers=(*response.headers, *strict))
-        kept = _CacheEntry(
-            response, wish.entities, since.tick, until, len(response.tail) + _OVERHEAD_BYTES
-        )
-        if self._may_keep(kept, call, since):
-            self._drop(key)
-            self._kept[key] = kept
-            self._size += kept.size
-            while self._size > self._max_bytes:
-                self._drop(next(iter(self._kept)))
-
-    def _may_keep(self, kept: _CacheEntry, call: RequestInfo, since: ChangeMark) -> bool:
-        if call.params.get("refresh") is True or kept.size > self._max_bytes:
-            return False
+        """Store the response of a route, if its data did not change while it was read."""
+        size = len(response.tail) + _OVERHEAD_BYTES
+        if call.params.get("refresh") is True or size > self._max_bytes:
+            return
         if self._changes is None:
-            return not kept.entities
-        return self._changes.watch(kept.entities, since)
+            is_storable = not policy.entities
+        else:
+            is_storable = self._changes.watch(policy.entities, since)
+        if not is_storable:
+            return
+        # Security headers are added here once, so that no request has to add them.
+        names = {name for name, _ in response.headers}
+        security = [pair for pair in RAW_SECURITY_HEADERS if pair[0] not in names]
+        response = replace(response, headers=(*response.headers, *security))
+        latest = call.moment + MAX_AGE
+        until = latest if policy.until is None else min(latest, policy.until)
+        self._drop(key)
+        self._entries[key] = _CacheEntry(response, policy.entities, since.tick, until, size)
+        self._size += size
+        while self._size > self._max_bytes:
+            self._drop(next(iter(self._entries)))
 
     def _drop(self, key: CacheKey) -> None:
-        dropped = self._kept.pop(key, None)
-        self._size -= dropped.size if dropped is not None else 0
+        entry = self._entries.pop(key, None)
+        self._size -= entry.size if entry is not None else 0

@@ -20,11 +20,26 @@ from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyRow
 
 TABLE = "marts.annotations"
-MEASUREMENT_COLUMNS = (
-    "score", "verdict", "segment", "chroma_distance", "mfcc_distance", "overlap_s",
-    "reference_start_s", "candidate_start_s", "peak_agreement", "speed", "semitones", "reason",
-)  # fmt: skip
-COLUMNS = ("pair_id", "label", *MEASUREMENT_COLUMNS, "algorithm", "note", "annotated_at")
+COLUMNS = (
+    "pair_id",
+    "label",
+    "score",
+    "verdict",
+    "segment",
+    "chroma_distance",
+    "mfcc_distance",
+    "overlap_s",
+    "reference_start_s",
+    "candidate_start_s",
+    "peak_agreement",
+    "speed",
+    "semitones",
+    "reason",
+    "algorithm",
+    "note",
+    "annotated_at",
+)
+"""Columns of the exported annotations: pair, label, measurements, origin."""
 _CSV_COLUMNS = tuple(ExportColumn(name, "text") for name in COLUMNS)
 
 
@@ -45,7 +60,7 @@ class AnnotationService:
     is_demo: bool
 
     def add(
-        self, comparison_id: str, said: AnnotationVerdict, *, note: str | None, origin: Origin
+        self, comparison_id: str, verdict: AnnotationVerdict, *, note: str | None, origin: Origin
     ) -> AnnotationList:
         """Store an annotation of a pair and return all its annotations.
 
@@ -56,13 +71,19 @@ class AnnotationService:
         row = {
             "annotation_id": str(uuid4()),
             "comparison_id": comparison_id,
-            "said": said,
+            "said": verdict,
             "note": (note or "").strip() or None,
             "origin": origin,
             "annotated_at": datetime.now(UTC),
         }
         self.append(TABLE, [row])
-        return self._document(comparison_id, [*self._others(row), row])
+        # The engine may or may not see the new row already.
+        others = [
+            other
+            for other in self.read_annotations(comparison_id)
+            if other["annotation_id"] != row["annotation_id"]
+        ]
+        return self._document(comparison_id, [*others, row])
 
     def of(self, comparison_id: str) -> AnnotationList:
         """Return all annotations of a pair, oldest first.
@@ -75,14 +96,17 @@ class AnnotationService:
 
     def to_csv(self) -> str:
         """Return all annotations with their measurements as CSV, for calibration."""
-        rows = tuple(_csv_row(row) for row in self.read_annotations(None))
-        table = ExportTable("annotations", _CSV_COLUMNS, rows)
+        rows: list[ExportRow] = []
+        for row in self.read_annotations(None):
+            cells = {
+                **row,
+                "pair_id": row["comparison_id"],
+                "label": row["said"],
+                "annotated_at": to_time(row["annotated_at"]),
+            }
+            rows.append(tuple(cells.get(name) for name in COLUMNS))
+        table = ExportTable("annotations", _CSV_COLUMNS, tuple(rows))
         return to_csv(table, for_spreadsheets=False).decode()
-
-    def _others(self, row: ReadOnlyRow) -> list[ReadOnlyRow]:
-        """Return earlier annotations; the engine may or may not see the newest row already."""
-        said = self.read_annotations(row["comparison_id"])
-        return [other for other in said if other["annotation_id"] != row["annotation_id"]]
 
     def _document(self, comparison_id: str, rows: Sequence[ReadOnlyRow]) -> AnnotationList:
         return {
@@ -96,13 +120,3 @@ class AnnotationService:
             },
             "is_demo_data": self.is_demo,
         }
-
-
-def _csv_row(row: ReadOnlyRow) -> ExportRow:
-    cells = {
-        **row,
-        "pair_id": row["comparison_id"],
-        "label": row["said"],
-        "annotated_at": to_time(row["annotated_at"]),
-    }
-    return tuple(cells.get(name) for name in COLUMNS)

@@ -1,9 +1,7 @@
-"""Excerpts of compared sounds: read again what a scan did not keep, answer a part of a file.
+"""Excerpts of compared sounds: read again those that a scan did not keep, send a part of a file.
 
 The sound is read as a guest, within the rate and the budget of its hosts, and deleted once its
-excerpt is cut. Only the file that was compared is cut: the excerpt is named by its hash. Players
-that seek in a sound ask for parts (RFC 9110, 14); a `Range` that is not one satisfiable byte range
-is ignored and the whole file is sent, as the standard allows.
+excerpt is cut. Only the file that was compared is cut: the excerpt is named by its hash.
 """
 
 import asyncio
@@ -22,7 +20,7 @@ from api.responses.errors import PARTIAL_CONTENT, NotFoundError
 from api.services.evidence.service import EvidenceService, MissingExcerpt
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import Sources
-from warehouse.records.evidence import Excerpt, ExcerptRole
+from warehouse.records.evidence import ExcerptRole
 from warehouse.records.videos import UnavailableVideo
 
 SURFACE = "media"
@@ -41,7 +39,7 @@ async def read_missing_excerpt(
     """Store the excerpt of a compared sound, unless it is stored already.
 
     Raises:
-        NotFoundError: There is no such comparison, its sound cannot be had again, or the platform
+        NotFoundError: There is no such comparison, its sound cannot be read again, or the platform
             serves another file by now.
         UpstreamError: The platform refused the video or its sound, or was not read in time.
     """
@@ -54,6 +52,7 @@ async def read_missing_excerpt(
 
 
 async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
+    """Return the excerpt of a sound as MP3, read from the platform into a temporary folder."""
     await run_sync(lambda: sources.sounds_dir.mkdir(parents=True, exist_ok=True))
     with TemporaryDirectory(dir=sources.sounds_dir, prefix=".kept-") as folder:
         async with sources.sounds(Path(folder)) as captures:
@@ -70,50 +69,58 @@ async def _read_and_cut(sources: Sources, missing: MissingExcerpt) -> bytes:
                 hint="What was compared cannot be heard any more; a new scan compares what is "
                 "there",
             )
+        # Decoding runs in a process of its own, so that a damaged file cannot harm the service;
+        # one at a time, because it takes a whole processor.
         async with sources.one_decoder:
-            encoded = await _cut(Path(file.path), missing.excerpt)
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                _CUTTER,
+                file.path,
+                str(missing.excerpt.start_s),
+                str(missing.excerpt.duration_s),
+                stdin=DEVNULL,
+                stdout=PIPE,
+                stderr=DEVNULL,
+            )
+            try:
+                encoded, _ = await process.communicate()
+            except asyncio.CancelledError:
+                process.kill()
+                raise
     if not encoded:
         raise NotFoundError(f"The sound of the video {missing.aweme_id} cannot be decoded")
     return encoded
 
 
-async def _cut(path: Path, excerpt: Excerpt) -> bytes:
-    """Return the MP3; empty if the file cannot be decoded."""
-    times = (str(excerpt.start_s), str(excerpt.duration_s))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", _CUTTER, str(path), *times,
-        stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL,
-    )  # fmt: skip
-    try:
-        encoded, _ = await process.communicate()
-    except asyncio.CancelledError:
-        process.kill()
-        raise
-    return encoded
-
-
 def range_response(
-    content: bytes, asked: Mapping[str, str], *, media_type: str, headers: Mapping[str, str]
+    content: bytes,
+    request_headers: Mapping[str, str],
+    *,
+    media_type: str,
+    headers: Mapping[str, str],
 ) -> Response:
-    """Build a response with the whole content, or with the range that the headers ask for."""
-    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    more = {**headers, "Accept-Ranges": "bytes", "ETag": tag}
-    stretch = _parse_range(asked.get("range", ""), len(content))
-    if stretch is None or asked.get("if-range", tag) != tag:
-        return Response(content, media_type=media_type, headers=more)
-    first, last = stretch
-    more["Content-Range"] = f"bytes {first}-{last}/{len(content)}"
-    part = content[first : last + 1]
-    return Response(part, PARTIAL_CONTENT, media_type=media_type, headers=more)
+    """Build a response with the whole content, or with the bytes that a `Range` header names.
 
-
-def _parse_range(wanted: str, size: int) -> tuple[int, int] | None:
-    """Return first and last byte of `first-last`, `first-` or `-count`, None if not satisfiable."""
-    found = _SINGLE_RANGE.fullmatch(wanted.strip())
-    if found is None or found[1] == found[2] == "":
-        return None
-    if found[1] == "":
-        first, last = max(0, size - int(found[2])), size - 1
+    Players that seek in a sound request parts (RFC 9110, 14). A `Range` that is not one satisfiable
+    byte range is ignored and the whole file is sent, as the standard allows.
+    """
+    size, tag = len(content), f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    all_headers = {**headers, "Accept-Ranges": "bytes", "ETag": tag}
+    whole = Response(content, media_type=media_type, headers=all_headers)
+    byte_range = _SINGLE_RANGE.fullmatch(request_headers.get("range", "").strip())
+    if byte_range is None or request_headers.get("if-range", tag) != tag:
+        return whole
+    # One of three forms: `first-last`, `first-` or `-count` for the last bytes.
+    start, end = byte_range.groups()
+    if start:
+        first, last = int(start), min(size - 1, int(end or size))
+    elif end:
+        first, last = max(0, size - int(end)), size - 1
     else:
-        first, last = int(found[1]), min(size - 1, int(found[2] or size))
-    return (first, last) if first <= last else None
+        return whole
+    if first > last:
+        return whole
+    all_headers["Content-Range"] = f"bytes {first}-{last}/{size}"
+    part = content[first : last + 1]
+    return Response(part, PARTIAL_CONTENT, media_type=media_type, headers=all_headers)

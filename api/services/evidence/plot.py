@@ -1,4 +1,4 @@
-"""Lays out the evidence plot of a compared pair.
+"""Lays out the evidence plot of a compared pair, in English or Chinese.
 
 It shows measurements against their limits, both sounds on one time axis, and their similarity with
 the compared stretch marked. Takes an explanation, returns a scene. Not here: file formats,
@@ -6,12 +6,13 @@ measuring.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from api.services.evidence.plot_texts import PlotLanguage, PlotTexts
 from api.services.evidence.scene import Bitmap, Line, Rect, Scene, SceneShape, Text, Tone
 from pipelines.audio.explanation import (
     ChromaStrip,
@@ -20,6 +21,11 @@ from pipelines.audio.explanation import (
     Explanation,
     SimilarityMap,
 )
+from pipelines.documents.messages import Message, observation_message
+from pipelines.documents.verdict_reasons import reason_message
+from warehouse.records.evidence import PairEvidence
+
+type PlotLanguage = Literal["en", "zh"]
 
 WIDTH = 860
 _LEFT, _RIGHT = 24, 24
@@ -27,16 +33,114 @@ _STRIP_TOP, _STRIP_HEIGHT, _STRIP_GAP = 196, 74, 30
 _MAP_TOP, _MAP_SIZE = 430, 340
 _LEGEND_HEIGHT = 200
 _LONGEST_NAME = 84
-_HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # turn the reading direction
+# Characters that turn the reading direction, by which a name could hide another.
+_HIDDEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600)
 _MOST_TICKS = 10
 _VERDICT_TONE: dict[str, Tone] = {
-    "confirmed": "met", "variant": "mark", "rejected": "missed", "not_comparable": "unknown",
-}  # fmt: skip
+    "confirmed": "met",
+    "variant": "mark",
+    "rejected": "missed",
+    "not_comparable": "unknown",
+}
 _COLOUR_STOPS = np.array(
     [(16, 11, 42), (74, 18, 94), (149, 41, 87), (214, 76, 52), (246, 149, 40), (250, 230, 140)]
 )
 """Dark to bright with evenly increasing lightness, so that it is readable without colour."""
+
+
+_TEXTS: Mapping[str, Message] = {
+    "at_least": Message("at least {limit:g}", "不低于 {limit:g}"),
+    "at_most": Message("at most {limit:g}", "不高于 {limit:g}"),
+    "candidate": Message("candidate", "候选"),
+    "candidate_chroma": Message(
+        "Chroma of the candidate, shifted to the best alignment", "候选的色度，已移至最佳对齐位置"
+    ),
+    "chroma_distance": Message("Chroma distance", "色度距离"),
+    "confirmed": Message("confirmed", "已确认"),
+    "identical": Message("2 identical", "2 相同"),
+    "legend": Message(
+        "Similarity of each second of the candidate (upwards, in\n"
+        "seconds, speed compensated) to each second of the reference.\n"
+        "\n"
+        "Bright diagonal: the same music plays in both sounds.\n"
+        "Parallel diagonals: repetition. Single spots: chance.\n"
+        "\n"
+        "Orange frame: the compared segment.",
+        "候选的每一秒（向上，单位秒，已还原速度）\n"
+        "与参考的每一秒之间的相似度。\n"
+        "\n"
+        "明亮的对角线：两段声音中是同一音乐。\n"
+        "平行的对角线：重复段落。零散的亮点：偶然相似。\n"
+        "\n"
+        "橙色框：比对的片段。",
+    ),
+    "local": Message("decided on the local segment", "依据局部片段判定"),
+    "mfcc_distance": Message("MFCC distance", "MFCC 距离"),
+    "name": Message("video {video}, music {music}", "作品 {video}，音乐 ID {music}"),
+    "no_limit": Message("no limit", "无阈值"),
+    "not_comparable": Message("not comparable", "无法比对"),
+    "not_measured": Message("not measured", "未测量"),
+    "overlap_s": Message("Compared", "比对时长"),
+    "peak_agreement": Message("Peak agreement", "峰值一致度"),
+    "rejected": Message("rejected", "未通过"),
+    "reference": Message("reference", "参考"),
+    "reference_chroma": Message("Chroma of the reference", "参考的色度"),
+    "reference_seconds": Message("reference, seconds", "参考，秒"),
+    "score": Message("Score", "综合得分"),
+    "semitones": Message("{steps:+.2f} semitones", "{steps:+.2f} 个半音"),
+    "speed": Message(
+        "plays at {factor:g}x speed, compensated here", "播放速度为 {factor:g} 倍，图中已还原"
+    ),
+    "title": Message(
+        "{verdict}: {candidate} against {reference}", "{verdict}：{candidate} 与 {reference} 比对"
+    ),
+    "unrelated": Message("0 unrelated", "0 无关"),
+    "variant": Message("variant", "变体"),
+    "whole": Message("decided on the whole segment", "依据整段重叠判定"),
+}
+
+
+class PlotTexts:
+    """The texts of a plot in one language."""
+
+    def __init__(self, language: PlotLanguage) -> None:
+        self._is_chinese = language == "zh"
+
+    def of(self, name: str, **values: object) -> str:
+        """Return a text of the plot by its name, with its values filled in."""
+        return self._translate(_TEXTS[name]).format(**values)
+
+    def reason(self, evidence: PairEvidence) -> str:
+        """Return the reason of the verdict, and what the candidate changes, as one line."""
+        parts = [self._translate(reason_message(evidence.reason))]
+        if evidence.observation:
+            parts.insert(0, self._translate(observation_message(evidence.observation)))
+        if evidence.segment:
+            parts.append(self.of(evidence.segment))
+        if evidence.speed not in {None, 1.0}:
+            parts.append(self.of("speed", factor=evidence.speed))
+        if evidence.semitones:
+            parts.append(self.of("semitones", steps=evidence.semitones))
+        return ("，" if self._is_chinese else ", ").join(parts)
+
+    def limit(self, measure: EvidenceMeasure) -> str:
+        """Return the limit of a measure in words."""
+        if measure.limit is None:
+            return self.of("no_limit")
+        return self.of("at_most" if measure.lower_is_better else "at_least", limit=measure.limit)
+
+    def measure(self, measure: EvidenceMeasure) -> str:
+        """Return a measure with its value and its limit, for readers who cannot see the plot."""
+        value = self.of("not_measured") if measure.value is None else f"{measure.value:.3f}"
+        text = f"{self.of(measure.name)} {value}"
+        if measure.limit is None:
+            return text
+        limit = self.limit(measure)
+        return f"{text}（{limit}）" if self._is_chinese else f"{text} ({limit})"
+
+    def _translate(self, message: Message) -> str:
+        return message.zh if self._is_chinese else message.en
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +159,8 @@ class Axis:
     def ticks(self) -> list[float]:
         """Return the moments that are named on the axis."""
         span = self.last_s - self.first_s
-        step = next((one for one in _STEPS_S if span / one <= _MOST_TICKS), _STEPS_S[-1] * 6)
+        steps = (step for step in _STEPS_S if span / step <= _MOST_TICKS)
+        step = next(steps, _STEPS_S[-1] * 6)
         first = int(np.ceil(self.first_s / step))
         return [float(step * k) for k in range(first, int(self.last_s / step) + 1)]
 
@@ -69,7 +174,7 @@ def draw_pair(
     """
     evidence, texts = explanation.evidence, PlotTexts(language)
     reference_name, candidate_name = map(plot_name, names)
-    verdict = texts.verdict(evidence)
+    verdict = texts.of(evidence.verdict)
     height = (
         _MAP_TOP + max(_LEGEND_HEIGHT, round(map_size(explanation.similarity, _MAP_SIZE)[1])) + 48
     )
@@ -81,14 +186,16 @@ def draw_pair(
         Text(x=_LEFT + 150, y=34, text=texts.reason(evidence), tone="soft", size=13),
         Text(x=_LEFT, y=58, text=f"{texts.of('reference')}  {reference_name}", size=12),
         Text(x=_LEFT, y=76, text=f"{texts.of('candidate')}  {candidate_name}", size=12),
-        *_measures(explanation.measures, texts),
-        *_strips(explanation, texts),
-        *_map(explanation.similarity, explanation.window, texts),
+        *_draw_measures(explanation.measures, texts),
+        *_draw_strips(explanation, texts),
+        *_draw_map(explanation.similarity, explanation.window, texts),
     )
     return Scene(
         width=WIDTH,
         height=height,
-        title=texts.title(verdict, candidate_name, reference_name),
+        title=texts.of(
+            "title", verdict=verdict, candidate=candidate_name, reference=reference_name
+        ),
         description="; ".join(texts.measure(measure) for measure in explanation.measures),
         shapes=shapes,
     )
@@ -96,39 +203,38 @@ def draw_pair(
 
 def plot_name(text: str) -> str:
     """Truncate to one line and remove characters that hide others."""
-    shown = "".join(char if char.isprintable() else "\ufffd" for char in _HIDDEN.sub("", text))
-    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+    name = "".join(char if char.isprintable() else "\ufffd" for char in _HIDDEN.sub("", text))
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _measures(measures: tuple[EvidenceMeasure, ...], texts: PlotTexts) -> list[SceneShape]:
-    width = (WIDTH - _LEFT - _RIGHT) / len(measures)
+def _draw_measures(measures: tuple[EvidenceMeasure, ...], texts: PlotTexts) -> list[SceneShape]:
+    """Draw each measure as a bar from 0 with a tick at its limit, and both as text."""
+    tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
+    column = (WIDTH - _LEFT - _RIGHT) / len(measures)
+    width = column - 18
     shapes: list[SceneShape] = []
     for place, measure in enumerate(measures):
-        shapes += _gauge(measure, _LEFT + place * width, width - 18, texts)
+        x, tone = _LEFT + place * column, tones[measure.is_met]
+        value = max(0.0, measure.value or 0.0)
+        # The limit stands at 5/8 of the bar, unless the value needs more room.
+        scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
+        number = "?" if measure.value is None else f"{measure.value:.3f}"
+        limit = texts.limit(measure)
+        shapes += [
+            Text(x=x, y=108, text=texts.of(measure.name), tone="soft"),
+            Text(x=x, y=130, text=number, tone=tone, size=17, is_bold=True),
+            Text(x=x + width, y=130, text=limit, tone="soft", size=11, anchor="end"),
+            Rect(x=x, y=138, width=width, height=8, tone="panel"),
+            Rect(x=x, y=138, width=width * value / scale, height=8, tone=tone),
+        ]
+        if measure.limit is not None:
+            tick = x + width * measure.limit / scale
+            shapes.append(Line(x1=tick, y1=134, x2=tick, y2=150, tone="ink", width=2))
     return shapes
 
 
-def _gauge(measure: EvidenceMeasure, x: float, width: float, texts: PlotTexts) -> list[SceneShape]:
-    """Draw a bar from 0 with a tick at the limit, and both as text."""
-    value = max(0.0, measure.value or 0.0)
-    scale = max(1.0 if measure.limit is None else 1.6 * measure.limit, 1.02 * value)
-    tones: dict[bool | None, Tone] = {True: "met", False: "missed", None: "unknown"}
-    tone = tones[measure.is_met]
-    shown = "?" if measure.value is None else f"{measure.value:.3f}"
-    shapes: list[SceneShape] = [
-        Text(x=x, y=108, text=texts.of(measure.name), tone="soft"),
-        Text(x=x, y=130, text=shown, tone=tone, size=17, is_bold=True),
-        Text(x=x + width, y=130, text=texts.limit(measure), tone="soft", size=11, anchor="end"),
-        Rect(x=x, y=138, width=width, height=8, tone="panel"),
-        Rect(x=x, y=138, width=width * value / scale, height=8, tone=tone),
-    ]
-    if measure.limit is not None:
-        tick = x + width * measure.limit / scale
-        shapes.append(Line(x1=tick, y1=134, x2=tick, y2=150, tone="ink", width=2))
-    return shapes
-
-
-def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
+def _draw_strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
+    """Draw the chroma of both sounds on one time axis, with the compared stretch framed."""
     first, second = explanation.reference, explanation.candidate
     axis = Axis(
         min(first.start_s, second.start_s),
@@ -136,6 +242,7 @@ def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
         _LEFT,
         WIDTH - _LEFT - _RIGHT,
     )
+    # Both strips share one axis, on which the candidate is shifted to its best alignment.
     lower = _STRIP_TOP + _STRIP_HEIGHT + _STRIP_GAP
     bottom = lower + _STRIP_HEIGHT
     shapes: list[SceneShape] = [
@@ -143,15 +250,21 @@ def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
         *_strip(second, axis, lower, texts.of("candidate_chroma")),
     ]
     if explanation.window is not None:
-        left = axis.at(explanation.window.reference_start_s)
-        width = axis.at(explanation.window.reference_start_s + explanation.window.duration_s) - left
+        start_x = axis.at(explanation.window.reference_start_s)
+        width = (
+            axis.at(explanation.window.reference_start_s + explanation.window.duration_s) - start_x
+        )
         shapes += [
             Rect(
-                x=left, y=top - 2, width=width, height=_STRIP_HEIGHT + 4, tone="mark",
+                x=start_x,
+                y=top - 2,
+                width=width,
+                height=_STRIP_HEIGHT + 4,
+                tone="mark",
                 is_outline=True,
             )
             for top in (_STRIP_TOP, lower)
-        ]  # fmt: skip
+        ]
     for moment in axis.ticks():
         x = axis.at(moment)
         shapes.append(Line(x1=x, y1=bottom + 4, x2=x, y2=bottom + 9, tone="soft"))
@@ -162,55 +275,63 @@ def _strips(explanation: Explanation, texts: PlotTexts) -> list[SceneShape]:
 
 
 def _strip(strip: ChromaStrip, axis: Axis, top: float, label: str) -> list[SceneShape]:
-    left = axis.at(strip.start_s)
+    start_x = axis.at(strip.start_s)
     return [
         Text(x=_LEFT, y=top - 8, text=label, tone="soft"),
         Rect(x=axis.left, y=top, width=axis.width, height=_STRIP_HEIGHT, tone="panel"),
         Bitmap(
-            x=left,
+            x=start_x,
             y=top,
-            width=axis.at(strip.start_s + strip.duration_s) - left,
+            width=axis.at(strip.start_s + strip.duration_s) - start_x,
             height=_STRIP_HEIGHT,
             pixels=coloured(strip.levels[::-1]),
         ),
     ]
 
 
-def _map(
+def _draw_map(
     similarity: SimilarityMap, window: ComparedWindow | None, texts: PlotTexts
 ) -> list[SceneShape]:
-    """Draw the similarity map; the same recording shows as a diagonal.
+    """Draw the similarity map with its legend; the same recording shows as a diagonal.
 
     Reference time runs to the right, candidate time upwards.
     """
     width, height = map_size(similarity, _MAP_SIZE)
-    left, bottom = _LEFT + 36, _MAP_TOP + height
-    across = Axis(0.0, similarity.reference_s, left, width)
+    map_x, bottom = _LEFT + 36, _MAP_TOP + height
+    across = Axis(0.0, similarity.reference_s, map_x, width)
     upwards = Axis(0.0, similarity.candidate_s, bottom, -height)
+    pixels = coloured(similarity.values[::-1] / 2)  # similarity ends at 2, the first row is on top
     shapes: list[SceneShape] = [
-        Bitmap(
-            x=left, y=bottom - height, width=width, height=height,
-            pixels=coloured(similarity.values[::-1] / 2),
-        ),
-        *(
-            Text(x=across.at(t), y=bottom + 16, text=f"{t:g}", tone="soft", size=11,
-                 anchor="middle")
-            for t in across.ticks()
-        ),
-        *(
-            Text(x=left - 6, y=upwards.at(t) + 4, text=f"{t:g}", tone="soft", size=11,
-                 anchor="end")
-            for t in upwards.ticks()
-        ),
-        Text(x=left, y=bottom + 34, text=texts.of("reference_seconds"), tone="soft", size=11),
-    ]  # fmt: skip
+        Bitmap(x=map_x, y=bottom - height, width=width, height=height, pixels=pixels)
+    ]
+    for moment in across.ticks():
+        x, label = across.at(moment), f"{moment:g}"
+        shapes.append(Text(x=x, y=bottom + 16, text=label, tone="soft", size=11, anchor="middle"))
+    for moment in upwards.ticks():
+        y, label = upwards.at(moment) + 4, f"{moment:g}"
+        shapes.append(Text(x=map_x - 6, y=y, text=label, tone="soft", size=11, anchor="end"))
+    label = texts.of("reference_seconds")
+    shapes.append(Text(x=map_x, y=bottom + 34, text=label, tone="soft", size=11))
     if window is not None:
         shapes += marked(window, across, upwards)
-    return [*shapes, *_legend(left + _MAP_SIZE + 36, texts)]
+
+    # The legend: how to read the map, and its scale of colours.
+    x = map_x + _MAP_SIZE + 36
+    for place, line in enumerate(texts.of("legend").split("\n")):
+        shapes.append(Text(x=x, y=_MAP_TOP + 16 + 19 * place, text=line, tone="soft"))
+    ramp = np.repeat(np.linspace(0, 1, 128, dtype=np.float32)[None], 4, axis=0)
+    y, low, high = _MAP_TOP + 196, texts.of("unrelated"), texts.of("identical")
+    return [
+        *shapes,
+        Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=coloured(ramp)),
+        Text(x=x, y=y, text=low, tone="soft", size=11),
+        Text(x=x + 220, y=y, text=high, tone="soft", size=11, anchor="end"),
+    ]
 
 
 def map_size(similarity: SimilarityMap, longest: float) -> tuple[float, float]:
     """Return width and height; one second has the same length in both directions."""
+    # Equal scales, so that the same recording at the same speed is a diagonal of 45 degrees.
     scale = longest / max(similarity.reference_s, similarity.candidate_s)
     return scale * similarity.reference_s, scale * similarity.candidate_s
 
@@ -224,29 +345,9 @@ def marked(window: ComparedWindow, across: Axis, upwards: Axis) -> list[SceneSha
     return [Rect(x=x1, y=y2, width=x2 - x1, height=y1 - y2, tone="mark", is_outline=True)]
 
 
-def _legend(x: float, texts: PlotTexts) -> list[SceneShape]:
-    lines = texts.of("legend").split("\n")
-    ramp = np.repeat(np.linspace(0, 1, 128, dtype=np.float32)[None], 4, axis=0)
-    return [
-        *(
-            Text(x=x, y=_MAP_TOP + 16 + 19 * place, text=line, tone="soft")
-            for place, line in enumerate(lines)
-        ),
-        Bitmap(x=x, y=_MAP_TOP + 168, width=220, height=12, pixels=coloured(ramp)),
-        Text(x=x, y=_MAP_TOP + 196, text=texts.of("unrelated"), tone="soft", size=11),
-        Text(
-            x=x + 220,
-            y=_MAP_TOP + 196,
-            text=texts.of("identical"),
-            tone="soft",
-            size=11,
-            anchor="end",
-        ),
-    ]
-
-
 def coloured(values: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Convert values 0..1 (rows, columns) to colours (rows, columns, 3)."""
+    # Interpolate between the colour stops, each channel on its own.
     places = np.nan_to_num(values).clip(0, 1) * (len(_COLOUR_STOPS) - 1)
     steps = np.arange(len(_COLOUR_STOPS))
     channels = [np.interp(places, steps, _COLOUR_STOPS[:, channel]) for channel in range(3)]

@@ -4,7 +4,7 @@ Plots of the pairs that links depend on, and rejected candidates with as many pl
 the evidence service, so nothing is decoded. Not here: markup, HTTP.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from warehouse.records.evidence import MATCHES
 from warehouse.records.values import ReadOnlyDocument
 
 if TYPE_CHECKING:
-    from api.services.evidence.plot_texts import PlotLanguage
+    from api.services.evidence.plot import PlotLanguage
     from api.services.evidence.service import EvidenceService
 
 MAX_PLOTS = 24
@@ -38,54 +38,43 @@ class ReportEvidence:
 
 
 def collect_report_evidence(
-    scan_service: "EvidenceService", job: ReadOnlyDocument, *, language: "PlotLanguage" = "en"
+    evidence_service: "EvidenceService", job: ReadOnlyDocument, *, language: "PlotLanguage" = "en"
 ) -> ReportEvidence:
     """Collect the pairs of a completed job document with its result; plots in one language."""
-    rejected = _rejected(scan_service.pairs_of_job(job["scan_job_id"]))
-    shown = rejected[:MAX_REJECTED]
-    wanted = dict.fromkeys(
-        evidence["comparison_id"] for evidence in (*_linked(job["result"]), *shown)
-    )
-    return ReportEvidence(
-        pictures=dict(_plots(scan_service, wanted, language)),
-        rejected=shown,
-        rejected_count=len(rejected),
-    )
+    result = job["result"]
+    rejected = _best_rejected_pairs(evidence_service.pairs_of_job(job["scan_job_id"]))
+
+    # Plots of confirmed videos and variants come first; a pair may belong to several videos.
+    videos = (*result["aweme_list"], *result["variants"]["aweme_list"])
+    linked = [video["evidence"] for video in videos if video.get("evidence")]
+    listed = rejected[:MAX_REJECTED]
+    ids = dict.fromkeys(evidence["comparison_id"] for evidence in (*linked, *listed))
+    plots: dict[str, str] = {}
+    free_bytes = MAX_PLOT_BYTES
+    for comparison_id in list(ids)[:MAX_PLOTS]:
+        try:
+            plot = evidence_service.picture(comparison_id, "svg", language=language)
+        except NotFoundError:
+            continue  # features of its sounds are not stored
+        address = f"data:image/svg+xml,{quote(plot, safe=_UNQUOTED)}"
+        free_bytes -= len(address)
+        if free_bytes < 0:
+            break
+        plots[comparison_id] = address
+    return ReportEvidence(pictures=plots, rejected=listed, rejected_count=len(rejected))
 
 
-def _linked(result: ReadOnlyDocument) -> Iterator[EvidenceDocument]:
-    """Yield the evidence of confirmed videos and of variants."""
-    for video in (*result["aweme_list"], *result["variants"]["aweme_list"]):
-        if video.get("evidence"):
-            yield video["evidence"]
-
-
-def _rejected(pairs: Sequence[EvidenceDocument]) -> list[EvidenceDocument]:
-    """Return the best pair of each candidate that no pair accepted."""
-    best: dict[str, EvidenceDocument] = {}
+def _best_rejected_pairs(pairs: Sequence[EvidenceDocument]) -> list[EvidenceDocument]:
+    """Return the best pair of each candidate that no pair accepted, most credible first."""
     accepted = {pair["candidate_aweme_id"] for pair in pairs if pair["verdict"] in MATCHES}
-    for pair in sorted(pairs, key=_credibility, reverse=True):
+    # An observed change, such as another speed, makes a rejection more interesting than its score.
+    by_credibility = sorted(
+        pairs,
+        key=lambda pair: (pair["observation"] is not None, pair["score"] or 0.0),
+        reverse=True,
+    )
+    best: dict[str, EvidenceDocument] = {}
+    for pair in by_credibility:
         if pair["verdict"] == "rejected" and pair["candidate_aweme_id"] not in accepted:
             best.setdefault(pair["candidate_aweme_id"], pair)
     return list(best.values())
-
-
-def _credibility(pair: EvidenceDocument) -> tuple[bool, float]:
-    return (pair["observation"] is not None, pair["score"] or 0.0)
-
-
-def _plots(
-    scan_service: "EvidenceService", wanted: Mapping[str, None], language: "PlotLanguage"
-) -> Iterator[tuple[str, str]]:
-    """Draw as many plots as fit. A pair without stored features has none."""
-    room = MAX_PLOT_BYTES
-    for comparison_id in list(wanted)[:MAX_PLOTS]:
-        try:
-            picture = scan_service.picture(comparison_id, "svg", language=language)
-        except NotFoundError:
-            continue
-        address = f"data:image/svg+xml,{quote(picture, safe=_UNQUOTED)}"
-        room -= len(address)
-        if room < 0:
-            return
-        yield comparison_id, address

@@ -17,9 +17,8 @@ from api.schemas.extensions.exports import (
     Excerpts,
     MeasureDocument,
 )
-from api.services.evidence.plot import draw_pair
-from api.services.evidence.plot_texts import PlotLanguage, PlotTexts
-from api.services.evidence.scene_files import to_picture
+from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair
+from api.services.evidence.scene import to_picture
 from pipelines.audio.explanation import Explanation, explain_pair, measures_of
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import FeaturesUnreadableError, unpack_features
@@ -42,6 +41,7 @@ def find_comparison(read_comparison: ReadComparison, comparison_id: str) -> Read
     Raises:
         NotFoundError: The comparison does not exist.
     """
+    # Any text may come in a path; only what looks like an id of ours reaches the store.
     row = read_comparison(comparison_id) if is_own_id(comparison_id) else None
     if row is None:
         raise NotFoundError(
@@ -93,7 +93,7 @@ class MissingExcerpt:
 class EvidenceService:
     """Returns stored comparisons with their plots and excerpts.
 
-    Every method with a `comparison_id` raises `NotFoundError` if there is no such comparison.
+    Every method with a `comparison_id` raises `NotFoundError` if the comparison does not exist.
 
     Attributes:
         read_comparison: Returns the row of a comparison by id, None if there is none.
@@ -129,8 +129,11 @@ class EvidenceService:
         ]
 
     def videos_of(self, pairs: Sequence[EvidenceDocument]) -> dict[str, ComparedVideo]:
-        """Return what the videos of pairs are called, by id; unknown videos are left out."""
-        asked = {
+        """Return caption, link and account of the videos of pairs, by id.
+
+        Unknown videos are left out.
+        """
+        ids = {
             aweme_id
             for pair in pairs
             for aweme_id in (
@@ -139,8 +142,8 @@ class EvidenceService:
             )
             if aweme_id is not None
         }
-        found = self.read_captions(sorted(asked))
-        return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in found.items()}
+        captions = self.read_captions(sorted(ids))
+        return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in captions.items()}
 
     def document(self, comparison_id: str) -> ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
@@ -149,9 +152,17 @@ class EvidenceService:
         stored = self.pair(comparison_id)
         comparison = stored.comparison
         measures = measures_of(comparison.pair, comparison.limits)
+        # Without features of this version there is no plot, so no path is offered.
         has_features = self._features(stored) is not None
-        place = f"{PATH}/{comparison_id}"
+        path = f"{PATH}/{comparison_id}"
         evidence = to_evidence_document(comparison)
+        # The excerpts whose files are stored now; `fetch=true` may add another one later.
+        excerpts: Excerpts = {"reference": None, "candidate": None}
+        for role, excerpt in stored.excerpts.items():
+            if self.excerpts.has(excerpt):
+                excerpts[role] = to_document(
+                    ExcerptDocument, excerpt, path=f"{path}/excerpt/{role}"
+                )
         return {
             "comparison_id": comparison_id,
             "job_id": stored.job_id,
@@ -159,10 +170,10 @@ class EvidenceService:
             "evidence": evidence,
             "measures": [to_document(MeasureDocument, measure) for measure in measures],
             "picture": {
-                "svg": f"{place}/picture.svg" if has_features else None,
-                "png": f"{place}/picture.png" if has_features else None,
+                "svg": f"{path}/picture.svg" if has_features else None,
+                "png": f"{path}/picture.png" if has_features else None,
             },
-            "excerpts": self._excerpts_document(stored, place),
+            "excerpts": excerpts,
             "videos": self.videos_of([evidence]),
             "is_demo_data": self.is_demo,
         }
@@ -174,13 +185,13 @@ class EvidenceService:
             NotFoundError: A sound was never analysed.
         """
         stored = self.pair(comparison_id)
-        found = self._features(stored)
-        if found is None:
+        features = self._features(stored)
+        if features is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored audio features of this version",
                 hint="Its measurements are still available; a new scan analyses the sounds again",
             )
-        return stored, *found
+        return stored, *features
 
     def explanation(self, comparison_id: str) -> tuple[StoredComparison, Explanation]:
         """Return a comparison with the data of its plot.
@@ -209,62 +220,52 @@ class EvidenceService:
         Raises:
             NotFoundError: It has no stored excerpt.
         """
-        wanted = self.pair(comparison_id).excerpts.get(role)
-        found = None if wanted is None else self.excerpts.read(wanted)
-        if found is None:
+        excerpt = self.pair(comparison_id).excerpts.get(role)
+        sound = None if excerpt is None else self.excerpts.read(excerpt)
+        if sound is None:
             raise NotFoundError(
                 f"Comparison {comparison_id} has no stored excerpt of the {role}",
                 hint="A scan keeps excerpts of matches and of close rejections, of the sounds that "
                 "it downloads; `fetch=true` reads the sound of another video again",
             )
-        return found
+        return sound
 
     def missing_excerpt(self, comparison_id: str, role: ExcerptRole) -> MissingExcerpt | None:
         """Return the excerpt that has to be cut from its sound, None if it is stored.
 
         Raises:
-            NotFoundError: This sound cannot be had again.
+            NotFoundError: This sound cannot be read again.
         """
         stored = self.pair(comparison_id)
-        wanted = stored.excerpts.get(role)
-        if wanted is not None and self.excerpts.has(wanted):
+        excerpt = stored.excerpts.get(role)
+        if excerpt is not None and self.excerpts.has(excerpt):
             return None
         pair = stored.comparison
+        # A reference of a music service belongs to no video.
         is_service = role == "reference" and pair.reference_source == "music_service"
-        if wanted is None or is_service or self.excerpts.max_bytes == 0:
+        if excerpt is None or is_service or self.excerpts.max_bytes == 0:
             raise NotFoundError(
                 f"The {role} of comparison {comparison_id} cannot be read again",
                 hint="Only an aligned sound of a video can be, and not with EXCERPTS_MAX_MB=0",
             )
         videos = {"reference": pair.reference_aweme_id, "candidate": pair.candidate_aweme_id}
-        return MissingExcerpt(videos[role], wanted)
+        return MissingExcerpt(videos[role], excerpt)
 
     def store_excerpt(self, excerpt: Excerpt, encoded: bytes) -> None:
         """Store an excerpt as MP3, within the size of all."""
         self.excerpts.write(excerpt, encoded)
         self.excerpts.delete_surplus()
 
-    def _excerpts_document(self, stored: StoredComparison, place: str) -> Excerpts:
-        known = stored.excerpts
-
-        def describe(role: ExcerptRole) -> ExcerptDocument | None:
-            excerpt = known.get(role)
-            if excerpt is None or not self.excerpts.has(excerpt):
-                return None
-            return to_document(ExcerptDocument, excerpt, path=f"{place}/excerpt/{role}")
-
-        return {"reference": describe("reference"), "candidate": describe("candidate")}
-
     def _features(self, stored: StoredComparison) -> tuple[Features, Features] | None:
+        """Return the stored features of both sounds, or None if those of one are missing."""
+        if stored.reference_sha256 is None or stored.candidate_sha256 is None:
+            return None
         hashes = (stored.reference_sha256, stored.candidate_sha256)
-        asked = [sha256 for sha256 in hashes if sha256 is not None]
-        rows = self.read_sounds(asked, stored.comparison.feature_version) if asked else {}
-        found = (rows[sha256]["features"] for sha256 in asked if sha256 in rows)
-        packed: list[bytes] = [features for features in found if features is not None]
-        if len(packed) < len(hashes):
+        rows = self.read_sounds(hashes, stored.comparison.feature_version)
+        packed = [rows[sha256]["features"] for sha256 in hashes if sha256 in rows]
+        if len(packed) < len(hashes) or None in packed:
             return None
         try:
-            reference, candidate = (unpack_features(one) for one in packed)
+            return unpack_features(packed[0]), unpack_features(packed[1])
         except FeaturesUnreadableError:
-            return None  # features of an incompatible version
-        return reference, candidate
+            return None  # another release has written them

@@ -43,7 +43,12 @@ def check_source(source: str, table: TableName) -> None:
     Raises:
         InvalidParameterError: It is not a read, or it has no such table.
     """
-    path = _path_of(source)
+    try:
+        path = urlsplit(source).path
+    except ValueError as exc:
+        raise InvalidParameterError(
+            f"`source` {source[:60]!r} is not an address", hint=_HINT
+        ) from exc
     for pattern, tables in SOURCES:
         if pattern.fullmatch(path):
             if table in tables:
@@ -57,18 +62,9 @@ def check_source(source: str, table: TableName) -> None:
     )
 
 
-def _path_of(source: str) -> str:
-    try:
-        return urlsplit(source).path
-    except ValueError as exc:
-        raise InvalidParameterError(
-            f"`source` {source[:60]!r} is not an address", hint=_HINT
-        ) from exc
-
-
 @dataclass(frozen=True, slots=True)
 class SourceResponse:
-    """This service's response to a source; `headers` say when to ask again, if they do."""
+    """This service's response to a source; `headers` may have a `Retry-After`."""
 
     status: int
     envelope: Document
@@ -76,38 +72,40 @@ class SourceResponse:
 
 
 async def fetch_source(app: ASGIApp, scope: Scope, source: str) -> SourceResponse:
-    """Return this service's response to `source`."""
-    start: Message = {}
-    parts = bytearray()
+    """Return this service's response to `source`.
 
-    async def take(message: Message) -> None:
-        nonlocal start
-        start = message if message["type"] == "http.response.start" else start
-        parts.extend(message.get("body", b""))
-
-    await app(_inner_scope(scope, source), _empty_body, take)
-    waiting = Headers(raw=start["headers"]).get("Retry-After")
-    headers = {} if waiting is None else {"Retry-After": waiting}
-    return SourceResponse(start["status"], orjson.loads(bytes(parts)), headers)
-
-
-def _inner_scope(scope: Scope, source: str) -> Scope:
-    """Build the scope of the inner read. The caller was authorised already."""
+    Args:
+        app: The routes, without the middleware: the caller has passed it already.
+        scope: The request for the export.
+        source: Path and query that `check_source` has accepted.
+    """
     split = urlsplit(source)
     outer = request_info(scope)
-    call = RequestInfo(outer.request_id, outer.moment, outer.time_zone, split.path)
-    kept = ("type", "asgi", "http_version", "scheme", "client", "server")
-    return {
-        **{name: scope[name] for name in kept if name in scope},
+    inherited = ("type", "asgi", "http_version", "scheme", "client", "server")
+    inner_scope: Scope = {
+        **{name: scope[name] for name in inherited if name in scope},
         "method": "GET",
         "path": unquote(split.path),
         "raw_path": split.path.encode(),
         "query_string": split.query.encode(),
         "root_path": "",
         "headers": [pair for pair in scope["headers"] if pair[0] == b"host"],
-        "state": {"call": call},
+        # The envelope of the read has the id and the time of the export.
+        "state": {"call": RequestInfo(outer.request_id, outer.moment, outer.time_zone, split.path)},
     }
+    # Collect the response: one start, then any number of parts of the body.
+    start: Message = {}
+    body = bytearray()
 
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
 
-async def _empty_body() -> Message:
-    return {"type": "http.request", "body": b"", "more_body": False}
+    async def send(message: Message) -> None:
+        nonlocal start
+        start = message if message["type"] == "http.response.start" else start
+        body.extend(message.get("body", b""))
+
+    await app(inner_scope, receive, send)
+    retry_after = Headers(raw=start["headers"]).get("Retry-After")
+    headers = {} if retry_after is None else {"Retry-After": retry_after}
+    return SourceResponse(start["status"], orjson.loads(bytes(body)), headers)

@@ -5,6 +5,7 @@ Pure functions. Ids stay text. Not here: file formats (`warehouse/exports`), cal
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -18,9 +19,17 @@ from warehouse.exports.table_files import MEDIA_TYPES, ExportMethod, TableFormat
 from warehouse.records.values import ReadOnlyDocument
 
 TableName = Literal[
-    "videos", "accounts", "variants", "search_related", "coverage", "comparisons", "chart",
-    "metrics", "series",
-]  # fmt: skip
+    "videos",
+    "accounts",
+    "variants",
+    "search_related",
+    "coverage",
+    "comparisons",
+    "chart",
+    "metrics",
+    "series",
+]
+# Columns as `name:kind` or `name:kind:path`, parsed by `_column_paths`.
 _VIDEO = (
     "aweme_id:text desc:text nickname:text:author.nickname unique_id:text:author.unique_id "
     "sec_uid:text:author.sec_uid create_time:time digg_count:whole:statistics.digg_count "
@@ -38,11 +47,26 @@ _EVIDENCE = (
 )
 _SOURCE = "source_music_id:text source_music_title:text source_music_url:text"
 _FACTS = (
-    "music_id", "keyword", "algorithm", "data_provider", "created_at", "confirmed_count",
-    "returned_count", "requested_count", "count_satisfied", "candidate_pool_size",
-    "unique_account_count", "coverage_complete", "node_count", "collected_count",
-    "not_collected_count", "requested_end_date", "end_date_cut", "issues_refreshed",
-)  # fmt: skip
+    "music_id",
+    "keyword",
+    "algorithm",
+    "data_provider",
+    "created_at",
+    "confirmed_count",
+    "returned_count",
+    "requested_count",
+    "count_satisfied",
+    "candidate_pool_size",
+    "unique_account_count",
+    "coverage_complete",
+    "node_count",
+    "collected_count",
+    "not_collected_count",
+    "requested_end_date",
+    "end_date_cut",
+    "issues_refreshed",
+)
+"""Fields of a response that its method sheet repeats, where the response has them."""
 EXPORT_COVERAGE_NOTE = "Public pages as a guest sees them, never a full list of the platform."
 
 
@@ -61,43 +85,38 @@ def build_table(name: TableName, data: ReadOnlyDocument) -> ExportTable:
         NotFoundError: The response has no such table.
     """
     root = data.get("result") or data
-    places, find = _TABLES[name]
+    columns, find_rows = _TABLES[name]
     try:
-        documents = list(find(root))
+        documents = list(find_rows(root))
     except (KeyError, TypeError) as exc:
         raise NotFoundError(
             f"The response has no table {name!r}",
             hint="A job has no tables until it is completed",
         ) from exc
-    places = (*places, ColumnPath(ExportColumn("is_demo_data", "flag"), "is_demo_data"))
-    marked = [{**document, "is_demo_data": _is_demo(data, root)} for document in documents]
-    rows = tuple(tuple(_value(row, place) for place in places) for row in marked)
-    return ExportTable(name, tuple(place.column for place in places), rows)
+    # Every export carries the demo mark, row by row: rows are copied from file to file.
+    columns = (*columns, ColumnPath(ExportColumn("is_demo_data", "flag"), "is_demo_data"))
+    is_demo = bool(data.get("is_demo_data", root.get("is_demo_data")))
+    marked = ({**document, "is_demo_data": is_demo} for document in documents)
+    rows = tuple(tuple(_cell(row, column) for column in columns) for row in marked)
+    return ExportTable(name, tuple(column.column for column in columns), rows)
 
 
-def _is_demo(data: ReadOnlyDocument, root: ReadOnlyDocument) -> bool:
-    """Return the demo mark, which every export must carry."""
-    return bool(data.get("is_demo_data", root.get("is_demo_data")))
-
-
-def _value(row: ReadOnlyDocument, place: ColumnPath) -> object:
-    found: object = row
-    for step in place.path.split("."):
-        found = found.get(step) if isinstance(found, Mapping) else None
-    if found is None:
+def _cell(row: ReadOnlyDocument, column: ColumnPath) -> object:
+    """Return the value at the path of a column, as the kind of the column."""
+    value: object = row
+    for step in column.path.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if value is None:
         return None
-    kind = place.column.kind
-    if kind == "time" and isinstance(found, int | float | str):
-        return _moment(found)
-    if kind == "text":
-        return found if isinstance(found, str) else str(found)
-    return float(found) if kind == "real" and isinstance(found, int | float) else found
-
-
-def _moment(value: float | str) -> datetime:
-    if isinstance(value, int | float):
+    kind = column.column.kind
+    # Times come as Unix seconds from the platform, and as text from this service.
+    if kind == "time" and isinstance(value, int | float):
         return datetime.fromtimestamp(value, UTC)
-    return datetime.fromisoformat(value).astimezone(UTC)
+    if kind == "time" and isinstance(value, str):
+        return datetime.fromisoformat(value).astimezone(UTC)
+    if kind == "text":
+        return value if isinstance(value, str) else str(value)
+    return float(value) if kind == "real" and isinstance(value, int | float) else value
 
 
 def _column_paths(text: str) -> tuple[ColumnPath, ...]:
@@ -107,18 +126,6 @@ def _column_paths(text: str) -> tuple[ColumnPath, ...]:
         ColumnPath(ExportColumn(name, kind), "".join(path) or name)  # type: ignore[arg-type]  # kinds are literals below
         for name, kind, *path in parts
     )
-
-
-def _songs(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
-    """Yield each song with its node. A node without songs is a row, too: its `reason` says why."""
-    for snapshot in root["snapshots"]:
-        for song in snapshot["songs"] or [{}]:
-            yield {**snapshot, **song}
-
-
-def _metrics_row(root: ReadOnlyDocument) -> Iterable[ReadOnlyDocument]:
-    _ = root["analyzed_count"]
-    yield root
 
 
 _TABLES: dict[
@@ -171,7 +178,12 @@ _TABLES: dict[
             "artist:text duration_s:whole:duration previous_rank:whole rank_change:whole "
             "is_new:flag song_key:text reason:text"
         ),
-        _songs,
+        # Each song with its node. A node without songs is a row, too: its `reason` says why.
+        lambda root: (
+            {**snapshot, **song}
+            for snapshot in root["snapshots"]
+            for song in snapshot["songs"] or [{}]
+        ),
     ),
     "metrics": (
         _column_paths(
@@ -179,7 +191,8 @@ _TABLES: dict[
             "window_start:time window_end:time analyzed_count:whole average_digg_count:real "
             "median_digg_count:real top_aweme_id:text:top_video.aweme_id statistics_complete:flag"
         ),
-        _metrics_row,
+        # One row. Other responses lack the field, which raises the `KeyError` of a missing table.
+        lambda root: [{**root, "analyzed_count": root["analyzed_count"]}],
     ),
     "series": (
         _column_paths(
@@ -209,42 +222,32 @@ def build_file(
     Raises:
         NotFoundError: The response has no such table.
     """
-    found = build_table(table, envelope["data"])
-    method = _method(envelope, found, source)
-    body = to_file(found, method, form, for_spreadsheets=bom)
-    stamp = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
-    demo = "demo-" if dict(method.facts)["is_demo_data"] == "true" else ""
-    return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{demo}{table}-{stamp}.{form}")
-
-
-def _method(envelope: ReadOnlyDocument, table: ExportTable, source: str) -> ExportMethod:
     data = envelope["data"]
     root = data.get("result") or data
-    is_demo = any(row[-1] for row in table.rows) or bool(data.get("is_demo_data"))
+    export = build_table(table, data)
+    is_demo = any(row[-1] for row in export.rows) or bool(data.get("is_demo_data"))
+
+    # The method sheet: where the rows come from, what was requested, what could not be read.
     facts = {
         "exported_at": f"{envelope['time']} {envelope['time_zone']}",
         "source": source,
         "is_demo_data": is_demo,
-        "rows": len(table.rows),
+        "rows": len(export.rows),
         **{name: root[name] for name in _FACTS if name in root},
         "parameters": data.get("parameters", envelope.get("params", {})),
         "coverage_note": EXPORT_COVERAGE_NOTE,
     }
-    told = tuple((name, _to_text(value)) for name, value in facts.items())
-    return ExportMethod(told, _coverage(data, table), _error_sheet(root))
+    texts = tuple(
+        (name, value if isinstance(value, str) else orjson.dumps(value).decode())
+        for name, value in facts.items()
+    )
+    coverage = None
+    if table != "coverage":
+        with suppress(NotFoundError):
+            coverage = build_table("coverage", data)
+    error_sheet = to_sheet_table(fill_error_sheet(root)) if is_scan_result(root) else None
 
-
-def _coverage(data: ReadOnlyDocument, table: ExportTable) -> ExportTable | None:
-    try:
-        return None if table.name == "coverage" else build_table("coverage", data)
-    except NotFoundError:
-        return None
-
-
-def _error_sheet(root: ReadOnlyDocument) -> ExportTable | None:
-    """Return the error sheet of a scan; other responses have none."""
-    return to_sheet_table(fill_error_sheet(root)) if is_scan_result(root) else None
-
-
-def _to_text(value: object) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    body = to_file(export, ExportMethod(texts, coverage, error_sheet), form, for_spreadsheets=bom)
+    time = str(envelope["time"]).replace("-", "").replace(":", "").replace(" ", "-")
+    prefix = "demo-" if is_demo else ""
+    return ExportFile(body, MEDIA_TYPES[form], f"sametrack-{prefix}{table}-{time}.{form}")

@@ -72,7 +72,7 @@ class ChartHistoryReader:
         self._leave = leave
         self._refusals = _RefusalCache(sources.settings.negative_ttl, clock)
 
-    async def read(self, asked: Span, *, deadline: Deadline) -> ChartHistoryResult:
+    async def read(self, requested: Span, *, deadline: Deadline) -> ChartHistoryResult:
         """Return the nodes of a range of days.
 
         Raises:
@@ -82,87 +82,94 @@ class ChartHistoryReader:
         """
         async with AsyncExitStack() as stack:
             reader = _ChartReader(self._sources, stack, self._refusals, deadline)
-            known, trouble = await self._issues(asked, reader)
-            if trouble is not None and asked.start > known.latest:
-                raise trouble  # the issue may exist, but the list could not be read
-            span = cut_span(asked, latest=known.latest)
-            nodes = choose_issues(span, known.issues)
-            wanted = {node.issue.volid: node.issue for node in nodes if node.issue is not None}
-            stored = await run_sync(partial(self._stored, wanted))
-            read = await reader.songs([wanted[volid] for volid in wanted if volid not in stored])
+            listed, refusal = await self._issues(requested, reader)
+            if refusal is not None and requested.start > listed.latest:
+                raise refusal  # the issue may exist, but the list could not be read
+            span = cut_span(requested, latest=listed.latest)
+            nodes = choose_issues(span, listed.issues)
+            issues = {node.issue.volid: node.issue for node in nodes if node.issue is not None}
+            stored = await run_sync(partial(self._stored, issues))
+            read = await reader.songs([issues[volid] for volid in issues if volid not in stored])
         songs = {**stored, **read.values}
         if read.errors and not (songs or read.late):
             raise next(iter(read.errors.values()))
         if read.late:
-            await run_sync(self._leave, [wanted[volid] for volid in read.late])
-        awaited_by = _next_issue_by(known, span)
+            await run_sync(self._leave, [issues[volid] for volid in read.late])
+        awaited_by = _next_issue_by(listed, span)
         document = to_history_document(
             span,
             nodes,
             songs,
             read.errors,
-            latest=known.latest,
+            latest=listed.latest,
             next_issue_by=awaited_by,
-            is_refreshed=trouble is None,
+            is_refreshed=refusal is None,
             data_provider=self._sources.data_provider,
             is_demo=self._sources.is_demo,
         )
-        listed_until = list_serves_until(asked, latest=known.latest, listed_at=known.listed_at)
+        listed_until = list_serves_until(
+            requested, latest=listed.latest, listed_at=listed.listed_at
+        )
         return ChartHistoryResult(
             document,
-            self._retry_after(read, trouble),
+            self._retry_after(read, refusal),
             min(filter(None, (listed_until, awaited_by)), default=None),
         )
 
     async def _issues(
-        self, asked: Span, reader: "_ChartReader"
+        self, requested: Span, reader: "_ChartReader"
     ) -> tuple[KnownIssues, UpstreamError | None]:
-        """Return the known issues, with the error if the list could not be refreshed."""
-        look = partial(
-            read_known_issues, self._sources.engine, first=asked.oldest_issue, last=asked.end
+        """Return the listed issues, with the error if the list could not be refreshed."""
+        read_issues = partial(
+            read_known_issues,
+            self._sources.engine,
+            first=requested.oldest_issue,
+            last=requested.end,
         )
-        known = await run_sync(look)
-        if known is not None:
-            until = list_serves_until(asked, latest=known.latest, listed_at=known.listed_at)
+        listed = await run_sync(read_issues)
+        if listed is not None:
+            until = list_serves_until(requested, latest=listed.latest, listed_at=listed.listed_at)
             if until is None or datetime.now(UTC) <= until:
-                return known, None
+                return listed, None
         try:
             await reader.list_issues()
         except UpstreamError as error:
-            if known is None:
+            if listed is None:
                 raise
-            return known, error
-        found = await run_sync(look)
-        if found is None:
+            return listed, error
+        listed_now = await run_sync(read_issues)
+        if listed_now is None:
             raise ChartUnavailableError(
                 "The chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
-        return found, None
+        return listed_now, None
 
-    def _stored(self, wanted: Mapping[str, ChartIssue]) -> dict[str, Songs]:
+    def _stored(self, issues: Mapping[str, ChartIssue]) -> dict[str, Songs]:
         """Return stored songs that belong to their issue; other issues are read again."""
-        found = read_songs_of_issues(self._sources.engine, list(wanted), limit=SONG_LIMIT)
+        stored = read_songs_of_issues(self._sources.engine, list(issues), limit=SONG_LIMIT)
         checked = {
-            volid: songs_of(wanted[volid], one.songs, volid=volid, chart_date=one.chart_date)
-            for volid, one in found.items()
+            volid: songs_of(issues[volid], entry.songs, volid=volid, chart_date=entry.chart_date)
+            for volid, entry in stored.items()
         }
         return {volid: songs for volid, songs in checked.items() if songs is not None}
 
     def _retry_after(
-        self, read: ReadOutcomes[str, Songs], trouble: UpstreamError | None
+        self, read: ReadOutcomes[str, Songs], refusal: UpstreamError | None
     ) -> float | None:
         if read.late:
             return max(AGAIN_AFTER_S, math.ceil(len(read.late) / BACKLOG_RATE))
-        return float(self._sources.settings.negative_ttl) if read.errors or trouble else None
+        return float(self._sources.settings.negative_ttl) if read.errors or refusal else None
 
 
-def _next_issue_by(known: KnownIssues, span: Span) -> datetime | None:
+def _next_issue_by(listed: KnownIssues, span: Span) -> datetime | None:
     """Return by when the newest issue of the span is released, if it is not yet."""
-    if span.end < known.latest:
+    if span.end < listed.latest:
         return None
-    found = next_issue_by(known.latest, now=datetime.now(UTC), scheduled_at=known.scheduled_at)
-    is_listed = known.scheduled_at is not None and found == known.scheduled_at
-    return found if span.is_cut or is_listed else None
+    released_by = next_issue_by(
+        listed.latest, now=datetime.now(UTC), scheduled_at=listed.scheduled_at
+    )
+    is_listed = listed.scheduled_at is not None and released_by == listed.scheduled_at
+    return released_by if span.is_cut or is_listed else None
 
 
 @dataclass(slots=True)
@@ -191,22 +198,22 @@ class _ChartReader:
         """
         if not issues:
             return ReadOutcomes()
-        wanted = {issue.volid: issue for issue in issues}
+        by_volid = {issue.volid: issue for issue in issues}
         try:
             async with self.deadline.guard("chart_songs"):  # others may have the source
                 captures = await self._open()
         except UnreachableError:
-            return ReadOutcomes(late=list(wanted))
+            return ReadOutcomes(late=list(by_volid))
 
         async def read(volid: str) -> Songs:
             with self.refusals.remembered(volid):
-                return await _songs(captures, wanted[volid])
+                return await _songs(captures, by_volid[volid])
 
-        found = await self.deadline.each(wanted, read, parallel=MAX_PARALLEL_READS)
-        for error in found.errors.values():
+        outcomes = await self.deadline.each(by_volid, read, parallel=MAX_PARALLEL_READS)
+        for error in outcomes.errors.values():
             if not isinstance(error, UpstreamError):
                 raise error
-        return found
+        return outcomes
 
     async def _open(self) -> ChartCaptures:
         if self._captures is None:
@@ -229,9 +236,9 @@ class _RefusalCache:
         Raises:
             UpstreamError: The remembered refusal, or the one raised inside the block.
         """
-        until, known = self._errors.get(name, (0.0, None))
-        if known is not None and self.clock() < until:
-            raise known.with_traceback(None)
+        until, refusal = self._errors.get(name, (0.0, None))
+        if refusal is not None and self.clock() < until:
+            raise refusal.with_traceback(None)
         try:
             yield
         except UpstreamError as error:

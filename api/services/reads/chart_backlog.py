@@ -78,8 +78,8 @@ class ChartBacklog:
         Raises:
             WarehouseError: The control store cannot store them.
         """
-        wanted = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
-        backlog.add(self.store, SURFACE, wanted)
+        documents = {issue.volid: {"chart_date": _text(issue.chart_date)} for issue in issues}
+        backlog.add(self.store, SURFACE, documents)
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._woken.set)
 
@@ -124,42 +124,40 @@ class ChartBacklog:
             return False
         try:
             async with self.open_chart() as captures:
-                refused = [one for one in taken if not await self._is_captured(captures, one)]
+                refused = [item for item in taken if not await self._is_captured(captures, item)]
         except BaseException:
             # stored issues are recognised on the next attempt
-            names = [wanted.entity_id for wanted in taken]
+            names = [item.entity_id for item in taken]
             putting_back = asyncio.to_thread(backlog.postpone, self.store, SURFACE, names, wait_s=0)
             await asyncio.shield(putting_back)
             raise
         await asyncio.to_thread(self._settle, taken, refused)
         return True
 
-    async def _is_captured(self, captures: ChartCaptures, wanted: BacklogItem) -> bool:
-        if wanted.tries > MAX_ATTEMPTS:
+    async def _is_captured(self, captures: ChartCaptures, item: BacklogItem) -> bool:
+        if item.tries > MAX_ATTEMPTS:
             return False
-        if await asyncio.to_thread(self.is_known, wanted.entity_id):
+        if await asyncio.to_thread(self.is_known, item.entity_id):
             return True
-        day = wanted.document.get("chart_date")
+        day = item.document.get("chart_date")
         try:
             await captures.songs(
-                wanted.entity_id,
+                item.entity_id,
                 chart_date=date.fromisoformat(str(day)) if day else None,
                 limit=SONG_LIMIT,
             )
         except UpstreamError as error:
-            log.info("chart issue refused", volid=wanted.entity_id, error=error.type)
+            log.info("chart issue refused", volid=item.entity_id, error=error.type)
             return False
         return True
 
     def _settle(self, taken: list[BacklogItem], refused: list[BacklogItem]) -> None:
         """Remove captured issues, and retry refused ones later up to `MAX_ATTEMPTS` times."""
-        again = [wanted for wanted in refused if wanted.tries < MAX_ATTEMPTS]
-        for wanted in again:
-            wait_s = RETRY_DELAY_S * wanted.tries
-            backlog.postpone(self.store, SURFACE, [wanted.entity_id], wait_s=wait_s)
-        backlog.remove(
-            self.store, SURFACE, [wanted.entity_id for wanted in taken if wanted not in again]
-        )
+        again = [item for item in refused if item.tries < MAX_ATTEMPTS]
+        for item in again:
+            wait_s = RETRY_DELAY_S * item.tries
+            backlog.postpone(self.store, SURFACE, [item.entity_id], wait_s=wait_s)
+        backlog.remove(self.store, SURFACE, [item.entity_id for item in taken if item not in again])
 
     def _until_next(self) -> float:
         due = backlog.next_due_at(self.store, SURFACE)

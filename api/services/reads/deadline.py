@@ -23,8 +23,8 @@ _WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(?P<seconds>[0-9]{1,6})\b", re.IG
 
 def preferred_wait(header: str) -> float | None:
     """Return the seconds of `wait` in a `Prefer` header (RFC 7240); None if it has none."""
-    found = _WAIT.search(header)
-    return None if found is None else float(found["seconds"])
+    wait = _WAIT.search(header)
+    return None if wait is None else float(wait["seconds"])
 
 
 @dataclass(frozen=True, slots=True)

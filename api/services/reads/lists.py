@@ -1,7 +1,8 @@
 """Video lists over time: first screens merged into a union, and pages over that union.
 
-Decides when to read a new first screen and which page to return. `warehouse.queries.lists.pages`
-defines the order of a union, `pipelines.reads.cursors` the meaning of a cursor.
+Defines how the first screens of a music id and of a hashtag are read, when a new one is due, and
+which page is returned. Posts are in `posts.py`, the order of a union in `warehouse.queries.lists`,
+the meaning of a cursor in `pipelines.reads.cursors`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -11,20 +12,38 @@ from functools import partial
 
 from anyio.to_thread import run_sync
 
+from api.schemas.lists import CursorList
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import LOCAL_CURSOR, ListHistory, ListPage, ReadResult
+from api.services.reads.documents import (
+    LOCAL_CURSOR,
+    ListHistory,
+    ListPage,
+    ReadResult,
+    to_cursor_list,
+)
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
+from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor
-from warehouse.queries.lists.pages import UnionPage, read_union_page
-from warehouse.queries.lists.union import ListOrder, VideoSortValues, sort_key
-from warehouse.queries.videos import ListedVideo, read_listed_videos
-from warehouse.records.errors import InvalidParameterError, SubstitutionError
-from warehouse.records.videos import Video, VideoPage
+from warehouse.queries.lists import ListOrder, UnionPage, read_union_page, sort_key
+from warehouse.queries.videos import ListedVideo, VideoSortValues, read_listed_videos
+from warehouse.records.errors import (
+    InvalidMusicInputError,
+    InvalidParameterError,
+    ProviderUnsupportedError,
+    SametrackError,
+    SubstitutionError,
+    UnresolvedIdError,
+    UpstreamError,
+)
+from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music
+
+HASHTAG_ORDERS: tuple[ListOrder, ...] = ("public", "likes", "newest")
+"""By `sort_type`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +95,7 @@ class ListSource[Answer]:
         return ((self.surfaces[0], self.entity_id),)
 
     async def read(
-        self, wanted: ListPageRequest, *, now: datetime, deadline: Deadline
+        self, request: ListPageRequest, *, now: datetime, deadline: Deadline
     ) -> ReadResult[Answer]:
         """Return a page of the union of the list.
 
@@ -85,30 +104,30 @@ class ListSource[Answer]:
             UpstreamError: The platform refused the first screen, or what is stored of the list is
                 of other entities.
         """
-        place = parse_place(parse_cursor, wanted.cursor, self.cursor_name)
-        page = None if wanted.refresh else await self.read_page(place, wanted)
-        is_read = wanted.refresh or self._is_due(place, page, wanted, now=now)
+        place = parse_place(parse_cursor, request.cursor, self.cursor_name)
+        page = None if request.refresh else await self.read_page(place, request)
+        is_read = request.refresh or self._is_due(place, page, request, now=now)
         if is_read:
             async with deadline.guard(self.surfaces[0]):
-                seen = await self.read_first_screen()
-            if seen.is_fallback:
-                page_of_demo = to_fallback_page(seen.walk, place.offset, wanted)
-                return ReadResult(self.to_answer(page_of_demo), is_cacheable=False)
-            page = await self.read_page(place, wanted)
+                screen = await self.read_first_screen()
+            if screen.is_fallback:
+                demo_page = to_fallback_page(screen.walk, place.offset, request)
+                return ReadResult(self.to_answer(demo_page), is_cacheable=False)
+            page = await self.read_page(place, request)
         if page is None:
             raise unknown_cursor_error(self.cursor_name)
         if page.union_count == 0:
             await self.refuse_unknown()
         try:
-            return await self._answer_of(page, place, wanted)
+            return await self._answer_of(page, place, request)
         except SubstitutionError:
             if is_read:
                 raise
             # Details have shown what the stored first screen was, so it is read again.
-            again = replace(wanted, refresh=True)
+            again = replace(request, refresh=True)
             return await self.read(again, now=now, deadline=deadline)
 
-    async def read_page(self, place: PagePosition, wanted: ListPageRequest) -> UnionPage | None:
+    async def read_page(self, place: PagePosition, request: ListPageRequest) -> UnionPage | None:
         """Read a page from the store."""
         return await run_sync(
             partial(
@@ -119,8 +138,8 @@ class ListSource[Answer]:
                 sequence=place.sequence,
                 at=place.at,
                 offset=place.offset,
-                count=wanted.count,
-                order=wanted.order,
+                count=request.count,
+                order=request.order,
             )
         )
 
@@ -145,13 +164,13 @@ class ListSource[Answer]:
         Raises:
             SubstitutionError: Most of the first page is of other entities.
         """
-        known = listed or {}
-        missing = [name for name in aweme_ids if name not in known]
+        loaded = dict(listed or {})
+        missing = [aweme_id for aweme_id in aweme_ids if aweme_id not in loaded]
         if missing:
-            known = {**known, **await run_sync(read_listed_videos, self.sources.engine, missing)}
-        videos = [known[name] for name in aweme_ids if name in known]
-        foreign = [entry.video for entry in videos if self.is_foreign(entry.video)]
-        own = [entry for entry in videos if not self.is_foreign(entry.video)]
+            loaded |= await run_sync(read_listed_videos, self.sources.engine, missing)
+        entries = [loaded[aweme_id] for aweme_id in aweme_ids if aweme_id in loaded]
+        foreign = [entry.video for entry in entries if self.is_foreign(entry.video)]
+        own = [entry for entry in entries if not self.is_foreign(entry.video)]
         if is_first and len(foreign) > len(own):
             page = VideoPage(
                 videos=tuple(entry.video for entry in own),
@@ -166,9 +185,9 @@ class ListSource[Answer]:
         ]
 
     async def _answer_of(
-        self, page: UnionPage, place: PagePosition, wanted: ListPageRequest
+        self, page: UnionPage, place: PagePosition, request: ListPageRequest
     ) -> ReadResult[Answer]:
-        shown = len(page.aweme_ids)
+        count = len(page.aweme_ids)
         document = self.to_answer(
             ListPage(
                 videos=await self.to_video_documents(
@@ -176,8 +195,8 @@ class ListSource[Answer]:
                     listed=page.listed,
                     is_first=place.is_newest and place.offset == 0,
                 ),
-                next_cursor=place.after(shown, as_of=page.sequence, at=page.at),
-                has_more=place.offset + shown < page.union_count,
+                next_cursor=place.after(count, as_of=page.sequence, at=page.at),
+                has_more=place.offset + count < page.union_count,
                 platform_has_more=page.platform_has_more,
                 pagination_mode=LOCAL_CURSOR,
                 history=to_history(page),
@@ -185,11 +204,16 @@ class ListSource[Answer]:
                 is_demo=self.sources.is_demo,
             )
         )
-        videos = tuple(("video_page", name) for name in page.aweme_ids)
-        return ReadResult(document, self.entities + videos, _until(page, place, wanted))
+        videos = tuple(("video_page", aweme_id) for aweme_id in page.aweme_ids)
+        return ReadResult(document, self.entities + videos, _until(page, place, request))
 
     def _is_due(
-        self, place: PagePosition, page: UnionPage | None, wanted: ListPageRequest, *, now: datetime
+        self,
+        place: PagePosition,
+        page: UnionPage | None,
+        request: ListPageRequest,
+        *,
+        now: datetime,
     ) -> bool:
         """Return True if a new first screen must be read; never while paging."""
         if not place.is_newest:
@@ -197,7 +221,7 @@ class ListSource[Answer]:
         if page is None:
             return True
         negative_ttl = self.sources.settings.negative_ttl
-        ttl_s = negative_ttl if page.union_count == 0 else wanted.ttl_s
+        ttl_s = negative_ttl if page.union_count == 0 else request.ttl_s
         return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
@@ -206,21 +230,25 @@ def to_history(page: UnionPage) -> ListHistory:
     return ListHistory(**{name: getattr(page, name) for name in ListHistory.__dataclass_fields__})
 
 
-def to_fallback_page(walk: ListWalk, offset: int, wanted: ListPageRequest) -> ListPage:
+def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> ListPage:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
-    works = sorted(walk.videos, key=lambda video: sort_key(wanted.order, _sort_values(video)))
-    shown = works[offset : offset + wanted.count]
-    nothing = ListHistory(
-        first_screen_count=len(works), union_count=len(works), snapshot_count=0,
-        distinct_snapshot_count=0, first_observed_at=None, last_observed_at=None,
-    )  # fmt: skip
+    videos = sorted(walk.videos, key=lambda video: sort_key(request.order, _sort_values(video)))
+    page_videos = videos[offset : offset + request.count]
+    history = ListHistory(
+        first_screen_count=len(videos),
+        union_count=len(videos),
+        snapshot_count=0,
+        distinct_snapshot_count=0,
+        first_observed_at=None,
+        last_observed_at=None,
+    )
     return ListPage(
-        videos=[to_video_document(video) for video in shown],
-        next_cursor=offset + len(shown),
-        has_more=offset + len(shown) < len(works),
+        videos=[to_video_document(video) for video in page_videos],
+        next_cursor=offset + len(page_videos),
+        has_more=offset + len(page_videos) < len(videos),
         platform_has_more=walk.has_more,
         pagination_mode=LOCAL_CURSOR,
-        history=nothing,
+        history=history,
         data_provider=FALLBACK_PROVIDER,
         is_demo=True,
     )
@@ -246,12 +274,89 @@ def unknown_cursor_error(name: str) -> InvalidParameterError:
     )
 
 
-def _until(page: UnionPage, place: PagePosition, wanted: ListPageRequest) -> datetime | None:
-    if not place.is_newest or wanted.ttl_s is None or page.last_observed_at is None:
+def _until(page: UnionPage, place: PagePosition, request: ListPageRequest) -> datetime | None:
+    if not place.is_newest or request.ttl_s is None or page.last_observed_at is None:
         return None
-    return fresh_until(page.last_observed_at, wanted.ttl_s)
+    return fresh_until(page.last_observed_at, request.ttl_s)
 
 
 def _sort_values(video: Video) -> VideoSortValues:
     created = None if video.birth is None else int(video.birth.at.timestamp())
     return VideoSortValues(likes=video.statistics.digg_count, created=created)
+
+
+def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource[CursorList]:
+    """Return the list of videos under a music id."""
+    unknown = InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
+
+    async def read() -> FreshFirstScreen:
+        async with sources.music() as captures:
+            walk = await captures.walk_music(music_id, limit=1)
+            return await _first_screen(captures, walk, lambda: captures.track(music_id), unknown)
+
+    return ListSource(
+        sources=sources,
+        surfaces=("music_list", "trends_list", "music_page", "music_app"),
+        entity_id=music_id,
+        cursor_name="cursor",
+        to_answer=to_cursor_list,
+        read_first_screen=read,
+        refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
+        is_foreign=partial(is_of_other_music, music_id=music_id),
+    )
+
+
+def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource[CursorList]:
+    """Return the list of videos under a hashtag."""
+    unknown = InvalidParameterError(
+        f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
+    )
+
+    async def read() -> FreshFirstScreen:
+        async with sources.music() as captures:
+            walk = await captures.walk_hashtag(ch_id, limit=1, pages=1)
+            return await _first_screen(captures, walk, lambda: captures.hashtag(ch_id), unknown)
+
+    return ListSource(
+        sources=sources,
+        surfaces=("hashtag_list", "hashtag_page"),
+        entity_id=ch_id,
+        cursor_name="cursor",
+        to_answer=to_cursor_list,
+        read_first_screen=read,
+        refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
+        is_foreign=partial(is_of_other_hashtag, ch_id=ch_id),
+    )
+
+
+async def _first_screen(
+    captures: Captures,
+    walk: ListWalk,
+    ask: Callable[[], Awaitable[object]],
+    unknown: SametrackError,
+) -> FreshFirstScreen:
+    """Return a first screen; if it is empty, check that the entity exists.
+
+    Raises:
+        UpstreamError: The platform refused the first screen.
+        SametrackError: `unknown`, if the platform does not know the entity.
+    """
+    if walk.error is not None:
+        raise walk.error
+    if not walk.videos:
+        try:
+            await ask()
+        except (InvalidMusicInputError, UnresolvedIdError) as error:
+            raise unknown from error
+        except (UpstreamError, ProviderUnsupportedError):
+            pass  # a list may really be empty, so an unknown answer is no refusal
+    return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
+
+
+async def _refuse(
+    sources: Sources, surface: str, entity_id: str, unknown: SametrackError, now: datetime
+) -> None:
+    """Raise if the platform recently reported that the entity does not exist."""
+    for outcome in (InvalidMusicInputError.type, UnresolvedIdError.type):
+        if await sources.had_lately(outcome, (surface,), entity_id, now=now):
+            raise unknown

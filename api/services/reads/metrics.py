@@ -19,8 +19,8 @@ from api.services.reads.posts import find_posts
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from api.services.reads.users import SURFACE, fetch_profile, known_profile
 from api.services.reads.videos import lately_unavailable
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.platform.parsers.lists import foreign_rows_error
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.errors import ProviderUnsupportedError, SametrackError, UpstreamError
@@ -51,27 +51,27 @@ async def read_metrics(
         UpstreamError: Neither the account nor any of its videos could be read, or most of the
             details are of other accounts.
     """
-    known = await known_profile(sources, sec_user_id, now=window.end)
+    stored = await known_profile(sources, sec_user_id, now=window.end)
     async with AsyncExitStack() as stack:
         async with deadline.guard(SURFACE):
             captures = await stack.enter_async_context(sources.users())
-            profile = known or await fetch_profile(sources, captures, sec_user_id)
-        works = _Collector(sources, captures, sec_user_id, window, count, deadline)
-        await works.collect()
+            profile = stored or await fetch_profile(sources, captures, sec_user_id)
+        collector = _Collector(sources, captures, sec_user_id, window, count, deadline)
+        await collector.collect()
         is_fallback = captures.used_fallback
-    analyzed = works.newest
-    if not analyzed and works.refused:
-        raise works.refused[0]
-    told = to_metrics_document(
+    analyzed = collector.newest
+    if not analyzed and collector.refused:
+        raise collector.refused[0]
+    document = to_metrics_document(
         replace(profile.account, sec_uid=sec_user_id),  # also for demo data
         window,
         analyzed,
-        first_observed_at=works.first_at,
-        is_complete=works.is_complete,
+        first_observed_at=collector.first_at,
+        is_complete=collector.is_complete,
         data_provider=FALLBACK_PROVIDER if is_fallback else profile.data_provider,
         is_demo=sources.is_demo or is_fallback,
     )
-    return ReadResult(told, is_cacheable=False)  # the window ends at the time of the request
+    return ReadResult(document, is_cacheable=False)  # the window ends at the time of the request
 
 
 @dataclass(slots=True)
@@ -142,18 +142,18 @@ class _Collector:
         self.refused += [] if error is None else [error]
 
     async def _posts(self, cursor: int) -> _Page:
-        found = await find_posts(
+        page = await find_posts(
             self.sources, self.captures, self.sec_user_id, cursor=cursor, now=self.window.end
         )
-        if isinstance(found, ListWalk):  # demo data as a fallback
-            self.videos.update((video.aweme_id, video) for video in found.videos)
-            return _Page(found.videos, found.cursor, found.has_more)
-        listed = await run_sync(read_listed_videos, self.sources.engine, found.aweme_ids)
-        for name, one in listed.items():
-            self._take(name, one.video)
-            self.first_at[name] = one.first_observed_at
-        videos = [listed[name].video for name in found.aweme_ids if name in self.videos]
-        return _Page(videos, found.cursor, found.has_more)
+        if isinstance(page, ListWalk):  # demo data as a fallback
+            self.videos.update((video.aweme_id, video) for video in page.videos)
+            return _Page(page.videos, page.cursor, page.has_more)
+        listed = await run_sync(read_listed_videos, self.sources.engine, page.aweme_ids)
+        for name, entry in listed.items():
+            self._take(name, entry.video)
+            self.first_at[name] = entry.first_observed_at
+        videos = [listed[name].video for name in page.aweme_ids if name in self.videos]
+        return _Page(videos, page.cursor, page.has_more)
 
     def _take(self, aweme_id: str, video: Video) -> None:
         """Take a post, unless it states another author; demo data in its place always does."""
@@ -168,15 +168,15 @@ class _Collector:
 
     async def _details(self, candidates: Sequence[Video]) -> None:
         """Read the details of candidates that are or may be in the window."""
-        asked = [
+        aweme_ids = [
             video.aweme_id
             for video in candidates
             if video.create_time is None or self.window.holds(video.create_time)
         ]
-        gone = await lately_unavailable(self.sources, asked)
+        gone = await lately_unavailable(self.sources, aweme_ids)
         read = partial(self.captures.video, max_age_s=self.sources.settings.video_ttl)
         readings = await self.deadline.each(
-            [name for name in asked if name not in gone], read, parallel=MAX_PARALLEL_READS
+            [name for name in aweme_ids if name not in gone], read, parallel=MAX_PARALLEL_READS
         )
         readings.values.update(gone)
         for name, detail in readings.values.items():
@@ -192,8 +192,8 @@ class _Collector:
     def _may_continue(self, part: Sequence[Video]) -> bool:
         """Return True if later posts may still be in the window: the last unpinned one is."""
         moving = [video for video in part if not video.is_top]
-        known = (self.videos.get(video.aweme_id) for video in reversed(moving))
-        last = next((video for video in known if video is not None and video.create_time), None)
+        videos = (self.videos.get(video.aweme_id) for video in reversed(moving))
+        last = next((video for video in videos if video is not None and video.create_time), None)
         return last is not None and (last.create_time or 0) >= self.window.start.timestamp()
 
 

@@ -29,12 +29,11 @@ from api.services.reads.lists import (
 )
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
-from pipelines.captures.list_walk import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
-from warehouse.queries.lists.pages import CapturedPage, read_captured_page
-from warehouse.queries.lists.union import ListOrder
+from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
 from warehouse.records.errors import (
     ProviderUnsupportedError,
     SubstitutionError,
@@ -155,9 +154,14 @@ async def _by_platform_cursor(
     else:
         async with deadline.guard(SURFACES[0]), sources.users() as captures:
             page = await find_posts(
-                sources, captures, listing.entity_id, cursor=wanted.cursor, now=now,
-                order=wanted.order, refresh=wanted.refresh,
-            )  # fmt: skip
+                sources,
+                captures,
+                listing.entity_id,
+                cursor=wanted.cursor,
+                now=now,
+                order=wanted.order,
+                refresh=wanted.refresh,
+            )
             is_empty = not (page.videos if isinstance(page, ListWalk) else page.aweme_ids)
             if is_empty and wanted.cursor == 0:
                 await _refuse_unknown(sources, captures, listing.entity_id, now=now)

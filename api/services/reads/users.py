@@ -50,11 +50,11 @@ async def resolve_user(
     if target is not None and target.url is not None:
         await _refuse_dead_link(sources, target, now=now)
     async with deadline.guard("short_link"), sources.users() as captures:
-        found = await captures.resolve_user(text)
+        sec_user_id = await captures.resolve_user(text)
     return ReadResult(
         {
-            "sec_user_id": found,
-            "resolved_url": sources.profile.address("public_user", sec_uid=found),
+            "sec_user_id": sec_user_id,
+            "resolved_url": sources.profile.address("public_user", sec_uid=sec_user_id),
             "source": _PLAIN_TEXT if target is None else _SOURCES.get(target.kind, _PLAIN_TEXT),
             **provenance(sources.data_provider, is_demo=sources.is_demo),
         }
@@ -70,19 +70,19 @@ async def read_user(
         UnresolvedIdError: The account does not exist.
         UpstreamError: The platform refused the profile.
     """
-    found = await known_profile(sources, sec_user_id, now=now)
-    if found is None:
+    profile = await known_profile(sources, sec_user_id, now=now)
+    if profile is None:
         async with deadline.guard(SURFACE), sources.users() as captures:
-            found = await fetch_profile(sources, captures, sec_user_id)
-    account = found.account
+            profile = await fetch_profile(sources, captures, sec_user_id)
+    account = profile.account
     document: UserProfile = {
         "user": to_user_document(account),
         "observed_at": to_time(account.observed_at),
-        **provenance(found.data_provider, is_demo=sources.is_demo or found.is_fallback),
+        **provenance(profile.data_provider, is_demo=sources.is_demo or profile.is_fallback),
     }
     until = fresh_until(account.observed_at, sources.settings.profile_ttl)
     return ReadResult(
-        document, ((SURFACE, sec_user_id),), until, is_cacheable=not found.is_fallback
+        document, ((SURFACE, sec_user_id),), until, is_cacheable=not profile.is_fallback
     )
 
 

@@ -18,7 +18,7 @@ from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.recent_details import is_fresh
-from pipelines.captures.surface_captures import DetailOrUnavailable
+from pipelines.captures.session import DetailOrUnavailable
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos
@@ -43,21 +43,21 @@ async def read_videos(
         WarehouseError: A store is unavailable.
     """
     listed = await run_sync(read_listed_videos, sources.engine, aweme_ids)
-    fresh = {name: one for name, one in listed.items() if _is_fresh(one.video, sources)}
+    fresh = {aweme_id for aweme_id, entry in listed.items() if _is_fresh(entry.video, sources)}
     missing = [name for name in aweme_ids if name not in fresh]
     read: ReadOutcomes[str, DetailOrUnavailable] = ReadOutcomes()
     gone = await lately_unavailable(sources, missing)
-    asked = [name for name in missing if name not in gone]
+    to_read = [aweme_id for aweme_id in missing if aweme_id not in gone]
     used_fallback = False
-    if asked:
+    if to_read:
         async with AsyncExitStack() as stack:
             try:
                 async with deadline.guard(SURFACE):  # others may have the source
                     captures = await stack.enter_async_context(sources.users())
             except UnreachableError:
-                read.late.extend(asked)
+                read.late.extend(to_read)
             else:
-                read = await deadline.each(asked, captures.video, parallel=MAX_PARALLEL_READS)
+                read = await deadline.each(to_read, captures.video, parallel=MAX_PARALLEL_READS)
                 used_fallback = captures.used_fallback
     read.values.update(gone)
     _raise_request_errors(read)
@@ -87,26 +87,26 @@ async def lately_unavailable(
 
 
 def _served(
-    aweme_id: str, known: ListedVideo | None, read: ReadOutcomes[str, DetailOrUnavailable]
+    aweme_id: str, entry: ListedVideo | None, read: ReadOutcomes[str, DetailOrUnavailable]
 ) -> VideoDocument | None:
     """Return the document of one video, None if it was not read."""
-    first = None if known is None else known.first_observed_at
-    found = read.values.get(aweme_id)
-    if isinstance(found, VideoDetail):
-        return to_video_document(found.video, first_observed_at=first)
-    is_asked = found is not None or aweme_id in read.errors or aweme_id in read.late
-    if known is None or is_asked:
+    first = None if entry is None else entry.first_observed_at
+    detail = read.values.get(aweme_id)
+    if isinstance(detail, VideoDetail):
+        return to_video_document(detail.video, first_observed_at=first)
+    is_asked = detail is not None or aweme_id in read.errors or aweme_id in read.late
+    if entry is None or is_asked:
         return None
-    return to_video_document(known.video, first_observed_at=first)
+    return to_video_document(entry.video, first_observed_at=first)
 
 
 def _filtered(aweme_id: str, read: ReadOutcomes[str, DetailOrUnavailable]) -> FilteredVideo:
     """Return why a video is not served."""
     if aweme_id in read.errors:
         return _refused(aweme_id, read.errors[aweme_id])
-    found = read.values.get(aweme_id)
-    if isinstance(found, UnavailableVideo):
-        return to_document(FilteredVideo, found)
+    detail = read.values.get(aweme_id)
+    if isinstance(detail, UnavailableVideo):
+        return to_document(FilteredVideo, detail)
     return _late(aweme_id)
 
 
@@ -114,12 +114,12 @@ def _is_from_app(
     aweme_id: str, listed: Mapping[str, ListedVideo], read: ReadOutcomes[str, DetailOrUnavailable]
 ) -> bool:
     """Return whether the returned record of a video was ever observed on a device."""
-    found = read.values.get(aweme_id)
-    if isinstance(found, VideoDetail):
-        return found.video.surface in APP_SURFACES
-    known = listed.get(aweme_id)
-    is_served = known is not None and aweme_id not in read.errors and aweme_id not in read.late
-    return is_served and known is not None and known.video.surface in APP_SURFACES
+    detail = read.values.get(aweme_id)
+    if isinstance(detail, VideoDetail):
+        return detail.video.surface in APP_SURFACES
+    entry = listed.get(aweme_id)
+    is_served = entry is not None and aweme_id not in read.errors and aweme_id not in read.late
+    return is_served and entry is not None and entry.video.surface in APP_SURFACES
 
 
 def _is_fresh(video: Video, sources: Sources) -> bool:

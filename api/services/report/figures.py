@@ -1,7 +1,7 @@
 """Inline SVG charts of the report: measurements against limits, and engagement by rank.
 
-Numbers in, markup out. Colours are classes of the page's style sheet, so charts
-have its palette. All outside text is escaped.
+Numbers in, markup out. Colours are classes of the page's style sheet, so charts have its palette.
+All outside text is escaped.
 """
 
 import math
@@ -50,36 +50,49 @@ def to_gauges(evidence: EvidenceDocument) -> tuple[Gauge, ...]:
     segment = "local" if evidence["segment"] == "local" else "whole"
     least_s = limits[f"{segment}_overlap_s"]
     if segment == "local":
+        # A recording may be shorter than the limit; then all of it has to overlap.
         least_s = least_overlap_s(overlap_s, least_s)
     return (
         Gauge(
-            name="chroma_distance", label="Chroma distance", label_zh="Chroma 距离",
-            value=evidence["chroma_distance"], limit=limits[f"{segment}_chroma_distance"],
+            name="chroma_distance",
+            label="Chroma distance",
+            label_zh="Chroma 距离",
+            value=evidence["chroma_distance"],
+            limit=limits[f"{segment}_chroma_distance"],
         ),
         Gauge(
-            name="mfcc_distance", label="MFCC distance", label_zh="MFCC 距离",
-            value=evidence["mfcc_distance"], limit=limits[f"{segment}_mfcc_distance"],
+            name="mfcc_distance",
+            label="MFCC distance",
+            label_zh="MFCC 距离",
+            value=evidence["mfcc_distance"],
+            limit=limits[f"{segment}_mfcc_distance"],
         ),
         Gauge(
-            name="overlap_s", label="Overlap", label_zh="重叠", value=overlap_s, limit=least_s,
+            name="overlap_s",
+            label="Overlap",
+            label_zh="重叠",
+            value=overlap_s,
+            limit=least_s,
             unit=" s",
         ),
         Gauge(
-            name="score", label="Score", label_zh="综合得分", value=evidence["score"],
+            name="score",
+            label="Score",
+            label_zh="综合得分",
+            value=evidence["score"],
             limit=limits["match_threshold"],
         ),
-    )  # fmt: skip
+    )
 
 
 def draw_gauge(gauge: Gauge) -> Markup:
     """Draw a bar with a tick at the limit: green if met, red if missed, hatched if unknown."""
+    # The limit stands at 5/8 of the bar, unless the value needs more room.
     scale = max(gauge.limit * 1.6, (gauge.value or 0.0) * 1.05, 1e-9)
     length = BAR_WIDTH * min(1.0, max(0.0, gauge.value or 0.0) / scale)
     tick = BAR_WIDTH * gauge.limit / scale
-    kind = {True: "met", False: "missed", None: "unknown"}[gauge.is_met]
-    shown = "?" if gauge.value is None else f"{gauge.value:.3g}{gauge.unit}"
+    value = "?" if gauge.value is None else f"{gauge.value:.3g}{gauge.unit}"
     sign = "≤" if gauge.lower_is_better else "≥"
-    title = f"{gauge.label}: {shown} ({sign} {gauge.limit:g}{gauge.unit})"
     return Markup(
         '<svg class="gauge" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img">'
         "<title>{title}</title>"
@@ -87,9 +100,13 @@ def draw_gauge(gauge: Gauge) -> Markup:
         '<rect class="{kind}" x="0" y="4" width="{length}" height="6" rx="3"/>'
         '<line class="limit" x1="{tick}" x2="{tick}" y1="0" y2="{h}"/></svg>'
     ).format(
-        w=BAR_WIDTH, h=BAR_HEIGHT, title=title, kind=kind,
-        length=f"{length:.1f}", tick=f"{tick:.1f}",
-    )  # fmt: skip
+        w=BAR_WIDTH,
+        h=BAR_HEIGHT,
+        title=f"{gauge.label}: {value} ({sign} {gauge.limit:g}{gauge.unit})",
+        kind={True: "met", False: "missed", None: "unknown"}[gauge.is_met],
+        length=f"{length:.1f}",
+        tick=f"{tick:.1f}",
+    )
 
 
 def draw_engagement(videos: Sequence[RankedVideo]) -> Markup:
@@ -97,15 +114,27 @@ def draw_engagement(videos: Sequence[RankedVideo]) -> Markup:
 
     Videos without a hot score have no dot. Returns empty markup if there is nothing to draw.
     """
-    dots = [(video["rank"], video["hot_score"], video) for video in videos if video["hot_score"]]
-    if not dots:
+    points = [(video["rank"], video["hot_score"], video) for video in videos if video["hot_score"]]
+    if not points:
         return Markup("")
-    axes = _Axes.around([rank for rank, _, _ in dots], [score for _, score, _ in dots])
-    parts = [axes.draw(), *(_dot(axes, *dot) for dot in dots)]
+    axes = _Axes.around([rank for rank, _, _ in points], [score for _, score, _ in points])
+    dots = [
+        Markup(
+            '<circle class="dot {}" cx="{}" cy="{}" r="{}"><title>#{} · {:,}</title></circle>'
+        ).format(
+            escape(video.get("link_type") or "unknown"),
+            f"{axes.x(rank):.1f}",
+            f"{axes.y(score):.1f}",
+            DOT_RADIUS,
+            rank,
+            score,
+        )
+        for rank, score, video in points
+    ]
     return Markup(
         '<svg class="plot" viewBox="0 0 {} {}" role="img">'
         "<title>Hot score by rank, logarithmic</title>{}</svg>"
-    ).format(PLOT_WIDTH, PLOT_HEIGHT, Markup("").join(parts))
+    ).format(PLOT_WIDTH, PLOT_HEIGHT, Markup("").join([axes.draw(), *dots]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +147,7 @@ class _Axes:
 
     @classmethod
     def around(cls, ranks: Sequence[int], scores: Sequence[int]) -> "_Axes":
+        # At least one power of ten, so that equal scores have an axis, too.
         low = math.floor(math.log10(min(scores)))
         return cls(max(ranks), low, max(low + 1, math.ceil(math.log10(max(scores)))))
 
@@ -130,38 +160,35 @@ class _Axes:
         return PLOT_HEIGHT - PLOT_BOTTOM - share * (PLOT_HEIGHT - PLOT_TOP - PLOT_BOTTOM)
 
     def draw(self) -> Markup:
-        lines = [self._row(exponent) for exponent in range(self.low, self.high + 1)]
+        """Draw a line with its number for each power of ten, and the numbers of some ranks."""
+        marks: list[Markup] = []
+        for exponent in range(self.low, self.high + 1):
+            y = f"{self.y(10.0**exponent):.1f}"
+            marks.append(
+                Markup(
+                    '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
+                    '<text class="tick" x="{}" y="{}" dy="4" text-anchor="end">{}</text>'
+                ).format(
+                    PLOT_LEFT,
+                    PLOT_WIDTH - PLOT_RIGHT,
+                    y,
+                    y,
+                    PLOT_LEFT - 8,
+                    y,
+                    _abbreviate(10**exponent),
+                )
+            )
         step = max(1, math.ceil(self.last_rank / MAX_RANK_TICKS))
-        lines += [
-            self._column(rank) for rank in sorted({1, *range(step, self.last_rank + 1, step)})
+        marks += [
+            Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
+                f"{self.x(rank):.1f}", PLOT_HEIGHT - 12, rank
+            )
+            for rank in sorted({1, *range(step, self.last_rank + 1, step)})
         ]
-        return Markup("").join(lines)
-
-    def _row(self, exponent: int) -> Markup:
-        y = f"{self.y(10.0**exponent):.1f}"
-        return Markup(
-            '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
-            '<text class="tick" x="{}" y="{}" dy="4" text-anchor="end">{}</text>'
-        ).format(
-            PLOT_LEFT, PLOT_WIDTH - PLOT_RIGHT, y, y, PLOT_LEFT - 8, y, _short(10**exponent)
-        )  # fmt: skip
-
-    def _column(self, rank: int) -> Markup:
-        return Markup('<text class="tick" x="{}" y="{}" text-anchor="middle">{}</text>').format(
-            f"{self.x(rank):.1f}", PLOT_HEIGHT - 12, rank
-        )
+        return Markup("").join(marks)
 
 
-def _dot(axes: _Axes, rank: int, score: int, video: RankedVideo) -> Markup:
-    return Markup(
-        '<circle class="dot {}" cx="{}" cy="{}" r="{}"><title>#{} · {:,}</title></circle>'
-    ).format(
-        escape(video.get("link_type") or "unknown"),
-        f"{axes.x(rank):.1f}", f"{axes.y(score):.1f}", DOT_RADIUS, rank, score,
-    )  # fmt: skip
-
-
-def _short(number: float) -> str:
+def _abbreviate(number: float) -> str:
     """Abbreviate 1000 as 1k, 1000000 as 1M."""
     for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
         if number >= size:

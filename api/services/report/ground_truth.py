@@ -44,7 +44,7 @@ class GroundTruthVideo:
 class FalsePositive:
     """A confirmed video without the recording, and what it plays instead.
 
-    `is_label_true`: its link type still claims what is so, for example the same music id.
+    `is_label_true`: the claim of its link type holds, for example the same music id.
     """
 
     aweme_id: str
@@ -94,12 +94,17 @@ class LinkJudgement:
     def to_document(self) -> Document:
         """Return plain JSON values."""
         return {
-            "link_type": self.link_type, "confirmed_count": self.confirmed_count,
-            "true_label_count": self.true_label_count, "label_precision": self.label_precision,
-            "right_count": self.right_count, "carrying_count": self.carrying_count,
-            "reachable_count": self.reachable_count, "precision": self.precision,
-            "recall": self.recall, "recall_reachable": self.recall_reachable,
-        }  # fmt: skip
+            "link_type": self.link_type,
+            "confirmed_count": self.confirmed_count,
+            "true_label_count": self.true_label_count,
+            "label_precision": self.label_precision,
+            "right_count": self.right_count,
+            "carrying_count": self.carrying_count,
+            "reachable_count": self.reachable_count,
+            "precision": self.precision,
+            "recall": self.recall,
+            "recall_reachable": self.recall_reachable,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,10 +134,12 @@ class GroupRecall:
     def to_document(self) -> Document:
         """Return plain JSON values."""
         return {
-            "carrying_count": self.carrying_count, "found_count": self.found_count,
-            "reachable_count": self.reachable_count, "recall": self.share,
+            "carrying_count": self.carrying_count,
+            "found_count": self.found_count,
+            "reachable_count": self.reachable_count,
+            "recall": self.share,
             "recall_reachable": self.share_reachable,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +168,7 @@ class Judgement:
         """Whether the scan reached its goals for labels, precision by audio and recall under all
         music ids.
         """
+        # A link by music id has no precision goal: its audio is not compared.
         precision = self.of("audio_fingerprint_match").precision
         return (
             all(link.true_label_count == link.confirmed_count for link in self.links)
@@ -202,17 +210,35 @@ def judge(
         variants: The variants found, each with `aweme_id`.
         videos: The ground truth; any other video is unrelated to the recording.
     """
-    known = {video.aweme_id: video for video in videos}
-    links: dict[str, LinkType] = {one["aweme_id"]: one["link_type"] for one in confirmed}
-    carrying = [video for video in known.values() if video.carries_recording]
+    truth = {video.aweme_id: video for video in videos}
+    links: dict[str, LinkType] = {video["aweme_id"]: video["link_type"] for video in confirmed}
+    carrying = [video for video in truth.values() if video.carries_recording]
     own = [video for video in carrying if video.music_id == music_id]
     others = [video for video in carrying if video.music_id != music_id]
-    changed = {video.aweme_id for video in known.values() if video.is_variant}
+    variant_ids = {video.aweme_id for video in truth.values() if video.is_variant}
     true_labels = {
-        name
-        for name, link_type in links.items()
-        if name in known and _is_label_true(link_type, known[name], music_id)
+        aweme_id
+        for aweme_id, link_type in links.items()
+        if aweme_id in truth and _is_label_true(link_type, truth[aweme_id], music_id)
     }
+
+    # Confirmed without the recording: with the word for what the video plays instead.
+    wrong: list[FalsePositive] = []
+    for aweme_id in sorted(links.keys() - {video.aweme_id for video in carrying}):
+        video = truth.get(aweme_id)
+        if video is None:
+            sound = "unrelated"
+        else:
+            sound = video.kind if video.sound == "as_named" else video.sound
+        wrong.append(
+            FalsePositive(
+                aweme_id=aweme_id,
+                link_type=links[aweme_id],
+                sound=sound,
+                is_label_true=aweme_id in true_labels,
+            )
+        )
+    missed = [video for video in carrying if video.aweme_id not in links]
     return Judgement(
         links=tuple(
             _judge_link(name, links, true_labels, own if name == "exact_music_id" else others)
@@ -220,29 +246,16 @@ def judge(
         ),
         own_id=_recall(own, links),
         other_ids=_recall(others, links),
-        wrong=tuple(
-            FalsePositive(
-                aweme_id=name,
-                link_type=links[name],
-                sound=_sound(known.get(name)),
-                is_label_true=name in true_labels,
-            )
-            for name in sorted(links.keys() - {video.aweme_id for video in carrying})
-        ),
-        missed=tuple(
-            sorted(
-                (video for video in carrying if video.aweme_id not in links),
-                key=lambda video: video.aweme_id,
-            )
-        ),
-        variant_count=len(changed),
-        variants_matched=len(changed & {one["aweme_id"] for one in variants}),
-        variants_confirmed=len(changed & links.keys()),
+        wrong=tuple(wrong),
+        missed=tuple(sorted(missed, key=lambda video: video.aweme_id)),
+        variant_count=len(variant_ids),
+        variants_matched=len(variant_ids & {video["aweme_id"] for video in variants}),
+        variants_confirmed=len(variant_ids & links.keys()),
     )
 
 
 def _is_label_true(link_type: LinkType, video: GroundTruthVideo, music_id: str) -> bool:
-    """Return whether a video is what its link type claims, and no more than that.
+    """Return whether the claim of a link type holds for a video.
 
     `exact_music_id` names the track's music id. `verified_music_id_graph` names another one whose
     sound carries the recording. `audio_fingerprint_match` plays the recording itself.
@@ -273,20 +286,13 @@ def _judge_link(
 
 
 def _recall(carrying: list[GroundTruthVideo], links: Mapping[str, LinkType]) -> GroupRecall:
-    found = [video for video in carrying if video.aweme_id in links]
+    confirmed = [video for video in carrying if video.aweme_id in links]
     return GroupRecall(
         carrying_count=len(carrying),
-        found_count=len(found),
+        found_count=len(confirmed),
         reachable_count=sum(video.is_reachable for video in carrying),
-        found_reachable_count=sum(video.is_reachable for video in found),
+        found_reachable_count=sum(video.is_reachable for video in confirmed),
     )
-
-
-def _sound(video: GroundTruthVideo | None) -> str:
-    """Return what a wrongly confirmed video plays, as a word."""
-    if video is None:
-        return "unrelated"
-    return video.kind if video.sound == "as_named" else video.sound
 
 
 def _share(part: int, whole: int) -> float | None:
@@ -296,20 +302,20 @@ def _share(part: int, whole: int) -> float | None:
 def to_ground_truth_videos(document: ReadOnlyDocument) -> tuple[GroundTruthVideo, ...]:
     """Return the public videos of a ground-truth document.
 
-    Its `works` has one document per related video. A guest reaches a video that appears in some
-    round over confirmed music ids.
+    Its `works` has one document per related video.
     """
     return tuple(
         GroundTruthVideo(
-            aweme_id=work["aweme_id"],
-            music_id=work["music_id"],
-            kind=work["kind"],
-            sound=work["sound"],
-            names_recording=work["relation"] == "same",
-            carries_recording=work["carries_recording"],
-            is_variant=work["heard"] == "variant",
-            is_reachable=work["round"] is not None,
+            aweme_id=video["aweme_id"],
+            music_id=video["music_id"],
+            kind=video["kind"],
+            sound=video["sound"],
+            names_recording=video["relation"] == "same",
+            carries_recording=video["carries_recording"],
+            is_variant=video["heard"] == "variant",
+            # A guest reaches a video that appears in some round over confirmed music ids.
+            is_reachable=video["round"] is not None,
         )
-        for work in document["works"]
-        if work["is_public"]
+        for video in document["works"]
+        if video["is_public"]
     )

@@ -27,7 +27,7 @@ from warehouse.exports.error_sheet import fill_error_sheet
 from warehouse.records.values import Document, ReadOnlyDocument
 
 LEAST_VIDEOS = 3
-"""Of fewer videos nothing can be said about how the hot score is spread over them."""
+"""With fewer videos, the spread of the hot score over them says nothing."""
 WEB_SCHEMES = frozenset({"http", "https"})
 
 
@@ -47,23 +47,49 @@ def render_report(
         language: The language that the page shows first, `en` or `zh`; it holds both.
     """
     result = job["result"]
+    # The title of the track, its id if it has no title, or the searched name.
+    music = result["music"] or {}
+    heading = str(result["keyword"] or music.get("title") or result["music_id"])
+
+    # Several ranked videos may depend on one compared pair, which is shown once.
+    matched_pairs: dict[str, Document] = {}
+    for video in result["aweme_list"]:
+        evidence = video.get("evidence")
+        if evidence:
+            name = evidence.get("comparison_id") or video["aweme_id"]
+            pair = matched_pairs.setdefault(name, {"evidence": evidence, "videos": []})
+            pair["videos"].append(video)
+
+    values = job.get("parameters") or {}
+    parameters = [
+        {
+            "name": parameter.name,
+            "value": _parameter_text(values[parameter.name]),
+            "meaning": parameter.meaning,
+            "meaning_zh": parameter.meaning_zh,
+        }
+        for parameter in PARAMETERS
+        if parameter.name in values
+    ]
     return _PAGES.render(
         "report.html.j2",
         style="report.css",
-        running=(_heading(result), "Sametrack"),
+        running=(heading, "Sametrack"),
         language=language,
         job=job,
         result=result,
-        heading=_heading(result),
+        heading=heading,
+        # Only the sandbox has a ground truth.
         judgement=judgement,
         pairs=pairs or ReportEvidence(),
-        parameters=_parameters(job.get("parameters") or {}),
-        heard_pairs=_matched_pairs(result["aweme_list"]),
+        parameters=parameters,
+        matched_pairs=list(matched_pairs.values()),
         plot=figures.draw_engagement(result["aweme_list"]),
         engagement=_engagement_message(result["aweme_list"]),
+        # The page holds both languages; the reader switches between them.
         sheets=(fill_error_sheet(result), fill_error_sheet(result, language="zh")),
         written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-    )  # fmt: skip
+    )
 
 
 _MESSAGES = {
@@ -90,32 +116,15 @@ _MESSAGES = {
 """What templates may use of `messages.py`, by short name."""
 
 
-def _heading(result: ReadOnlyDocument) -> str:
-    """Return the track's title, its id if it has none, or the searched name."""
-    music = result["music"] or {}
-    return str(result["keyword"] or music.get("title") or result["music_id"])
-
-
-def _matched_pairs(videos: Sequence[ReadOnlyDocument]) -> list[Document]:
-    """Return one entry per compared pair with the ranked videos that depend on it."""
-    pairs: dict[str, Document] = {}
-    for video in videos:
-        evidence = video.get("evidence")
-        if evidence:
-            name = evidence.get("comparison_id") or video["aweme_id"]
-            pair = pairs.setdefault(name, {"evidence": evidence, "videos": []})
-            pair["videos"].append(video)
-    return list(pairs.values())
-
-
 def _engagement_message(videos: Sequence[ReadOnlyDocument]) -> Message:
-    """Say how few of the ranked videos hold half of the known hot score; else what is drawn."""
-    scores = sorted((one["hot_score"] for one in videos if one["hot_score"]), reverse=True)
+    """Return how few of the ranked videos hold half of the hot score, as title of the chart."""
+    scores = sorted((video["hot_score"] for video in videos if video["hot_score"]), reverse=True)
     if len(scores) < LEAST_VIDEOS:
         return Message("Hot score by rank", "各名次作品的热度")
-    held = list(accumulate(scores))
-    count = next(at for at, sum_ in enumerate(held, start=1) if 2 * sum_ >= held[-1])
-    share = min(99, round(100 * held[count - 1] / held[-1]))
+    sums = list(accumulate(scores))
+    count = next(number for number, sum_ in enumerate(sums, start=1) if 2 * sum_ >= sums[-1])
+    # Never 100 %: the other videos hold something, too.
+    share = min(99, round(100 * sums[count - 1] / sums[-1]))
     videos_en = "video holds" if count == 1 else "videos hold"
     return Message(
         f"{count:,} of {len(scores):,} ranked {videos_en} {share} % of the hot score",
@@ -123,20 +132,7 @@ def _engagement_message(videos: Sequence[ReadOnlyDocument]) -> Message:
     )
 
 
-def _parameters(given: ReadOnlyDocument) -> list[Document]:
-    return [
-        {
-            "name": parameter.name,
-            "value": _value(given[parameter.name]),
-            "meaning": parameter.meaning,
-            "meaning_zh": parameter.meaning_zh,
-        }
-        for parameter in PARAMETERS
-        if parameter.name in given
-    ]
-
-
-def _value(value: object) -> str:
+def _parameter_text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(str(item) for item in value) or "—"
     if isinstance(value, bool):
@@ -144,20 +140,9 @@ def _value(value: object) -> str:
     return "—" if value is None else str(value)
 
 
-def _number(value: float | None) -> str:
-    return "—" if value is None else f"{value:,}"
-
-
-def _share(value: float | None) -> str:
-    return "—" if value is None else f"{100 * value:.1f} %"
-
-
-def _day(seconds: int | None) -> str:
-    return "—" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
-
-
 def _link(address: object) -> str:
-    """Return a web address, or "" for anything else, so that a `javascript:` link never appears."""
+    """Return a web address, or "" for anything else."""
+    # A `javascript:` link must never appear on a page that the user opens.
     text = str(address or "")
     try:
         return text if urlsplit(text).scheme in WEB_SCHEMES else ""
@@ -167,7 +152,14 @@ def _link(address: object) -> str:
 
 _PAGES = PageTemplates(
     "api.services.report",
-    filters={"number": _number, "share": _share, "day": _day, "link": _link},
+    filters={
+        "number": lambda value: "—" if value is None else f"{value:,}",
+        "share": lambda value: "—" if value is None else f"{100 * value:.1f} %",
+        "day": lambda seconds: (
+            "—" if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
+        ),
+        "link": _link,
+    },
     names={
         "messages": _MESSAGES,
         "to_gauges": figures.to_gauges,

@@ -1,8 +1,8 @@
 """The process that runs statements of users, started with `python -m`.
 
-It reads only the lake, runs a statement and encodes its rows. Whoever waits for it ends it when a
-statement takes too long, so nothing here measures time. It ends by itself when it has nothing to
-do, or when its parent is gone.
+It reads only the lake, runs a statement and encodes its rows. `runner.py` kills it when a statement
+takes too long, so nothing here measures time. It ends by itself after some idle time, or when its
+parent is gone.
 """
 
 import os
@@ -12,10 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -31,7 +30,7 @@ from api.services.sql.statement import (
 )
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.user_sql import run_user_sql
-from warehouse.exports.export_table import ExportTable, to_table
+from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import LARGEST_EXACT, ExportMethod, json_value, to_file
 from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.reading import open_lake_for_reading
@@ -53,17 +52,17 @@ class _AnswerTooLargeError(Exception):
 
 
 def answer_statement(
-    engine: Engine, open_engine: OpenEngine, asked: Statement
+    engine: Engine, open_engine: OpenEngine, statement: Statement
 ) -> StatementAnswer | StatementFault:
     """Run a statement. Errors become a `StatementFault`, because they cross to another process.
 
     Args:
         engine: The warehouse as it is now.
         open_engine: Opens the warehouse as it was.
-        asked: The statement.
+        statement: The statement.
     """
     try:
-        return _answer(engine, open_engine, asked)
+        return _answer(engine, open_engine, statement)
     except InputError as error:
         return StatementFault("invalid", error.detail, error.hint)
     except _AnswerTooLargeError:
@@ -82,65 +81,62 @@ def out_of_memory() -> StatementFault:
     return StatementFault("limit", "the statement needs more memory than it may have", None)
 
 
-def _answer(engine: Engine, open_engine: OpenEngine, asked: Statement) -> StatementAnswer:
+def _answer(engine: Engine, open_engine: OpenEngine, statement: Statement) -> StatementAnswer:
     started_at = time.perf_counter()
-    with _engine_of(engine, open_engine, asked.as_of) as chosen:
+    # A past state of the warehouse has an engine of its own, for this statement alone.
+    choice = (
+        nullcontext(engine)
+        if statement.as_of is None
+        else closing(open_engine(parse_as_of(statement.as_of, now=datetime.now(UTC))))
+    )
+    with choice as chosen:
         # One row more than is sent shows whether the answer is cut.
-        found = run_user_sql(chosen, asked.sql, asked.parameters, limit=asked.row_limit + 1)
-        is_rewritten = asked.as_of is not None and is_history_rewritten(chosen)
+        limit = statement.row_limit + 1
+        result = run_user_sql(chosen, statement.sql, statement.parameters, limit=limit)
+        is_rewritten = statement.as_of is not None and is_history_rewritten(chosen)
         as_of = None if chosen.as_of is None else to_utc_text(chosen.as_of)
-    if found.nbytes > MAX_ANSWER_BYTES:
+    if result.nbytes > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError
     with _encoding_errors():
-        table = to_table(asked.title, found.slice(0, asked.row_limit))
+        table = to_table(statement.title, result.slice(0, statement.row_limit))
     summary = StatementSummary(
         columns=[StatementColumn(column.name, column.kind) for column in table.columns],
         row_count=len(table.rows),
-        is_cut=found.num_rows > asked.row_limit,
+        is_cut=result.num_rows > statement.row_limit,
         seconds=round(time.perf_counter() - started_at, 3),
         as_of=as_of,
         is_history_rewritten=is_rewritten,
     )
+    facts = {
+        **statement.facts,
+        "as_of": summary.as_of,
+        "row_count": str(summary.row_count),
+        "history_rewritten": "true" if summary.is_history_rewritten else None,
+    }
     with _encoding_errors():
-        body = _encode(table, asked, summary)
+        if statement.form == "rows":
+            body = orjson.dumps(json_value(table.rows, largest=LARGEST_EXACT))
+        else:
+            method = ExportMethod(
+                tuple((name, value) for name, value in facts.items() if value is not None)
+            )
+            with_mark = statement.has_byte_order_mark
+            body = to_file(table, method, statement.form, for_spreadsheets=with_mark)
+    # Again: as text, the rows may be several times as large.
     if len(body) > MAX_ANSWER_BYTES:
         raise _AnswerTooLargeError
     return StatementAnswer(summary, body)
 
 
 @contextmanager
-def _engine_of(engine: Engine, open_engine: OpenEngine, as_of: str | None) -> Iterator[Engine]:
-    if as_of is None:
-        yield engine
-        return
-    with closing(open_engine(parse_as_of(as_of, now=datetime.now(UTC)))) as opened:
-        yield opened
-
-
-@contextmanager
 def _encoding_errors() -> Iterator[None]:
-    """Name a value that cannot be sent as a mistake of the statement."""
+    """Report a value that cannot be sent as a mistake of the statement."""
     try:
         yield
     except _UNENCODABLE as error:
         raise InvalidParameterError(
             "the answer has a value that cannot be sent", hint="make its column text: x::varchar"
         ) from error
-
-
-def _encode(table: ExportTable, asked: Statement, summary: StatementSummary) -> bytes:
-    if asked.form == "rows":
-        return orjson.dumps(json_value(table.rows, largest=LARGEST_EXACT))
-    facts = {
-        **asked.facts,
-        "as_of": summary.as_of,
-        "row_count": str(summary.row_count),
-        "history_rewritten": "true" if summary.is_history_rewritten else None,
-    }
-    method = ExportMethod(
-        tuple((name, value) for name, value in facts.items() if value is not None)
-    )
-    return to_file(table, method, asked.form, for_spreadsheets=asked.has_byte_order_mark)
 
 
 def main(descriptor: int, order: bytes) -> None:
@@ -151,22 +147,31 @@ def main(descriptor: int, order: bytes) -> None:
         order: `lake_url`, `world`, `memory_mb` and `idle_s` as JSON.
     """
     connection = Connection(descriptor)
-    given = orjson.loads(order)
-    open_engine = partial(_open_engine, given["lake_url"], given["world"], given["memory_mb"])
+    options = orjson.loads(order)
+    memory_mb: int = options["memory_mb"]
+
+    def open_engine(as_of: datetime | None) -> Engine:
+        return Engine(
+            open_lake_for_reading(options["lake_url"], world=options["world"]),
+            as_of=as_of,
+            memory_limit=f"{memory_mb}MB",
+            spill_limit=f"{2 * memory_mb}MB",
+        )
+
     try:
         engine = open_engine(None)
     except SametrackError as error:
         connection.send_bytes(error.detail.encode())
         return
-    _limit_memory(given["memory_mb"])
+    _limit_memory(memory_mb)
+    # A thread of its own receives, so that the end of the parent is noticed while a statement runs.
     statements: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, statements), daemon=True).start()
     connection.send_bytes(READY)
     with suppress(queue.Empty):
         while True:
-            answer = answer_statement(
-                engine, open_engine, Statement.of_json(statements.get(timeout=given["idle_s"]))
-            )
+            text = statements.get(timeout=options["idle_s"])
+            answer = answer_statement(engine, open_engine, Statement.of_json(text))
             if isinstance(answer, StatementAnswer):
                 connection.send_bytes(orjson.dumps({"summary": asdict(answer.summary)}))
                 connection.send_bytes(answer.body)
@@ -175,7 +180,7 @@ def main(descriptor: int, order: bytes) -> None:
 
 
 def _receive(connection: Connection, statements: "queue.SimpleQueue[bytes]") -> None:
-    """Take statements in; without a parent, end at once, whatever runs."""
+    """Put statements into the queue; without a parent, end at once, whatever runs."""
     try:
         while True:
             statements.put(connection.recv_bytes())
@@ -183,20 +188,9 @@ def _receive(connection: Connection, statements: "queue.SimpleQueue[bytes]") -> 
         os._exit(0)
 
 
-def _open_engine(lake_url: str, world: str, memory_mb: int, as_of: datetime | None) -> Engine:
-    return Engine(
-        open_lake_for_reading(lake_url, world=world),
-        as_of=as_of,
-        memory_limit=f"{memory_mb}MB",
-        spill_limit=f"{2 * memory_mb}MB",
-    )
-
-
 def _limit_memory(memory_mb: int) -> None:
-    """Let the process grow by twice the limit, for what the database does not count.
-
-    Only where the system tells how much memory a process has.
-    """
+    """Let the process grow by twice the limit, because the database does not count everything."""
+    # Only Linux tells how much memory a process has.
     if not _STATUS.exists():
         return
     lines = _STATUS.read_text(encoding="ascii").splitlines()

@@ -1,6 +1,6 @@
-"""Runs statements of users one at a time, in a child process that is ended when one is too long.
+"""Runs statements of users one at a time, in a child process that is killed when one is too long.
 
-Only a process can be ended whatever it does, and only a process has memory of its own. It is
+Only a process can be killed whatever it does, and only a process has memory of its own. It is
 started with the first statement and kept for the next ones.
 """
 
@@ -41,7 +41,7 @@ _NARROWER = "add a condition, select less, or use `sametrack sql`, which has no 
 
 
 class QueryCancelledError(SametrackError):
-    """Whoever asked does not wait any more. Not a fault."""
+    """The caller does not wait any more. Not a fault."""
 
     type = "cancelled"
 
@@ -108,9 +108,15 @@ class StatementRunner:
             except BaseException:
                 self._end_child()
                 raise
-            if isinstance(answer, StatementFault):
-                raise self._error_of(answer)
-            return answer
+            if not isinstance(answer, StatementFault):
+                return answer
+            if answer.failure == "invalid":
+                raise InvalidParameterError(answer.detail, hint=answer.hint)
+            if answer.failure == "limit":
+                self._end_child()  # it would not return the memory that it took
+                megabytes = f" ({self.limits.memory_mb} MB)" if answer.hint is None else ""
+                raise QueryLimitError(f"{answer.detail}{megabytes}", hint=answer.hint or _NARROWER)
+            raise WarehouseUnavailableError(answer.detail, hint=answer.hint)
 
     def open_ticket(self) -> StatementTicket:
         """Return a ticket, by which a statement can be cancelled."""
@@ -137,38 +143,33 @@ class StatementRunner:
 
     @contextmanager
     def _turn(self, ticket: StatementTicket) -> Iterator[None]:
-        """Wait until no other statement runs.
-
-        A cancelled statement may have been answered just before its process was killed; the next
-        one must not be given that process.
-        """
+        """Wait until no other statement runs, and keep the next one waiting meanwhile."""
         with self._turns:
-            self._wait_for_turn(ticket)
+            if self._running is not None and self._waiting >= self.limits.waiting:
+                raise CapacityExhaustedError(
+                    f"{self._waiting + 1} statements run or wait already",
+                    hint="Try again in a moment: statements run one at a time",
+                    retry_after=_BUSY_RETRY_S,
+                )
+            self._waiting += 1
+            try:
+                self._turns.wait_for(
+                    lambda: self._running is None or ticket.is_cancelled or self._is_closed
+                )
+            finally:
+                self._waiting -= 1
+            self._check(ticket)
             self._running = ticket
         try:
             yield
         finally:
             with self._turns:
                 self._running = None
+                # A cancelled statement may have been answered just before its process was killed;
+                # the next one must not be given that process.
                 if self._is_closed or ticket.is_cancelled:
                     self._end_child()
                 self._turns.notify_all()
-
-    def _wait_for_turn(self, ticket: StatementTicket) -> None:
-        if self._running is not None and self._waiting >= self.limits.waiting:
-            raise CapacityExhaustedError(
-                f"{self._waiting + 1} statements run or wait already",
-                hint="Try again in a moment: statements run one at a time",
-                retry_after=_BUSY_RETRY_S,
-            )
-        self._waiting += 1
-        try:
-            self._turns.wait_for(
-                lambda: self._running is None or ticket.is_cancelled or self._is_closed
-            )
-        finally:
-            self._waiting -= 1
-        self._check(ticket)
 
     def _check(self, ticket: StatementTicket) -> None:
         if self._is_closed:
@@ -179,7 +180,8 @@ class StatementRunner:
     def _ask(
         self, statement: Statement, ticket: StatementTicket
     ) -> StatementAnswer | StatementFault:
-        # The process may end for lack of work just when it is asked; then a new one is asked, once.
+        # The process may end for lack of work just when a statement arrives; then a new one is
+        # started, once.
         for is_last in (False, True):
             child = self._ready_child(ticket)
             try:
@@ -200,7 +202,7 @@ class StatementRunner:
         with self._turns:
             self._check(ticket)
             if self._child is not None and self._child.has_ended:
-                self._end_child()  # between two statements, so it is no fault of this one
+                self._end_child()  # it ended between two statements, so this one is not at fault
             is_new = self._child is None
             child = self._child = self._child or _QueryProcess(self._order)
         try:
@@ -217,21 +219,10 @@ class StatementRunner:
         if child is not None:
             child.end()
 
-    def _error_of(self, fault: StatementFault) -> SametrackError:
-        if fault.failure == "invalid":
-            return InvalidParameterError(fault.detail, hint=fault.hint)
-        if fault.failure == "limit":
-            self._end_child()  # its memory stays large
-            megabytes = f" ({self.limits.memory_mb} MB)" if fault.hint is None else ""
-            return QueryLimitError(f"{fault.detail}{megabytes}", hint=fault.hint or _NARROWER)
-        return WarehouseUnavailableError(fault.detail, hint=fault.hint)
-
 
 def _fault_of_end(code: int | None) -> StatementFault:
-    """Return the fault of a statement whose process ended at work.
-
-    The system kills a process for its memory, and a failed allocation aborts it.
-    """
+    """Return the fault of a statement whose process ended before it answered."""
+    # The system kills a process for its memory, and a failed allocation aborts it.
     if code in {-signal.SIGKILL, -signal.SIGABRT}:
         return out_of_memory()
     how = "" if code is None else f" (signal {-code})" if code < 0 else f" (code {code})"
@@ -241,30 +232,33 @@ def _fault_of_end(code: int | None) -> StatementFault:
 
 
 class _QueryProcess:
-    """A child process and the connection to it. Its temporary files go when it ends."""
+    """A child process and the connection to it. Its temporary files are deleted when it ends."""
 
     def __init__(self, order: dict[str, object]) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="sametrack-sql-")
         self._connection, theirs = Pipe()
-        # Our copy of the child's end is closed, else the end of the child would go unnoticed.
+        # Our copy of the child's end is closed: while it is open, reading never meets the end.
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 -- our own module, our own arguments
                 [
-                    sys.executable, "-m", "api.services.sql.query_process",
-                    str(theirs.fileno()), orjson.dumps(order).decode(),
+                    sys.executable,
+                    "-m",
+                    "api.services.sql.query_process",
+                    str(theirs.fileno()),
+                    orjson.dumps(order).decode(),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env={**os.environ, "TMPDIR": self._folder.name},
                 start_new_session=True,  # Ctrl-C in a terminal is for the service, which ends it
-            )  # fmt: skip
+            )
 
     def wait_until_ready(self) -> None:
         """Wait until the process has opened the lake."""
-        told = self._receive(_START_S)
-        if told != READY:
-            raise WarehouseUnavailableError(told.decode())
+        message = self._receive(_START_S)
+        if message != READY:
+            raise WarehouseUnavailableError(message.decode())
 
     def ask(self, statement: Statement, seconds: float) -> StatementAnswer | StatementFault:
         """Send a statement and wait for its answer.
@@ -277,11 +271,11 @@ class _QueryProcess:
         head = orjson.loads(self._receive(seconds))
         if "fault" in head:
             return StatementFault(**head["fault"])
-        told = head["summary"]
-        columns = [StatementColumn(**column) for column in told.pop("columns")]
-        return StatementAnswer(
-            StatementSummary(columns=columns, **told), self._connection.recv_bytes()
-        )
+        fields = head["summary"]
+        columns = [StatementColumn(**column) for column in fields.pop("columns")]
+        # The rows follow as they are: they are sent on without being parsed here.
+        body = self._connection.recv_bytes()
+        return StatementAnswer(StatementSummary(columns=columns, **fields), body)
 
     @property
     def has_ended(self) -> bool:

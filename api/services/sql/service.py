@@ -1,4 +1,7 @@
-"""The library of queries, the tables, and statements of users, as documents and files."""
+"""The library of queries, the tables, and statements of users, as documents and files.
+
+Not here: running a statement (`runner.py`), HTTP.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,8 +24,8 @@ from api.schemas.extensions.sql import (
 from api.services.exports.tables import ExportFile
 from api.services.sql.runner import StatementTicket
 from api.services.sql.statement import ParameterValue, Statement, StatementAnswer
-from warehouse.analysis.description import NAMES, TableDescription, describe_table
-from warehouse.analysis.query_library import NamedQuery, find_query, named_queries
+from warehouse.analysis.description import NAMES, describe_table
+from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.exports.table_files import MEDIA_TYPES
 from warehouse.records.errors import InvalidParameterError
 
@@ -30,7 +33,7 @@ PATH = "/api/v1/sametrack/sql"
 
 
 class RunsStatements(Protocol):
-    """What runs a statement: a process of its own, or a test's own engine."""
+    """Runs statements: in a process of its own, or in an engine of a test."""
 
     def run(
         self, statement: Statement, ticket: StatementTicket | None = None
@@ -40,7 +43,7 @@ class RunsStatements(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _BodyStatement:
     """The SQL of a body with its values; `query` is the name of a query of the library."""
 
     sql: str
@@ -57,7 +60,7 @@ class SqlService:
 
     def library(self) -> QueryLibrary:
         """Return all named queries."""
-        queries = _queries()
+        queries = _query_documents()
         return {
             "queries": queries,
             "returned_count": len(queries),
@@ -66,7 +69,7 @@ class SqlService:
 
     def tables(self) -> TableList:
         """Return all tables with their columns."""
-        tables = _tables()
+        tables = _table_documents()
         return {"tables": tables, "returned_count": len(tables), "is_demo_data": self.is_demo}
 
     def rows(self, body: SqlBody, ticket: StatementTicket) -> Mapping[str, object]:
@@ -77,27 +80,27 @@ class SqlService:
                 one that is invalid.
             SametrackError: See `StatementRunner.run`.
         """
-        asked = _read(body)
-        statement = Statement(asked.sql, asked.values, as_of=body.as_of, row_limit=body.row_limit)
+        chosen = _read(body)
+        statement = Statement(chosen.sql, chosen.values, as_of=body.as_of, row_limit=body.row_limit)
         answer = self.runner.run(statement, ticket)
-        told = answer.summary
+        summary = answer.summary
         return {
-            "query": asked.query,
-            "columns": told.columns,
+            "query": chosen.query,
+            "columns": summary.columns,
             "rows": orjson.Fragment(answer.body),
-            "returned_count": told.row_count,
+            "returned_count": summary.row_count,
             "row_limit": body.row_limit,
-            "is_cut": told.is_cut,
-            "seconds": told.seconds,
-            "as_of": told.as_of,
-            "history_rewritten": told.is_history_rewritten,
+            "is_cut": summary.is_cut,
+            "seconds": summary.seconds,
+            "as_of": summary.as_of,
+            "history_rewritten": summary.is_history_rewritten,
             "is_demo_data": self.is_demo,
         }
 
     def file(self, body: SqlExportBody, ticket: StatementTicket, *, stamp: str) -> ExportFile:
         """Run a statement and return all of its rows as a file.
 
-        Attributes:
+        Args:
             body: The statement and the format.
             ticket: Cancels it.
             stamp: Time for the name of the file.
@@ -106,18 +109,25 @@ class SqlService:
             QueryLimitError: It has more rows than a file may have.
             SametrackError: See `rows`.
         """
-        asked = _read(body)
-        name = asked.query or "sql"
+        chosen = _read(body)
+        name = chosen.query or "sql"
+        # A file states how it was made, because it is read without this service.
         facts = {
             "is_demo_data": "true" if self.is_demo else "false",
-            "query": asked.query or "",
-            "sql": asked.sql,
-            "parameters": orjson.dumps(asked.values).decode(),
+            "query": chosen.query or "",
+            "sql": chosen.sql,
+            "parameters": orjson.dumps(chosen.values).decode(),
         }
         statement = Statement(
-            asked.sql, asked.values, as_of=body.as_of, row_limit=FILE_ROWS, form=body.form,
-            has_byte_order_mark=body.bom, title=name, facts=facts,
-        )  # fmt: skip
+            chosen.sql,
+            chosen.values,
+            as_of=body.as_of,
+            row_limit=FILE_ROWS,
+            form=body.form,
+            has_byte_order_mark=body.bom,
+            title=name,
+            facts=facts,
+        )
         answer = self.runner.run(statement, ticket)
         if answer.summary.is_cut:
             raise QueryLimitError(
@@ -130,44 +140,52 @@ class SqlService:
         )
 
 
-def _read(body: StatementBody) -> _Asked:
+def _read(body: StatementBody) -> _BodyStatement:
+    """Return the statement of a body: its own SQL, or a query of the library with its values."""
     if body.sql is not None and body.query is not None:
         raise InvalidParameterError("`sql` and `query` cannot be combined", hint="send one of them")
     if body.query is not None:
-        found = find_query(body.query)
-        given = {
+        query = find_query(body.query)
+        # Parameters of a query are whole numbers or text, which each parses to its own type.
+        values = {
             name: value if value is None or isinstance(value, int | str) else str(value)
             for name, value in body.parameters.items()
         }
-        return _Asked(found.sql, {**found.values(given)}, found.name)
+        return _BodyStatement(query.sql, {**query.values(values)}, query.name)
     if body.sql is None:
         raise MissingParameterError("`sql` is required, or `query` with the name of a query")
-    return _Asked(body.sql, dict(body.parameters), None)
+    return _BodyStatement(body.sql, dict(body.parameters), None)
+
+
+# Queries and tables change only with the release, so their documents are built once.
 
 
 @cache
-def _queries() -> list[NamedQueryDocument]:
-    return [_query_document(query) for query in named_queries()]
-
-
-def _query_document(query: NamedQuery) -> NamedQueryDocument:
-    parameters = [to_document(QueryParameterDocument, one) for one in query.parameters]
-    return to_document(NamedQueryDocument, query, parameters=parameters)
-
-
-@cache
-def _tables() -> list[TableDocument]:
-    return [_table_document(describe_table(name)) for name in NAMES]
-
-
-def _table_document(described: TableDescription) -> TableDocument:
-    columns = [
+def _query_documents() -> list[NamedQueryDocument]:
+    return [
         to_document(
-            TableColumnDocument,
-            column,
-            type=column.type_label,
-            may_be_unknown=not column.required,
+            NamedQueryDocument,
+            query,
+            parameters=[
+                to_document(QueryParameterDocument, parameter) for parameter in query.parameters
+            ],
         )
-        for column in described.columns
+        for query in named_queries()
     ]
-    return to_document(TableDocument, described, columns=columns)
+
+
+@cache
+def _table_documents() -> list[TableDocument]:
+    documents: list[TableDocument] = []
+    for table in map(describe_table, NAMES):
+        columns = [
+            to_document(
+                TableColumnDocument,
+                column,
+                type=column.type_label,
+                may_be_unknown=not column.required,
+            )
+            for column in table.columns
+        ]
+        documents.append(to_document(TableDocument, table, columns=columns))
+    return documents

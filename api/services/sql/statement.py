@@ -14,9 +14,9 @@ type ParameterValue = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement with its parameters, and the form that its rows are wanted in.
+    """One statement with its parameters, and the form in which its rows are returned.
 
-    `title` names the table of a file. `facts` are told in a file next to its rows.
+    `title` names the table of a file. A file contains `facts` next to its rows.
     """
 
     sql: str
@@ -48,7 +48,7 @@ class StatementColumn:
 
 @dataclass(frozen=True, slots=True)
 class StatementSummary:
-    """What is known of an answer besides its rows. `is_cut`: there are more rows than asked for."""
+    """A result without its rows. `is_cut`: there are more rows than the limit."""
 
     columns: list[StatementColumn]
     row_count: int
@@ -68,7 +68,7 @@ class StatementAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StatementFault:
-    """Why there is no answer."""
+    """Why a statement has no result."""
 
     failure: StatementFailure
     detail: str

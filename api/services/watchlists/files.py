@@ -1,4 +1,4 @@
-"""Watchlists in a YAML file: every error names its line, and nothing changes before all is checked.
+"""Watchlists in a YAML file: all of it is checked before a change, and errors name their line.
 
 Inputs are taken literally, so that 19 digits stay 19 digits. Not here: stored watchlists.
 """
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from api.params.watchlists import WatchlistBody
 from api.services.watchlists.service import WatchlistService
-from warehouse.records.errors import InputError, InvalidParameterError, SametrackError
+from warehouse.records.errors import InputError, InvalidParameterError
 from warehouse.records.watchlists import ENTRY_KINDS, WatchlistPlan
 
 MAX_FILE_BYTES = 1_000_000
@@ -41,29 +41,29 @@ def read_watch_file(text: str) -> list[FilePlan]:
     Raises:
         InvalidParameterError: The file is invalid; `detail` starts with the line.
     """
-    root = _compose(text)
+    root = _parse_yaml(text)
     if not isinstance(root, yaml.MappingNode):
         raise _file_error(root, f"the file must start with `{_TOP}:`")
-    fields = _fields(root, (_TOP,), at="the file")
-    listed = fields.get(_TOP)
-    if not isinstance(listed, yaml.SequenceNode):
-        raise _file_error(listed or root, f"`{_TOP}` must be a list of watchlists")
-    found: dict[str, FilePlan] = {}
-    for node in listed.value:
-        filed = FilePlan(_to_plan(node), _line(node))
-        if filed.plan.name in found:
-            first = found[filed.plan.name].line
-            raise _file_error(node, f"`name`: {filed.plan.name!r} is already used in line {first}")
-        found[filed.plan.name] = filed
-    return list(found.values())
+    top = _fields(root, (_TOP,), at="the file").get(_TOP)
+    if not isinstance(top, yaml.SequenceNode):
+        raise _file_error(top or root, f"`{_TOP}` must be a list of watchlists")
+    plans: dict[str, FilePlan] = {}
+    for node in top.value:
+        plan = _to_plan(node)
+        if plan.name in plans:
+            first = plans[plan.name].line
+            raise _file_error(node, f"`name`: {plan.name!r} is already used in line {first}")
+        plans[plan.name] = FilePlan(plan, _line(node))
+    return list(plans.values())
 
 
-def _compose(text: str) -> yaml.Node:
+def _parse_yaml(text: str) -> yaml.Node:
     if len(text.encode()) > MAX_FILE_BYTES:
         raise InvalidParameterError("the file is larger than 1 MB", hint=_HINT)
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):  # a recursive alias would never end
+            # An alias may contain itself, and a few of them can stand for millions of values.
+            if isinstance(event, yaml.AliasEvent):
                 raise _file_error(event, "aliases (`*name`) are not supported")
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -90,12 +90,21 @@ def _to_plan(node: yaml.Node) -> WatchlistPlan:
     try:
         return WatchlistBody.model_validate(document).to_plan()
     except ValidationError as error:
-        raise _validation_error(error, lines) from error
+        # Name the line of the nearest element: a missing field has none of its own.
+        problem = error.errors()[0]
+        path: _NodePath = tuple(problem["loc"])
+        nearest = path
+        while nearest not in lines:
+            nearest = nearest[:-1]
+        name = ".".join(map(str, path))
+        message = problem["msg"][0].lower() + problem["msg"][1:]
+        detail = f"line {lines[nearest]}: `{name}`: {message}"
+        raise InvalidParameterError(detail, hint=_HINT) from error
 
 
 def _entries(fields: Mapping[str, yaml.Node], lines: dict[_NodePath, int]) -> list[dict[str, str]]:
     """Return the entries of all groups; ids and links as text, whatever type YAML infers."""
-    found: list[dict[str, str]] = []
+    entries: list[dict[str, str]] = []
     for group, kind in _GROUPS.items():
         node = fields.get(group)
         if node is None:
@@ -105,19 +114,19 @@ def _entries(fields: Mapping[str, yaml.Node], lines: dict[_NodePath, int]) -> li
         for child in node.value:
             if not isinstance(child, yaml.ScalarNode):
                 raise _file_error(child, f"`{group}` must be a list of ids or links")
-            lines["entries", len(found)] = _line(child)
-            found.append({"kind": kind, "input": child.value})
-    return found
+            lines["entries", len(entries)] = _line(child)
+            entries.append({"kind": kind, "input": child.value})
+    return entries
 
 
-def _value(node: yaml.Node, place: _NodePath, lines: dict[_NodePath, int]) -> object:
+def _value(node: yaml.Node, path: _NodePath, lines: dict[_NodePath, int]) -> object:
     """Return plain values and record the line of each by its path."""
-    lines[place] = _line(node)
+    lines[path] = _line(node)
     if isinstance(node, yaml.MappingNode):
-        children = _fields(node, None, at=str(place[-1]))
-        return {name: _value(child, (*place, name), lines) for name, child in children.items()}
+        children = _fields(node, None, at=str(path[-1]))
+        return {name: _value(child, (*path, name), lines) for name, child in children.items()}
     if isinstance(node, yaml.SequenceNode):
-        return [_value(child, (*place, number), lines) for number, child in enumerate(node.value)]
+        return [_value(child, (*path, number), lines) for number, child in enumerate(node.value)]
     try:
         return yaml.SafeLoader("").construct_object(node)
     except (yaml.YAMLError, ValueError) as error:
@@ -125,40 +134,30 @@ def _value(node: yaml.Node, place: _NodePath, lines: dict[_NodePath, int]) -> ob
 
 
 def _fields(
-    node: yaml.MappingNode, known: tuple[str, ...] | None, *, at: str
+    node: yaml.MappingNode, names: tuple[str, ...] | None, *, at: str
 ) -> dict[str, yaml.Node]:
-    """Return the fields of a mapping; duplicate and unknown keys are errors."""
-    found: dict[str, yaml.Node] = {}
+    """Return the fields of a mapping; duplicate keys and keys outside of `names` are errors."""
+    fields: dict[str, yaml.Node] = {}
     for key, child in node.value:
         name = str(key.value)
-        if name in found:
+        if name in fields:
             raise _file_error(key, f"`{name}` appears twice in {at}")
-        if known is not None and name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            advice = f"did you mean `{near[0]}`?" if near else f"known fields: {', '.join(known)}"
+        if names is not None and name not in names:
+            similar = get_close_matches(name, names, n=1, cutoff=0.5)
+            advice = (
+                f"did you mean `{similar[0]}`?" if similar else f"known fields: {', '.join(names)}"
+            )
             raise _file_error(key, f"`{name}` is not a field of {at}; {advice}")
-        found[name] = child
-    return found
+        fields[name] = child
+    return fields
 
 
-def _validation_error(error: ValidationError, lines: Mapping[_NodePath, int]) -> SametrackError:
-    """Return the first validation error with the line of the nearest element in the file."""
-    wrong = error.errors()[0]
-    place: _NodePath = tuple(wrong["loc"])
-    near = place
-    while near not in lines:
-        near = near[:-1]
-    name = ".".join(map(str, place))
-    message = wrong["msg"][0].lower() + wrong["msg"][1:]
-    return InvalidParameterError(f"line {lines[near]}: `{name}`: {message}", hint=_HINT)
+def _file_error(element: yaml.Node | yaml.Event, problem: str) -> InvalidParameterError:
+    return InvalidParameterError(f"line {_line(element)}: {problem}", hint=_HINT)
 
 
-def _file_error(where: yaml.Node | yaml.Event, what: str) -> InvalidParameterError:
-    return InvalidParameterError(f"line {_line(where)}: {what}", hint=_HINT)
-
-
-def _line(where: yaml.Node | yaml.Event) -> int:
-    mark = where.start_mark
+def _line(element: yaml.Node | yaml.Event) -> int:
+    mark = element.start_mark
     return 1 if mark is None else int(mark.line) + 1
 
 
@@ -177,54 +176,51 @@ class FileChanges(TypedDict):
     dry_run: bool
 
 
-def apply_file(
-    kept_lists: WatchlistService, text: str, *, prune: bool, dry_run: bool
-) -> FileChanges:
+def apply_file(service: WatchlistService, text: str, *, prune: bool, dry_run: bool) -> FileChanges:
     """Make the stored watchlists match the file.
+
+    Args:
+        service: The stored watchlists.
+        text: The file.
+        prune: Remove stored watchlists that the file does not name.
+        dry_run: Return the changes without making them.
 
     Raises:
         InvalidParameterError: The file is invalid, with the line; nothing was changed.
     """
-    filed = read_watch_file(text)
-    for one in filed:
-        _check(kept_lists, one)
-    kept = kept_lists.plans()
-    changes = [_change(one.plan, kept.get(one.plan.name)) for one in filed]
-    named = {one.plan.name for one in filed}
+    file_plans = read_watch_file(text)
+    for file_plan in file_plans:
+        try:
+            service.check(file_plan.plan)
+        except InputError as error:
+            detail = f"line {file_plan.line}: {file_plan.plan.name}: {error.detail}"
+            raise InvalidParameterError(detail, hint=error.hint) from error
+
+    # Compare with what is stored, in the order of the file; then what the file does not name.
+    plans = {file_plan.plan.name: file_plan.plan for file_plan in file_plans}
+    stored_plans = service.plans()
+    changes: list[FileChange] = []
+    for name, plan in plans.items():
+        stored = stored_plans.get(name)
+        if stored is None:
+            changes.append({"name": name, "what": "added", "fields": []})
+            continue
+        old, new = stored.to_document(), plan.to_document()
+        fields = [field for field, value in new.items() if old[field] != value]
+        what: Literal["changed", "unchanged"] = "changed" if fields else "unchanged"
+        changes.append({"name": name, "what": what, "fields": fields})
     changes += [
         {"name": name, "what": "removed" if prune else "kept", "fields": []}
-        for name in kept
-        if name not in named
+        for name in stored_plans
+        if name not in plans
     ]
-    if not dry_run:
-        _apply_changes(kept_lists, {one.plan.name: one.plan for one in filed}, changes)
-    return {"changes": changes, "dry_run": dry_run}
 
-
-def _check(kept_lists: WatchlistService, filed: FilePlan) -> None:
-    try:
-        kept_lists.check(filed.plan)
-    except InputError as error:
-        detail = f"line {filed.line}: {filed.plan.name}: {error.detail}"
-        raise InvalidParameterError(detail, hint=error.hint) from error
-
-
-def _change(plan: WatchlistPlan, before: WatchlistPlan | None) -> FileChange:
-    if before is None:
-        return {"name": plan.name, "what": "added", "fields": []}
-    old, new = before.to_document(), plan.to_document()
-    fields = [name for name, value in new.items() if old[name] != value]
-    return {"name": plan.name, "what": "changed" if fields else "unchanged", "fields": fields}
-
-
-def _apply_changes(
-    kept_lists: WatchlistService, plans: dict[str, WatchlistPlan], changes: list[FileChange]
-) -> None:
-    for change in changes:
+    for change in () if dry_run else changes:
         name = change["name"]
         if change["what"] == "added":
-            kept_lists.create(plans[name])
+            service.create(plans[name])
         elif change["what"] == "changed":
-            kept_lists.replace(plans[name])
+            service.replace(plans[name])
         elif change["what"] == "removed":
-            kept_lists.delete(name)
+            service.delete(name)
+    return {"changes": changes, "dry_run": dry_run}

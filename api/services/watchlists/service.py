@@ -4,7 +4,7 @@ Blocking calls on the control store. It starts nothing: a requested run is start
 orchestrator's sensor or by `sametrack watchlist run`. Not here: HTTP, files, running.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -34,7 +34,6 @@ from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument
 from warehouse.records.watchlists import (
     MAX_ENTRIES,
-    EntryCheck,
     Watchlist,
     WatchlistPlan,
     WatchlistRun,
@@ -50,7 +49,7 @@ PATH = "/api/v1/sametrack/watchlists"
 class WatchlistService:
     """Watchlists and their runs.
 
-    Every method with the name of a watchlist raises `NotFoundError` if there is none of that name.
+    Every method with the name of a watchlist raises `NotFoundError` if no watchlist has the name.
 
     Attributes:
         store: The control store.
@@ -64,16 +63,16 @@ class WatchlistService:
 
     def listed(self) -> WatchlistList:
         """Return all watchlists, sorted by name."""
-        found = [self._document(kept) for kept in watchlists.read_all(self.store)]
+        documents = [self._document(stored) for stored in watchlists.read_all(self.store)]
         return {
-            "watchlists": found,
-            "returned_count": len(found),
+            "watchlists": documents,
+            "returned_count": len(documents),
             "is_demo_data": self.is_demo,
         }
 
     def plans(self) -> dict[str, WatchlistPlan]:
         """Return the stored plans by name."""
-        return {kept.plan.name: kept.plan for kept in watchlists.read_all(self.store)}
+        return {stored.plan.name: stored.plan for stored in watchlists.read_all(self.store)}
 
     def read(self, name: str) -> WatchlistDocument:
         """Return one watchlist."""
@@ -85,6 +84,7 @@ class WatchlistService:
         Raises:
             InputError: A field is invalid, or the name is taken.
         """
+        # The store decides whether the name is taken: two callers may create it at once.
         if not watchlists.create(self.store, plan, self.check(plan)):
             raise InvalidParameterError(
                 f"`name`: watchlist {plan.name!r} already exists",
@@ -93,14 +93,15 @@ class WatchlistService:
         return self.read(plan.name)
 
     def change(self, name: str, fields: ReadOnlyDocument) -> WatchlistDocument:
-        """Replace some fields of a plan, given in the form of `Plan.to_document`.
+        """Replace some fields of a plan, in the form of `WatchlistPlan.to_document`.
 
-        Thresholds that are not given stay as they are.
+        Raises:
             InputError: A field is invalid.
         """
 
         def merge(before: WatchlistPlan) -> tuple[WatchlistPlan, str]:
             stored = before.to_document()
+            # One threshold may change without the others.
             thresholds = {**stored["thresholds"], **fields.get("thresholds", {})}
             plan = parse_plan({**stored, **fields, "thresholds": thresholds, "name": name})
             return plan, self.check(plan)
@@ -113,7 +114,7 @@ class WatchlistService:
         """Replace a complete plan.
 
         Raises:
-            NotFoundError, InputError: As `change`.
+            InputError: A field is invalid.
         """
         if not watchlists.replace_plan(self.store, plan, self.check(plan)):
             raise self._missing(plan.name)
@@ -143,10 +144,12 @@ class WatchlistService:
                 f"Run {run_id[:64]!r} of watchlist {name[:64]!r} was not found",
                 hint="List the runs of the watchlist",
             )
-        entries = [_to_entry(check) for check in watchlists.read_checks(self.store, run_id)]
         return {
             **_to_run(run),
-            "entries": entries,
+            "entries": [
+                to_document(WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input)
+                for check in watchlists.read_checks(self.store, run_id)
+            ],
             "digest": run.digest,
             "is_demo_data": self.is_demo,
         }
@@ -154,15 +157,15 @@ class WatchlistService:
     def runs(self, name: str, *, limit: int) -> WatchRunList:
         """Return the newest runs, without their entries."""
         self._find(name)
-        found = [_to_run(run) for run in watchlists.newest_runs(self.store, name, limit=limit)]
-        return {"runs": found, "returned_count": len(found), "is_demo_data": self.is_demo}
+        runs = [_to_run(run) for run in watchlists.newest_runs(self.store, name, limit=limit)]
+        return {"runs": runs, "returned_count": len(runs), "is_demo_data": self.is_demo}
 
     def digests(self, name: str, *, limit: int) -> WatchDigestList:
         """Return the newest digests, newest first."""
         self._find(name)
         runs = watchlists.newest_runs(self.store, name, limit=limit, with_digest=True)
-        found = [run.digest for run in runs if run.digest]
-        return {"digests": found, "returned_count": len(found), "is_demo_data": self.is_demo}
+        digests = [run.digest for run in runs if run.digest]
+        return {"digests": digests, "returned_count": len(digests), "is_demo_data": self.is_demo}
 
     def check(self, plan: WatchlistPlan) -> str:
         """Validate a plan and return its cron expression.
@@ -176,18 +179,20 @@ class WatchlistService:
                 f"`entries`: {len(plan.entries)} given, a watchlist has 1 to {MAX_ENTRIES}",
                 hint="Spread them over several watchlists",
             )
-        seen: set[tuple[str, str]] = set()
+        earlier: set[tuple[str, str]] = set()
         for entry in plan.entries:
-            if (entry.kind, entry.input) in seen:
+            if (entry.kind, entry.input) in earlier:
                 raise InvalidParameterError(f"`entries`: {entry.input!r} is listed twice")
-            seen.add((entry.kind, entry.input))
+            earlier.add((entry.kind, entry.input))
+            # Only the form is checked; what an input leads to is read by the run.
             if entry.kind == "track":
                 read_music_input(entry.input, find_target=self.find_target)
         return to_cron(plan.every)
 
-    def _document(self, kept: Watchlist) -> WatchlistDocument:
-        following = next_time(kept.cron, kept.considered_until)
-        plan = kept.plan
+    def _document(self, stored: Watchlist) -> WatchlistDocument:
+        plan = stored.plan
+        # Due times until `considered_until` have their runs already, or were missed.
+        next_due_at = next_time(stored.cron, stored.considered_until)
         newest = watchlists.newest_runs(self.store, plan.name, limit=1)
         return to_document(
             WatchlistDocument,
@@ -195,25 +200,25 @@ class WatchlistService:
             entries=[to_document(WatchEntry, entry) for entry in plan.entries],
             thresholds=to_document(WatchThresholds, plan.thresholds),
             parameters=dict(plan.parameters),
-            cron=kept.cron,
-            next_due_at=following if plan.enabled else None,
+            cron=stored.cron,
+            next_due_at=next_due_at if plan.enabled else None,
             last_run=_to_run(newest[0]) if newest else None,
-            created_at=kept.created_at,
-            updated_at=kept.updated_at,
+            created_at=stored.created_at,
+            updated_at=stored.updated_at,
             is_demo_data=self.is_demo,
         )
 
     def _find(self, name: str) -> Watchlist:
-        found = watchlists.get(self.store, name)
-        if found is None:
+        stored = watchlists.get(self.store, name)
+        if stored is None:
             raise self._missing(name)
-        return found
+        return stored
 
     def _missing(self, name: str) -> NotFoundError:
-        names: Sequence[str] = [kept.plan.name for kept in watchlists.read_all(self.store)]
-        known = ", ".join(names[:10]) or "none"
+        names = [stored.plan.name for stored in watchlists.read_all(self.store)]
+        existing = ", ".join(names[:10]) or "none"
         return NotFoundError(
-            f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {known}"
+            f"Watchlist {name[:64]!r} was not found", hint=f"Existing watchlists: {existing}"
         )
 
 
@@ -241,7 +246,3 @@ def _to_run(run: WatchlistRun) -> WatchRunDocument:
         change_count=digest.get("change_count"),
         files=digest.get("files"),
     )
-
-
-def _to_entry(check: EntryCheck) -> WatchRunEntry:
-    return to_document(WatchRunEntry, check, kind=check.entry.kind, input=check.entry.input)

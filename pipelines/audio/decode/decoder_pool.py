@@ -2,8 +2,8 @@
 
 The children are plain subprocesses, not `multiprocessing` children: the pool also runs in daemonic
 processes, which may not start any, and in those of a fork server, which would start another server.
-And they get no secret of the environment. A child that crashes, hangs or exceeds its memory limit
-fails its own file, not the pool. Not here: decoding itself (`decoder_process.py`, `decoding.py`).
+The children see no secret of the environment. If a child crashes, hangs or exceeds its memory
+limit, its own file fails, not the pool. Not here: decoding itself (`decoder_process.py`).
 """
 
 import asyncio
@@ -14,14 +14,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Self
 
 from pipelines import ONE_THREAD_VARIABLES
-from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.audio.decode.replies import FRAME, DecoderReply, Task
+from pipelines.audio.decode.protocol import (
+    FRAME,
+    DecodeLimits,
+    DecoderReply,
+    DecoderRequest,
+    Task,
+)
 from pipelines.audio.features.sounds import (
     MeasuredSound,
     NotComparable,
@@ -59,6 +64,12 @@ class _DecoderChild:
         self._limits = limits
         self._clock = clock
         self._is_ready = False
+        # This process parses untrusted files, so it gets only the variables that it needs.
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name in _INHERITED_VARIABLES or name.startswith("PYTHON")
+        }
         self.process = subprocess.Popen(  # noqa: S603 - our own module, our own arguments
             [
                 sys.executable,
@@ -70,7 +81,7 @@ class _DecoderChild:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=_child_environment(),
+            env=environment | dict.fromkeys(ONE_THREAD_VARIABLES, "1"),
         )
 
     def wait_until_ready(self) -> None:
@@ -79,18 +90,21 @@ class _DecoderChild:
             self._read_message(self._clock() + _START_S)
             self._is_ready = True
 
-    def ask(self, path: Path, task: Task, stretch: TimeRange | None) -> tuple[DecoderReply, bytes]:
+    def request(
+        self, path: Path, task: Task, stretch: TimeRange | None
+    ) -> tuple[DecoderReply, bytes]:
         """Send one request and wait for the reply: packed features, or an encoded excerpt.
 
         Raises:
             TimeoutError: The file exceeded its wall-clock limit.
             _ChildGoneError: The child died.
         """
-        order = {"path": os.fspath(path.absolute()), "task": task, "stretch": stretch}
-        request = json.dumps(order).encode() + b"\n"
+        request = DecoderRequest(
+            path=os.fspath(path.absolute()), task=task, stretch=stretch and list(stretch)
+        )
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(request)
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
             self.process.stdin.flush()
         except OSError as exc:
             raise _ChildGoneError from exc
@@ -109,7 +123,7 @@ class _DecoderChild:
 
     def _read_message(self, deadline: float) -> tuple[DecoderReply, bytes]:
         head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
-        # A child parses files of strangers, so its replies are not trusted either.
+        # A child parses untrusted files, so its replies are not trusted either.
         if head_size + packed_size > _MAX_REPLY_BYTES:
             raise _ChildGoneError
         head = self._read(head_size, deadline)
@@ -123,21 +137,21 @@ class _DecoderChild:
         poll.register(descriptor, select.POLLIN)
         received = bytearray()
         while len(received) < size:
-            left = deadline - self._clock()
-            if left <= 0 or not poll.poll(1000 * left):
+            remaining_s = deadline - self._clock()
+            if remaining_s <= 0 or not poll.poll(1000 * remaining_s):
                 raise TimeoutError
-            piece = os.read(descriptor, size - len(received))
-            if not piece:
+            chunk = os.read(descriptor, size - len(received))
+            if not chunk:
                 raise _ChildGoneError
-            received += piece
+            received += chunk
         return bytes(received)
 
 
 class DecoderPool:
     """Decodes and measures files in `workers` child processes. Use it as a context manager.
 
-    A child starts with the first file that needs it, or with `start`: 40 MB each that an idle
-    process does not hold.
+    A child starts with the first file that needs it, or with `start`, so that an idle process does
+    not hold 40 MB for each of them.
 
     Args:
         workers: Number of child processes; each has one thread.
@@ -151,22 +165,22 @@ class DecoderPool:
         self._limits = limits or DecodeLimits()
         self._clock = clock
         self._workers = workers
-        self._mine = threading.local()
+        self._of_thread = threading.local()
         self._children: set[_DecoderChild] = set()
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
-        self._together: threading.Barrier | None = None
+        self._barrier: threading.Barrier | None = None
 
     def __enter__(self) -> Self:
-        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="listening")
+        self._executor = ThreadPoolExecutor(self._workers, thread_name_prefix="decoding")
         return self
 
     def __exit__(self, *_exc: object) -> None:
         executor = self._threads
         # The threads wait for their children: they can be joined once those are killed.
         executor.shutdown(wait=False, cancel_futures=True)
-        if self._together is not None:
-            self._together.abort()
+        if self._barrier is not None:
+            self._barrier.abort()
         with self._lock:
             for child in self._children:
                 child.process.kill()
@@ -187,11 +201,15 @@ class DecoderPool:
         A future ends when its child runs, with `OSError` if it cannot be started.
         """
         # An executor starts a thread only if no other is idle: the barrier keeps all of them busy.
-        self._together = threading.Barrier(self._workers)
-        threads = self._threads
-        return [
-            threads.submit(self._start_with_others, self._together) for _ in range(self._workers)
-        ]
+        barrier = self._barrier = threading.Barrier(self._workers)
+
+        def start_child() -> None:
+            try:
+                self._own_child()
+            finally:
+                barrier.wait()
+
+        return [self._threads.submit(start_child) for _ in range(self._workers)]
 
     async def measure(self, path: Path) -> SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`.
@@ -199,7 +217,7 @@ class DecoderPool:
         Raises:
             OSError: No child can be started.
         """
-        return await _awaited(self.submit(path))
+        return await asyncio.wrap_future(self.submit(path))
 
     def submit(self, path: Path) -> Future[SoundMeasurement]:
         """Measure one file from code without an event loop."""
@@ -207,54 +225,46 @@ class DecoderPool:
 
     async def cut(self, path: Path, *, start_s: float, duration_s: float) -> bytes | None:
         """Return an excerpt of a file as MP3, or None if it cannot be decoded."""
-        return await _awaited(self.submit_cut(path, start_s, duration_s))
+        return await asyncio.wrap_future(self.submit_cut(path, start_s, duration_s))
 
     def submit_cut(self, path: Path, start_s: float, duration_s: float) -> Future[bytes | None]:
         """Cut an excerpt as `cut` does, from code without an event loop."""
         return self._threads.submit(self._cut, path, (start_s, duration_s))
 
-    def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
-        answer, encoded = self._asked(path, "cut", stretch)
-        return None if "reason" in answer else encoded
-
-    def _start_with_others(self, together: threading.Barrier) -> None:
-        try:
-            self._own_child()
-        finally:
-            together.wait()
-
-    def _own_child(self) -> _DecoderChild:
-        """Return the child of this thread; start one if it has none.
-
-        The parent-death signal follows the thread that starts a child, not the process.
-        """
-        child: _DecoderChild | None = getattr(self._mine, "child", None)
-        if child is None:
-            child = self._mine.child = _DecoderChild(self._limits, self._clock)
-            with self._lock:
-                self._children.add(child)
-        return child
-
-    def _drop_child(self) -> None:
-        """End this thread's child; the next file that needs one starts another."""
-        child: _DecoderChild = self._mine.child
-        self._mine.child = None
-        with self._lock:
-            self._children.discard(child)
-        child.stop()
-
     def _measure(self, path: Path) -> SoundMeasurement:
-        return _to_sound(*self._asked(path, "measure"))
+        reply, packed = self._request(path, "measure")
+        if "reason" in reply:
+            return NotComparable(sha256=reply["sha256"], reason=reply["reason"])
+        sha256 = reply["sha256"]
+        assert sha256 is not None, "a measured file has a hash"
+        return MeasuredSound(
+            sha256=sha256,
+            features=unpack_features(packed),
+            duration_s=reply["duration_s"],
+            sample_rate_hz=reply["sample_rate_hz"],
+            codec=reply["codec"],
+            library_version=library_version(),
+            cpu_ms=reply["cpu_ms"],
+        )
 
-    def _asked(
+    def _cut(self, path: Path, stretch: TimeRange) -> bytes | None:
+        reply, encoded = self._request(path, "cut", stretch)
+        return None if "reason" in reply else encoded
+
+    def _request(
         self, path: Path, task: Task, stretch: TimeRange | None = None
     ) -> tuple[DecoderReply, bytes]:
-        """Return the child's reply; a child that is gone or too slow is dropped."""
+        """Return the reply of this thread's child; a child that is gone or too slow is dropped."""
         problem = file_problem(path)
         if problem is not None:
             return DecoderReply(sha256=None, reason=problem.reason), b""
+        # A child that died while it was idle is replaced, so that no file is blamed.
+        if self._own_child().process.poll() is not None:
+            self._drop_child()
         try:
-            return self._ready_child().ask(path, task, stretch)
+            child = self._own_child()
+            child.wait_until_ready()
+            return child.request(path, task, stretch)
         except TimeoutError:
             reason = "decoder_timed_out"
         except _ChildGoneError:
@@ -262,40 +272,23 @@ class DecoderPool:
         self._drop_child()
         return DecoderReply(sha256=None, reason=reason), b""
 
-    def _ready_child(self) -> _DecoderChild:
-        """Return this thread's child; replace one that died while idle, so no file is blamed."""
-        if self._own_child().process.poll() is not None:
-            self._drop_child()
-        child = self._own_child()
-        child.wait_until_ready()
+    def _own_child(self) -> _DecoderChild:
+        """Return the child of this thread; start one if it has none.
+
+        Each thread has its own child, because the parent-death signal follows the thread that
+        starts a child, not the process.
+        """
+        child: _DecoderChild | None = getattr(self._of_thread, "child", None)
+        if child is None:
+            child = self._of_thread.child = _DecoderChild(self._limits, self._clock)
+            with self._lock:
+                self._children.add(child)
         return child
 
-
-def _awaited[T](future: Future[T]) -> Awaitable[T]:
-    return asyncio.wrap_future(future)
-
-
-def _to_sound(answer: DecoderReply, packed: bytes) -> SoundMeasurement:
-    if "reason" in answer:
-        return NotComparable(sha256=answer["sha256"], reason=answer["reason"])
-    sha256 = answer["sha256"]
-    assert sha256 is not None, "a measured file has a hash"
-    return MeasuredSound(
-        sha256=sha256,
-        features=unpack_features(packed),
-        duration_s=answer["duration_s"],
-        sample_rate_hz=answer["sample_rate_hz"],
-        codec=answer["codec"],
-        library_version=library_version(),
-        cpu_ms=answer["cpu_ms"],
-    )
-
-
-def _child_environment() -> dict[str, str]:
-    """Pass on only what a child needs: the process that parses untrusted files sees no secret."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in _INHERITED_VARIABLES or name.startswith("PYTHON")
-    }
-    return kept | dict.fromkeys(ONE_THREAD_VARIABLES, "1")
+    def _drop_child(self) -> None:
+        """End this thread's child; the next file that needs one starts another."""
+        child: _DecoderChild = self._of_thread.child
+        self._of_thread.child = None
+        with self._lock:
+            self._children.discard(child)
+        child.stop()

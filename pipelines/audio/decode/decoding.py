@@ -1,12 +1,13 @@
-"""Decode an untrusted media file to mono samples.
+"""Decode an untrusted media file to mono samples, or to a short excerpt that users can hear.
 
 Runs only in a decoder process: local files only, allow-listed containers and codecs, one thread,
 at most `max_seconds`. Every refusal has a stable reason word. Not here: features, processes and
 their memory limits (`decoder_process.py`).
 """
 
+import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import batched, groupby
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from av.audio.frame import AudioFrame
 from av.audio.stream import AudioStream
 from numpy.typing import NDArray
 
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 from warehouse.input_files import file_problem
 from warehouse.sound_formats import CODECS, FORMATS
@@ -28,6 +29,13 @@ _HIGHEST_SAMPLE = np.float32(4.0)  # float files may hold any value; real audio 
 _RATES_HZ = range(8_000, 192_001)
 _BAD_PACKETS_ALLOWED = 50
 _FRAMES_AT_ONCE = 64  # a second and a half of AAC
+
+_BIT_RATE = 64_000  # of excerpts
+_MP3_FRAME = 1_152  # samples of a frame of MPEG-1 layer III
+# Rates of layer III in MPEG-1 and MPEG-2; sounds of other rates are resampled.
+_MP3_RATES_HZ = frozenset({16_000, 22_050, 24_000, 32_000, 44_100, 48_000})
+_USUAL_RATE_HZ = 44_100
+_FASTEST = "9"  # a third of the default's time; inaudible at this bit rate
 
 
 class DecodeRefusedError(Exception):
@@ -50,6 +58,10 @@ class DecodedAudio:
 def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
     """Decode the first audio stream of a local file.
 
+    Returns:
+        Mono samples without DC offset: the mean of the channels, or the first channel where they
+        cancel each other.
+
     Raises:
         DecodeRefusedError: `file_too_large`, `altered_by_host`, `undecodable`,
             `unsupported_format`, `no_sound_stream`, `unsupported_codec`, `unsupported_rate`,
@@ -65,7 +77,20 @@ def decode_sound(path: Path, limits: DecodeLimits) -> DecodedAudio:
             decoded, _ = _decode_stream(path, limits, mixed=False)
     except (av.FFmpegError, ValueError, OverflowError, EOFError) as exc:
         raise DecodeRefusedError("undecodable") from exc
-    return _check_audible(decoded, limits.max_seconds)
+
+    samples = decoded.samples
+    if len(samples) < SHORTEST_S * decoded.rate:
+        raise DecodeRefusedError("too_short")
+    # Outliers, NaN and infinity are rare, so a cheap range check comes first. Comparisons with NaN
+    # are false.
+    if not (samples.min() >= -_HIGHEST_SAMPLE and samples.max() <= _HIGHEST_SAMPLE):
+        finite = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
+        samples = np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
+    samples -= np.float32(samples.mean(dtype=np.float64))
+    if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
+        is_whole = len(samples) < limits.max_seconds * decoded.rate
+        raise DecodeRefusedError("silent" if is_whole else "silent_start")
+    return DecodedAudio(samples, decoded.rate, decoded.codec)
 
 
 def check_file(path: Path, limits: DecodeLimits) -> None:
@@ -81,8 +106,46 @@ def check_file(path: Path, limits: DecodeLimits) -> None:
         raise DecodeRefusedError("file_too_large")
 
 
+def cut_sound(path: Path, *, start_s: float, duration_s: float, limits: DecodeLimits) -> bytes:
+    """Return an excerpt as MP3 bytes; it is shorter if the sound ends earlier.
+
+    Encoding it anew drops everything but the audio, such as metadata.
+
+    Raises:
+        DecodeRefusedError: The sound cannot be decoded, or the excerpt not encoded.
+    """
+    end_s = min(limits.max_seconds, start_s + duration_s)
+    decoded = decode_sound(path, replace(limits, max_seconds=end_s))  # nothing after it is needed
+    excerpt = decoded.samples[round(start_s * decoded.rate) : round(end_s * decoded.rate)]
+    rate = decoded.rate if decoded.rate in _MP3_RATES_HZ else _USUAL_RATE_HZ
+    file = io.BytesIO()
+    try:
+        frame = av.AudioFrame.from_ndarray(
+            np.ascontiguousarray(excerpt[None].clip(-1, 1)), format="fltp", layout="mono"
+        )
+        frame.sample_rate = decoded.rate
+        # The encoder takes frames of one length only.
+        resampler = av.AudioResampler(
+            format="fltp", layout="mono", rate=rate, frame_size=_MP3_FRAME
+        )
+        with av.open(file, "w", format="mp3") as container:
+            stream = container.add_stream("libmp3lame", rate=rate, layout="mono")
+            stream.bit_rate = _BIT_RATE
+            stream.codec_context.options = {"compression_level": _FASTEST}
+            stream.codec_context.thread_count = 1
+            for piece in (*resampler.resample(frame), *resampler.resample(None)):
+                container.mux(stream.encode(piece))
+            container.mux(stream.encode(None))
+    except ValueError as exc:
+        raise DecodeRefusedError("file_unreadable") from exc
+    return file.getvalue()
+
+
 def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[DecodedAudio, bool]:
-    """Decode the mean of the channels, or the first; return whether the channels cancel."""
+    """Decode the mean of the channels, or the first; return whether the channels cancel.
+
+    Gaps in timestamps are ignored: they are not gaps in the audio.
+    """
     # A playlist or a reference inside a file could make FFmpeg open other files or addresses.
     options = {"protocol_whitelist": "file", "format_whitelist": ",".join(FORMATS)}
     try:
@@ -90,6 +153,8 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
         opened = av.open(f"file:{path.absolute()}", options=options)
     except av.ArgumentError as exc:  # FFmpeg has recognised a format that is not on the list
         raise DecodeRefusedError("unsupported_format") from exc
+    pieces: list[NDArray[np.float32]] = []
+    rate, energy = 0, 0.0
     with opened as container:
         if not container.streams.audio:
             raise DecodeRefusedError("no_sound_stream")
@@ -98,61 +163,37 @@ def _decode_stream(path: Path, limits: DecodeLimits, *, mixed: bool) -> tuple[De
         if codec not in CODECS:
             raise DecodeRefusedError("unsupported_codec")
         stream.codec_context.thread_count = 1
-        pieces, rate, energy = _decoded_pieces(container, stream, limits.max_seconds, mixed=mixed)
+        # Frames are joined before they are mixed, because NumPy needs longer to start than to mix
+        # one. They are grouped, because a stream may become stereo after its first frames.
+        for frames in batched(
+            _decoded_frames(container, stream, limits.max_seconds), _FRAMES_AT_ONCE
+        ):
+            rate = frames[0].sample_rate
+            for _, alike in groupby(map(_channel_samples, frames), key=len):
+                joined = [np.concatenate(channel) for channel in zip(*alike, strict=True)]
+                mono, first_energy = _mix_down(joined, mixed=mixed)
+                pieces.append(mono)
+                energy += first_energy
+    if not any(map(len, pieces)):
+        raise DecodeRefusedError("undecodable")
     samples = np.concatenate(pieces)
     # A one-channel file has energy 0 here, and so never counts as cancelled.
     is_cancelled = float(np.vdot(samples, samples)) < _CANCELLED * energy
     return DecodedAudio(samples, rate, codec), is_cancelled
 
 
-def _decoded_pieces(
-    container: av.container.InputContainer, stream: AudioStream, max_seconds: float, *, mixed: bool
-) -> tuple[list[NDArray[np.float32]], int, float]:
-    """Decode up to `max_seconds`; return mono pieces, the sample rate, and the energy of the first
-    of several channels.
-
-    Frames are joined before they are mixed, because NumPy needs longer to start than to mix one.
-    Gaps in timestamps are ignored: they are not gaps in the audio.
-    """
-    pieces: list[NDArray[np.float32]] = []
-    rate, energy = 0, 0.0
-    for frames in batched(_decoded_frames(container, stream, max_seconds), _FRAMES_AT_ONCE):
-        rate = frames[0].sample_rate
-        # a stream may become stereo after its first frames
-        for _, alike in groupby(map(_channels, frames), key=len):
-            joined = [np.concatenate(channel) for channel in zip(*alike, strict=True)]
-            mono, first_energy = _mono(joined, mixed=mixed)
-            pieces.append(mono)
-            energy += first_energy
-    if not any(map(len, pieces)):
-        raise DecodeRefusedError("undecodable")
-    return pieces, rate, energy
-
-
 def _decoded_frames(
     container: av.container.InputContainer, stream: AudioStream, max_seconds: float
 ) -> Iterator[AudioFrame]:
-    """Yield the frames of all packets up to the one that reaches `max_seconds`."""
-    count, rate = 0, 0
-    for frames in _decoded_packets(container, stream):
-        for frame in frames:
-            rate = _checked_rate(frame, rate)
-            count += frame.samples
-            yield frame
-        if count and count >= max_seconds * rate:
-            return
+    """Yield the frames of all packets up to the one that reaches `max_seconds`.
 
-
-def _decoded_packets(
-    container: av.container.InputContainer, stream: AudioStream
-) -> Iterator[Sequence[AudioFrame]]:
-    """Yield the frames of each packet, skipping a few broken packets as players do.
-
-    A stream that breaks off ends there. Damage has many errors: a decoder may take it for a feature
-    that it lacks, or for a configuration that is not permitted.
+    A few broken packets are skipped, as players do. A stream that breaks off ends there. Damage has
+    many errors: a decoder may take it for a feature that it lacks, or for a configuration that is
+    not permitted.
     """
-    packets, bad = container.demux(stream), 0
-    while bad <= _BAD_PACKETS_ALLOWED:
+    packets = container.demux(stream)
+    count = rate = bad_packets = 0
+    while bad_packets <= _BAD_PACKETS_ALLOWED:
         try:
             packet = next(packets, None)
         except av.FFmpegError:
@@ -162,23 +203,25 @@ def _decoded_packets(
         try:
             frames = packet.decode()
         except av.FFmpegError:
-            bad += 1
+            bad_packets += 1
             continue
-        yield frames
+        for frame in frames:
+            if frame.sample_rate not in _RATES_HZ:
+                raise DecodeRefusedError("unsupported_rate")
+            if rate and frame.sample_rate != rate:
+                # The sample rate changes within the stream.
+                raise DecodeRefusedError("undecodable")
+            rate = frame.sample_rate
+            count += frame.samples
+            yield frame
+        if count and count >= max_seconds * rate:
+            return
 
 
-def _checked_rate(frame: AudioFrame, before: int) -> int:
-    rate = frame.sample_rate
-    if rate not in _RATES_HZ:
-        raise DecodeRefusedError("unsupported_rate")
-    if before and rate != before:
-        raise DecodeRefusedError("undecodable")  # the sample rate changes within the stream
-    return rate
-
-
-def _channels(frame: AudioFrame) -> list[NDArray[np.float32]]:
-    """Return the samples of each channel."""
-    if frame.format.name == "fltp":  # AAC, MP3, Opus, Vorbis: a third of the generic path's cost
+def _channel_samples(frame: AudioFrame) -> list[NDArray[np.float32]]:
+    """Return the samples of each channel in -1..1."""
+    # The format of AAC, MP3, Opus and Vorbis, at a third of the generic path's cost.
+    if frame.format.name == "fltp":
         return [np.frombuffer(plane, np.float32, frame.samples) for plane in frame.planes]
     raw = frame.to_ndarray()
     if not frame.format.is_planar:
@@ -191,7 +234,7 @@ def _channels(frame: AudioFrame) -> list[NDArray[np.float32]]:
     return list(levels)
 
 
-def _mono(
+def _mix_down(
     channels: Sequence[NDArray[np.float32]], *, mixed: bool
 ) -> tuple[NDArray[np.float32], float]:
     """Return the mean of the channels, or the first, and the energy of the first of several."""
@@ -206,26 +249,3 @@ def _mono(
         total += other
     total /= np.float32(len(channels))
     return total, energy
-
-
-def _clip_outliers(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Clip outliers and replace NaN and infinity.
-
-    They are rare, so a cheap range check comes first.
-    """
-    if samples.min() >= -_HIGHEST_SAMPLE and samples.max() <= _HIGHEST_SAMPLE:
-        return samples  # comparisons with NaN are false, so NaN falls through
-    finite = np.nan_to_num(samples, nan=0.0, posinf=0.0, neginf=0.0)
-    return np.clip(finite, -_HIGHEST_SAMPLE, _HIGHEST_SAMPLE)
-
-
-def _check_audible(decoded: DecodedAudio, max_seconds: float) -> DecodedAudio:
-    """Remove the DC offset; refuse audio that is too short, or silent as far as it is used."""
-    if len(decoded.samples) < SHORTEST_S * decoded.rate:
-        raise DecodeRefusedError("too_short")
-    samples = _clip_outliers(decoded.samples)
-    samples -= np.float32(samples.mean(dtype=np.float64))
-    if np.sqrt(np.mean(np.square(samples), dtype=np.float64)) < _SILENCE_RMS:
-        is_whole = len(samples) < max_seconds * decoded.rate
-        raise DecodeRefusedError("silent" if is_whole else "silent_start")
-    return DecodedAudio(samples, decoded.rate, decoded.codec)

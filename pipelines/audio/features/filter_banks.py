@@ -44,34 +44,41 @@ def filter_banks(rate: int) -> FilterBanks:
 
 def build_filter_banks(grid: Geometry) -> FilterBanks:
     """Compute both banks and cut them to the bins in use."""
-    chroma = _chroma_bank(grid.rate, grid.long_size)[:, : grid.long_bins]
-    mel = _mel_bank(grid.rate, grid.short_size)[:, : grid.short_bins]
+    chroma = chroma_bank(grid.rate, grid.long_size)[:, : grid.long_bins]
+    mel = mel_bank(grid.rate, grid.short_size)[:, : grid.short_bins]
     return FilterBanks(
         np.ascontiguousarray(chroma, dtype=np.float32), np.ascontiguousarray(mel, dtype=np.float32)
     )
 
 
-def _chroma_bank(rate: int, size: int) -> NDArray[np.float64]:
-    """Like `librosa.filters.chroma(n_chroma=36, tuning=0)`, base C: Gaussian pitch classes."""
+def chroma_bank(rate: int, size: int) -> NDArray[np.float64]:
+    """Return Gaussian pitch classes (36, size // 2 + 1), the first one centred at C.
+
+    The formula is that of `librosa.filters.chroma(n_chroma=36, tuning=0)`.
+    """
+    # The bin of 0 Hz has no pitch: it stands one and a half octaves below the first.
     frequencies = np.arange(1, size) * (rate / size)
     pitches = CHROMA_BINS * np.log2(frequencies / (440.0 / 16))
     pitches = np.concatenate(([pitches[0] - 1.5 * CHROMA_BINS], pitches))
     widths = np.concatenate((np.maximum(np.diff(pitches), 1.0), [1.0]))
+    # Distances around the octave, from -half to half of it.
     away = pitches[None, :] - np.arange(CHROMA_BINS)[:, None]
     half = CHROMA_BINS / 2
     away = np.remainder(away + half + 10 * CHROMA_BINS, CHROMA_BINS) - half
     weights = np.exp(-0.5 * (2 * away / widths) ** 2)
     weights /= np.sqrt((weights**2).sum(axis=0))
+    # Octaves far from the centre count less.
     weights *= np.exp(-0.5 * ((pitches / CHROMA_BINS - _CENTRE_OCTAVE) / _OCTAVE_WIDTH) ** 2)
     from_a_to_c = -3 * (CHROMA_BINS // 12)
     bank: NDArray[np.float64] = np.roll(weights, from_a_to_c, axis=0)[:, : size // 2 + 1]
     return bank
 
 
-def _mel_bank(rate: int, size: int) -> NDArray[np.float64]:
-    """Like `librosa.filters.mel(norm="slaney", htk=False)` from 80 to 8000 Hz.
+def mel_bank(rate: int, size: int) -> NDArray[np.float64]:
+    """Return triangular mel bands from 80 to 8000 Hz, (64, size // 2 + 1).
 
-    Bands above the Nyquist frequency stay empty, so that band k is the same at every rate.
+    The formula is that of `librosa.filters.mel(norm="slaney", htk=False)`. Bands above the Nyquist
+    frequency stay empty, so that band k is the same at every rate.
     """
     edges = mel_to_hz(mel_edges())
     ramps = edges[:, None] - np.arange(size // 2 + 1)[None, :] * (rate / size)

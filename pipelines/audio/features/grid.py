@@ -18,7 +18,7 @@ CHROMA_TOP_HZ = 5_000.0
 MEL_TOP_HZ = 8_000.0
 COMMON_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000)
 HALVED_FROM_HZ = 44_100
-"""Even rates from here on are halved first: what is left still holds all bands."""
+"""Even rates from here on are halved first: the lower octaves still hold all bands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,12 @@ def kept_bins(rate: int, size: int, top_hz: float) -> int:
     return min(size // 2, int(top_hz * size / rate)) + 1
 
 
-def smooth_size(wanted: float) -> int:
-    """Return the even 5-smooth number nearest to `wanted`."""
-    nearest = max(2, round(wanted))
+def smooth_size(nominal: float) -> int:
+    """Return the even 5-smooth number nearest to `nominal`: 4,096 gives 4,096, 8,917 gives 9,000.
+
+    A 5-smooth number has no prime factor above 5.
+    """
+    nearest = max(2, round(nominal))
     for distance in range(nearest):
         for size in (nearest - distance, nearest + distance):
             if size % 2 == 0 and _is_smooth(size):

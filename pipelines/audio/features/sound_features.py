@@ -99,6 +99,7 @@ def centred_chroma(chroma: Frames) -> Frames:
         + np.float32(0.25) * np.roll(scaled, 1, axis=1)
         + np.float32(0.25) * np.roll(scaled, -1, axis=1)
     )
+    # Centred in time, then over the octave.
     local = smooth - sliding_mean(smooth, _LOCAL_FRAMES)
     return np.ascontiguousarray(local - local.mean(axis=1, keepdims=True))
 
@@ -108,6 +109,7 @@ def centred_mfcc(mel_db: Frames) -> Frames:
     cepstrum = mel_db @ _cosines(mel_db.shape[1])
     local = cepstrum - sliding_mean(cepstrum, _LOCAL_FRAMES)
     scaled = local / np.maximum(local.std(axis=0, keepdims=True), _LEAST_SPREAD)
+    # Added to the norm, 1 keeps quiet frames small, as in chroma.
     norms = np.sqrt(np.square(scaled).sum(axis=1, keepdims=True))
     unit: Frames = np.ascontiguousarray(scaled / (norms + np.float32(1)), dtype=np.float32)
     return unit

@@ -23,7 +23,7 @@ _MOST_FRAMES = 100_000  # more than an hour; a larger count means a corrupt row
 
 
 class FeaturesUnreadableError(ValueError):
-    """The bytes are truncated, of another feature version, or not features at all."""
+    """The bytes are truncated, of another feature version, or no features."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,12 +90,20 @@ def pack_features(features: Features) -> bytes:
 
 
 def unpack_features(packed: bytes) -> Features:
-    """Deserialize what `pack_features` wrote, here or in the version before.
+    """Deserialize what `pack_features` wrote, in this version of the features or the one before.
 
     Raises:
         FeaturesUnreadableError: The bytes are truncated, of another format or feature version.
     """
-    frames, peak_count = _checked_header(packed)
+    if len(packed) < _HEADER.size:
+        raise FeaturesUnreadableError("packed features are cut off")
+    magic, feature_version, frames, peak_count = _HEADER.unpack_from(packed)
+    # Damaged counts must not make this process reserve memory.
+    if magic != _MAGIC or frames > _MOST_FRAMES or peak_count > 100 * _MOST_FRAMES:
+        raise FeaturesUnreadableError("these bytes are no packed features")
+    if feature_version not in _READABLE:
+        raise FeaturesUnreadableError(f"packed features have version {feature_version}")
+
     sizes = (
         frames * CHROMA_BINS * 2,
         frames * MEL_BANDS * 2,
@@ -116,17 +124,6 @@ def unpack_features(packed: bytes) -> Features:
             np.frombuffer(phases, np.uint8),
         ),
     )
-
-
-def _checked_header(packed: bytes) -> tuple[int, int]:
-    if len(packed) < _HEADER.size:
-        raise FeaturesUnreadableError("packed features are cut off")
-    magic, feature_version, frames, peak_count = _HEADER.unpack_from(packed)
-    if magic != _MAGIC or frames > _MOST_FRAMES or peak_count > 100 * _MOST_FRAMES:
-        raise FeaturesUnreadableError("these bytes are no packed features")
-    if feature_version not in _READABLE:
-        raise FeaturesUnreadableError(f"packed features have version {feature_version}")
-    return frames, peak_count
 
 
 def sound_from_row(row: Row) -> SoundMeasurement:

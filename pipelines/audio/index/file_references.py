@@ -48,25 +48,24 @@ class FileReferences:
         return sum(key in self._files for key in self._kept.keys)
 
     def add_missing(self, on_measured: Callable[[int, int], object]) -> None:
-        """Measure the files that the index lacks; tell how many of how many are done.
+        """Measure the files that the index lacks; `on_measured` gets how many of how many are done.
 
         Raises:
             ValueError: There are more references than an index holds.
             OSError: The index cannot be kept.
         """
-        reasons = self._kept.add_missing(
-            list(self._files), self._measure, on_measured, at_once=_BATCH
-        )
+
+        def measure(keys: Sequence[str]) -> Iterator[SoundMeasurement]:
+            futures = [self._pool.submit(self._files[key][1]) for key in keys]
+            return (future.result() for future in futures)
+
+        reasons = self._kept.add_missing(list(self._files), measure, on_measured, at_once=_BATCH)
         self.unusable += [(self._files[key][0], reason) for key, reason in reasons.items()]
 
-    def _measure(self, keys: Sequence[str]) -> Iterator[SoundMeasurement]:
-        futures = [self._pool.submit(self._files[key][1]) for key in keys]
-        return (future.result() for future in futures)
-
     def read_sound(self, number: int) -> SoundMeasurement | None:
-        """Measure a reference again; None if its file has changed, or is none of the given ones."""
-        given = self._files.get(self._kept.keys[number])
-        return None if given is None else self._measured(given[1])
+        """Measure a reference again; None if its file has changed, or is not one of these files."""
+        file = self._files.get(self._kept.keys[number])
+        return None if file is None else self._measured(file[1])
 
     def name(self, number: int) -> str:
         """Return the name that the table gives the file, or its path."""

@@ -65,20 +65,26 @@ def identify(
         return []
     hits = index.search(clip.features.peaks, most=MOST_TRIED + gone_count)
     votes = {hit.reference: hit.votes for hit in hits}
-    found: dict[int, Identification] = {}
-    others = (number for number in range(index.count) if number not in found)
+    results: dict[int, Identification] = {}
+    # Read lazily: a number is skipped if it was compared by then.
+    others = (number for number in range(index.count) if number not in results)
     sounds = chain(
         islice(_sounds(votes, read_sound), MOST_TRIED),
         _sounds(others if is_thorough else (), read_sound),
     )
     for number, sound in sounds:
         evidence = compare_pair(sound, clip, limits=limits)
-        found[number] = Identification(
+        results[number] = Identification(
             reference=number, votes=votes.get(number, 0), evidence=evidence
         )
-        if len(found) >= MOST_COMPARED and any(one.is_match for one in found.values()):
+        has_match = any(result.is_match for result in results.values())
+        if len(results) >= MOST_COMPARED and has_match:
             break
-    return sorted(found.values(), key=_credibility, reverse=True)
+    return sorted(
+        results.values(),
+        key=lambda result: (result.evidence.credibility, result.votes),
+        reverse=True,
+    )
 
 
 def _sounds(
@@ -89,7 +95,3 @@ def _sounds(
         sound = read_sound(number)
         if sound is not None:
             yield number, sound
-
-
-def _credibility(found: Identification) -> tuple[tuple[int, float], int]:
-    return (found.evidence.credibility, found.votes)

@@ -1,9 +1,9 @@
 """An index that is kept in a folder, so that only new references are measured and added.
 
-One file of entries per batch, mapped into memory, and the keys of the references. A key says what a
-reference was measured from. A search costs time for each batch, so a small batch is merged with the
-next one. The compiled loops trust the entries, so they have a checksum; a damaged index is built
-anew. Not here: measuring, the search.
+One file of entries per batch, mapped into memory, and the keys of the references. A key names what
+a reference was measured from. A search costs time for each batch, so a small batch is merged with
+the next one. The compiled loops trust the entries, so they have a checksum; a damaged index is
+built anew. Not here: measuring, the search.
 """
 
 import fcntl
@@ -63,20 +63,20 @@ class IndexFolder:
         *,
         at_once: int,
     ) -> dict[str, str]:
-        """Add the references of missing keys; return the reason of each key that could not be.
+        """Add the references of missing keys; return why others could not be added, by key.
 
         Args:
             keys: Keys of all references.
             read: Returns the sounds of some keys in their order.
-            on_read: Is told how many sounds of how many were read.
+            on_read: Called with how many sounds of how many were read.
             at_once: How many are read and added at a time.
 
         Raises:
             ValueError: The index is full.
             OSError: The folder cannot be written.
         """
-        known, unusable = set(self.keys), dict[str, str]()
-        missing = [key for key in dict.fromkeys(keys) if key not in known]
+        indexed, unusable = set(self.keys), dict[str, str]()
+        missing = [key for key in dict.fromkeys(keys) if key not in indexed]
         for first in range(0, len(missing), at_once):
             batch = missing[first : first + at_once]
             usable = {}
@@ -104,6 +104,7 @@ class IndexFolder:
         with _locked(self._folder):
             if _stored(self._folder)["batches"] != self._batches:
                 raise OSError(f"{self._folder} was changed by another process")
+            # A small last batch is merged with the new one.
             batches, checksums = [*self._batches, len(keys)], self._checksums
             if self._batches and self._batches[-1] < _FULL_BATCH:
                 batches[-2:], checksums = [sum(batches[-2:])], checksums[:-1]
@@ -121,14 +122,19 @@ class IndexFolder:
             )
             part.write_text(json.dumps(stored), encoding="utf-8")
             part.replace(self._folder / _KEYS)
-            _remove_others(self._folder, self._batches)
+            # Files that the keys do not name are removed; another process may have mapped them.
+            named = {
+                _entries_file(self._folder, batches[: place + 1]) for place in range(len(batches))
+            }
+            for unnamed in set(self._folder.glob("entries-*.npy")) - named:
+                unnamed.unlink()
 
     def _load(self, folder: Path) -> None:
-        """Map the batches; what is damaged or of another version is built anew."""
+        """Map the batches; an index that is damaged or of another version is built anew."""
         with _locked(folder):
             stored = _stored(folder)
             try:
-                mapped = [*_map_batches(folder, stored)]
+                mapped = list(_map_batches(folder, stored))
             except (OSError, EOFError, ValueError) as error:
                 log.warning("a damaged index of references is built anew", reason=str(error))
                 (folder / _KEYS).unlink()
@@ -140,7 +146,7 @@ class IndexFolder:
 
 
 class _Stored(TypedDict):
-    """What the folder says: version, number of references and checksum of each batch, all keys."""
+    """Content of the file of keys: version, size and checksum of each batch, and all keys."""
 
     version: str
     batches: list[int]
@@ -149,10 +155,10 @@ class _Stored(TypedDict):
 
 
 def _stored(folder: Path) -> _Stored:
-    """Return what the folder says; nothing if that is damaged or of another version."""
-    nothing = _Stored(version=INDEX_VERSION, batches=[], checksums=[], keys=[])
+    """Return what is stored, or an empty index if it is damaged or of another version."""
+    empty = _Stored(version=INDEX_VERSION, batches=[], checksums=[], keys=[])
     if not (folder / _KEYS).exists():
-        return nothing
+        return empty
     try:
         stored: _Stored = json.loads((folder / _KEYS).read_text(encoding="utf-8"))
         is_usable = (
@@ -162,8 +168,8 @@ def _stored(folder: Path) -> _Stored:
         )
     except (ValueError, TypeError, KeyError) as error:
         log.warning("a damaged index of references is built anew", reason=repr(error))
-        return nothing
-    return stored if is_usable else nothing
+        return empty
+    return stored if is_usable else empty
 
 
 def _map_batches(folder: Path, stored: _Stored) -> Iterator[NDArray[np.void]]:
@@ -184,16 +190,9 @@ def _entries_file(folder: Path, batches: Sequence[int]) -> Path:
     return folder / f"entries-{sum(batches[:-1])}-{batches[-1]}.npy"
 
 
-def _remove_others(folder: Path, batches: Sequence[int]) -> None:
-    """Remove files of entries that the keys do not name; another process may have mapped them."""
-    named = {_entries_file(folder, batches[:number]) for number in range(1, len(batches) + 1)}
-    for file in set(folder.glob("entries-*.npy")) - named:
-        file.unlink()
-
-
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder, so that two processes do not write one batch."""
+    """Take an exclusive lock on the folder, so that two processes do not write one batch."""
     with (folder / ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         try:
@@ -203,6 +202,6 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def file_key(path: Path) -> str:
-    """Return the key of a file: its size and time of change, and its path."""
-    found = path.stat()
-    return f"{found.st_size}-{found.st_mtime_ns}-{os.fspath(path)}"
+    """Return the key of a file: its size, time of change and path, like `82-17-/a.mp3`."""
+    status = path.stat()
+    return f"{status.st_size}-{status.st_mtime_ns}-{os.fspath(path)}"

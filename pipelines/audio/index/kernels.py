@@ -24,6 +24,7 @@ def first_of_tones(frames: Whole, cents: Whole, gap: int) -> NDArray[np.bool_]:
     is_first = np.ones(len(frames), np.bool_)
     for place in range(len(frames)):
         before = place - 1
+        # Peaks of one frame do not precede each other.
         while before >= 0 and frames[place] - frames[before] <= gap:
             is_same_tone = abs(cents[place] - cents[before]) < 40  # noqa: PLR2004
             if is_same_tone and frames[before] < frames[place]:
@@ -54,7 +55,7 @@ def constellations(
     sampled: int,
     code_count: int,
     blurred: int,
-    found: NDArray[np.int32],
+    output: NDArray[np.int32],
 ) -> int:
     """Write the constellations of four peaks whose outer shape is in the sample; return how many.
 
@@ -67,7 +68,7 @@ def constellations(
         code_count: Number of different codes, a power of two.
         blurred: In spans up to this one, a time near the edge of a part is in both parts: the
             constellation is written with each of its codes.
-        found: Rows of code, first frame, span, cents of the first peak; (most, 4).
+        output: Rows of code, first frame, span, cents of the first peak; (most, 4).
     """
     count = 0
     for first in range(len(frames)):
@@ -85,7 +86,7 @@ def constellations(
                 (first, last),
                 grid,
                 (sampled, code_count),
-                found,
+                output,
                 count,
             )
     return count
@@ -135,7 +136,7 @@ def _write_between(
     ends: tuple[int, int],
     grid: tuple[int, int],
     codes: tuple[int, int],
-    found: NDArray[np.int32],
+    output: NDArray[np.int32],
     count: int,
 ) -> int:
     """Write the constellations of two peaks and two between them, where the sample has them.
@@ -154,7 +155,7 @@ def _write_between(
             shape = _extended(outer[0], interval, part, grid[0])
             if _mixed(shape) % np.uint64(codes[0]) == 0:
                 count = _write_wholes(
-                    (shape, outer[1]), frames, cents, places, grid, codes[1], found, count
+                    (shape, outer[1]), frames, cents, places, grid, codes[1], output, count
                 )
     return count
 
@@ -167,7 +168,7 @@ def _write_wholes(
     places: tuple[int, int, int],
     grid: tuple[int, int],
     code_count: int,
-    found: NDArray[np.int32],
+    output: NDArray[np.int32],
     count: int,
 ) -> int:
     """Write each constellation of these three peaks and one between the last two of them.
@@ -184,12 +185,13 @@ def _write_wholes(
         if interval == 0:
             continue
         low, high = _parts(frames[third] - frames[first], span, shape[1], grid[0])
-        for part in range(low, min(high, low + len(found) - count - 1) + 1):
+        # No more than there are rows in the output.
+        for part in range(low, min(high, low + len(output) - count - 1) + 1):
             whole = _extended(shape[0], interval, part, grid[0])
-            found[count, 0] = np.int32(_mixed(whole) % np.uint64(code_count))
-            found[count, 1] = frames[first]
-            found[count, 2] = span
-            found[count, 3] = cents[first]
+            output[count, 0] = np.int32(_mixed(whole) % np.uint64(code_count))
+            output[count, 1] = frames[first]
+            output[count, 2] = span
+            output[count, 3] = cents[first]
             count += 1
     return count
 
@@ -198,7 +200,7 @@ def _write_wholes(
 def cast_votes(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
-    heard: NDArray[np.int32],
+    shapes: NDArray[np.int32],
     octaves: NDArray[np.float32],
     cells: tuple[float, float, float, float],
     votes: NDArray[np.uint16],
@@ -209,15 +211,15 @@ def cast_votes(
     Args:
         starts: First entry of each code, and the number of entries.
         entries: Entries of the references by code; see `reference_index.ENTRY`.
-        heard: Constellations of the clip in order of their first frame.
+        shapes: Constellations of the clip in order of their first frame.
         octaves: Logarithm to base 2 of each span in frames.
         cells: Least tempo in octaves, cells per octave, least pitch in cents, cents of a cell.
         votes: Counts (references, tempos, pitches), added to.
         voters: The last peak that voted in each cell, so that each counts once; same shape.
     """
     low, fineness, bottom, width = cells
-    for row in range(len(heard)):
-        code, frame, span, cents = heard[row]
+    for row in range(len(shapes)):
+        code, frame, span, cents = shapes[row]
         for place in range(starts[code], starts[code + 1]):
             entry = entries[place]
             tempo = int(np.floor((octaves[entry["span"]] - octaves[span] - low) * fineness))
@@ -257,6 +259,7 @@ def fullest_cells(
             pitches[tempo] = np.argmax(squares)
             mean = squares.mean()
             scores[tempo] = (squares[pitches[tempo]] - mean) / np.sqrt(mean + 1)
+        # Neighbours of a square share its votes, so they are taken out with it.
         for place in range(kept):
             best = int(np.argmax(scores))
             excess[reference, place] = scores[best]
@@ -270,30 +273,30 @@ def fullest_cells(
 def collect_pairs(
     starts: NDArray[np.int32],
     entries: NDArray[np.void],
-    heard: NDArray[np.int32],
+    shapes: NDArray[np.int32],
     octaves: NDArray[np.float32],
     cells: tuple[float, float, float, float],
     chosen: NDArray[np.int64],
     is_chosen: NDArray[np.bool_],
-    found: NDArray[np.float32],
+    output: NDArray[np.float32],
 ) -> int:
     """Write the agreeing constellations of some references at their change; return how many.
 
     Args:
-        starts: As in `cast_votes`; so are `entries`, `heard`, `octaves` and `cells`.
+        starts: As in `cast_votes`; so are `entries`, `shapes`, `octaves` and `cells`.
         entries: As above.
-        heard: As above.
+        shapes: As above.
         octaves: As above.
         cells: As above.
         chosen: Tempo and pitch of the squares of each reference, (references, squares, 2).
         is_chosen: Whether a reference is looked at, (references,).
-        found: Rows of number of the square over all references, tempo in octaves, frame there,
+        output: Rows of number of the square over all references, tempo in octaves, frame there,
             frame here, cents; (most, 5).
     """
     count = 0
     low, fineness, bottom, width = cells
-    for row in range(len(heard)):
-        code, frame, span, cents = heard[row]
+    for row in range(len(shapes)):
+        code, frame, span, cents = shapes[row]
         for place in range(starts[code], starts[code + 1]):
             entry = entries[place]
             reference = entry["reference"]
@@ -303,15 +306,16 @@ def collect_pairs(
             shift = cents - int(entry["cents"])
             tempo = int(np.floor((octave - low) * fineness))
             pitch = int(np.floor((shift - bottom) / width))
+            # A square is two cells wide in both directions.
             for square in range(chosen.shape[1]):
                 is_in = 0 <= tempo - chosen[reference, square, 0] <= 1
                 is_in &= 0 <= pitch - chosen[reference, square, 1] <= 1
-                if is_in and count < len(found):
-                    found[count, 0] = reference * chosen.shape[1] + square
-                    found[count, 1] = octave
-                    found[count, 2] = entry["frame"]
-                    found[count, 3] = frame
-                    found[count, 4] = shift
+                if is_in and count < len(output):
+                    output[count, 0] = reference * chosen.shape[1] + square
+                    output[count, 1] = octave
+                    output[count, 2] = entry["frame"]
+                    output[count, 3] = frame
+                    output[count, 4] = shift
                     count += 1
     return count
 

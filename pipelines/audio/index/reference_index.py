@@ -34,14 +34,14 @@ MOST_REFERENCES = 60_000
 _CODES = 1 << 20
 _SPANS = (24, 56)
 """Frames from the first to the last peak in a reference: 0.56 to 1.3 s."""
-_HEARD_SPANS = (12, 112)
+_CLIP_SPANS = (12, 112)
 """The same in a clip that plays twice as fast, or half as fast."""
 _PARTS, _STEP_CENTS = 10, 50
 _SAMPLED = 24
 _GAP = 12
-_HEARD_GAP = 8  # repeated notes of a faster clip follow one another sooner
+_CLIP_GAP = 8  # repeated notes of a faster clip follow one another sooner
 _MOST_ENTRIES = 400_000  # of a reference; a minute of dense music has a tenth of that
-_MOST_HEARD = 1_000_000  # of a clip: 20 s of dense music have half of that; a longer one is cut
+_MOST_OF_CLIP = 1_000_000  # of a clip: 20 s of dense music have half of that; a longer one is cut
 _TEMPOS_PER_OCTAVE = 10
 _PITCH_LOW, _PITCHES, _CELL_CENTS = -1_250.0, 54, 50.0
 _SQUARES = 3
@@ -98,7 +98,7 @@ class SearchEffort:
 
 
 WHOLE = SearchEffort(
-    spans=_HEARD_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=1_000, blurred=40
+    spans=_CLIP_SPANS, codes=_CODES, tempo_low=-1.3, tempos=26, placed=1_000, blurred=40
 )
 """All of a clip, from half to double the tempo."""
 BRIEF = SearchEffort(
@@ -149,26 +149,43 @@ class ReferenceIndex:
             effort: How much of the clip is looked up.
             since: References with smaller numbers need not be searched.
         """
-        heard = _constellations(
-            clip, spans=effort.spans, gap=_HEARD_GAP, blurred=effort.blurred, most=_MOST_HEARD
+        shapes = _constellations(
+            clip, spans=effort.spans, gap=_CLIP_GAP, blurred=effort.blurred, most=_MOST_OF_CLIP
         )
-        heard = heard[heard[:, 0] < effort.codes]
+        shapes = shapes[shapes[:, 0] < effort.codes]
         batches = [batch for batch in self._batches if batch.end > since]
-        if not len(heard) or not batches:
+        if not len(shapes) or not batches:
             return []
-        octaves = np.log2(np.arange(1, _HEARD_SPANS[1] + 2, dtype=np.float32))
+        octaves = np.log2(np.arange(1, _CLIP_SPANS[1] + 2, dtype=np.float32))
         # Indexed by the span in frames; no span is 0.
         octaves = np.concatenate(([np.float32(0)], octaves)).astype(np.float32)
-        shape = (self.count, effort.tempos, _PITCHES)
-        votes, voters = np.zeros(shape, np.uint16), np.zeros(shape, np.uint16)
+
+        # Votes for each reference, tempo and pitch; the references whose votes stand out most.
+        counts = (self.count, effort.tempos, _PITCHES)
+        votes, voters = np.zeros(counts, np.uint16), np.zeros(counts, np.uint16)
         for batch in batches:
-            cast_votes(batch.starts, batch.entries, heard, octaves, effort.cells, votes, voters)
+            cast_votes(batch.starts, batch.entries, shapes, octaves, effort.cells, votes, voters)
         excess, cells = fullest_cells(votes, _SQUARES)
         likely = np.argsort(-excess[:, 0], kind="stable")[: max(effort.placed, most)]
-        is_chosen = np.zeros(self.count, np.bool_)
-        is_chosen[likely] = True
-        pairs = _pairs(batches, heard, octaves, effort.cells, (cells, is_chosen))
-        return _placed(pairs, likely, cells, effort.tempo_low, most)
+        is_likely = np.zeros(self.count, np.bool_)
+        is_likely[likely] = True
+
+        # Their constellations must agree on a place.
+        pairs = np.empty((_MOST_PAIRS, 5), dtype=np.float32)
+        count = 0
+        for batch in batches:
+            count += collect_pairs(
+                batch.starts,
+                batch.entries,
+                shapes,
+                octaves,
+                effort.cells,
+                cells,
+                is_likely,
+                pairs[count:],
+            )
+        pairs = pairs[np.argsort(pairs[:count, 0], kind="stable")]
+        return _placed_hits(pairs, likely, cells, effort.tempo_low, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,22 +195,6 @@ class _Batch:
     starts: NDArray[np.int32]
     entries: NDArray[np.void]
     end: int
-
-
-def _pairs(
-    batches: Sequence[_Batch],
-    heard: NDArray[np.int32],
-    octaves: NDArray[np.float32],
-    cells: tuple[float, float, float, float],
-    chosen: tuple[NDArray[np.int64], NDArray[np.bool_]],
-) -> NDArray[np.float32]:
-    found = np.empty((_MOST_PAIRS, 5), dtype=np.float32)
-    count = 0
-    for one in batches:
-        count += collect_pairs(
-            one.starts, one.entries, heard, octaves, cells, *chosen, found[count:]
-        )
-    return found[np.argsort(found[:count, 0], kind="stable")]
 
 
 def warm_up() -> None:
@@ -232,7 +233,7 @@ def _constellations(
     frames = peaks.frames.astype(np.int64)
     cents = np.rint(1200 * np.log2(np.maximum(peaks.hertz, 1.0))).astype(np.int64)
     is_first = first_of_tones(frames, cents, gap)
-    found = np.empty((most, 4), dtype=np.int32)
+    rows = np.empty((most, 4), dtype=np.int32)
     count = constellations(
         frames[is_first],
         cents[is_first],
@@ -241,12 +242,12 @@ def _constellations(
         _SAMPLED,
         _CODES,
         blurred,
-        found,
+        rows,
     )
-    return found[:count].copy()
+    return rows[:count].copy()
 
 
-def _placed(
+def _placed_hits(
     pairs: NDArray[np.float32],
     references: NDArray[np.int64],
     cells: NDArray[np.int64],
@@ -262,30 +263,31 @@ def _placed(
         tempo_low: Least tempo, in octaves.
         most: Number of hits.
     """
+    # The pairs of each square, and the tempos to try within it.
     squares = references[:, np.newaxis] * _SQUARES + np.arange(_SQUARES)
     ranges = np.searchsorted(pairs[:, 0], np.stack((squares, squares + 1), axis=-1)).reshape(-1, 2)
     least = tempo_low + cells[references, :, 0].ravel() / _TEMPOS_PER_OCTAVE
     octaves = least[:, np.newaxis] + _TRIED_TEMPOS
     there, here = pairs[:, 2].astype(np.float64), pairs[:, 3].astype(np.float64)
     votes, trials = most_at_places(there, here, ranges, 2.0**octaves, _SAME_PLACE)
+    # The square of each reference whose votes are least likely by chance.
     expected = (ranges[:, 1] - ranges[:, 0]) / _PLACES
     surprises = np.array(list(map(_surprise, votes.tolist(), expected.tolist())))
     best = surprises.reshape(squares.shape).argmax(axis=1) + np.arange(len(squares)) * _SQUARES
     order = np.argsort(-surprises[best], kind="stable")[:most]
-    return [
-        IndexHit(
-            reference=int(reference),
-            votes=int(votes[square]),
-            surprise=float(surprises[square]),
-            tempo=float(2 ** octaves[square, trials[square]]),
-            semitones=_shift(pairs[slice(*ranges[square]), 4]),
+    hits = []
+    for reference, square in zip(references[order], best[order], strict=True):
+        cents = pairs[slice(*ranges[square]), 4]
+        hits.append(
+            IndexHit(
+                reference=int(reference),
+                votes=int(votes[square]),
+                surprise=float(surprises[square]),
+                tempo=float(2 ** octaves[square, trials[square]]),
+                semitones=float(np.median(cents)) / 100 if len(cents) else 0.0,
+            )
         )
-        for reference, square in zip(references[order], best[order], strict=True)
-    ]
-
-
-def _shift(cents: NDArray[np.float32]) -> float:
-    return float(np.median(cents)) / 100 if len(cents) else 0.0
+    return hits
 
 
 def _surprise(count: int, expected: float) -> float:

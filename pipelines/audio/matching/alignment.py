@@ -84,6 +84,7 @@ def align(
     window = min(round(window_s / HOP_S), shorter)
     if window * HOP_S < least_window_s:
         return Alignment(local=None, whole=None)
+    # One pass over all offsets finds the best window and the best whole overlap.
     energies = (*_energies(reference, window), *_energies(candidate, window))
     (_, row, column), (whole, whole_row, whole_column) = best_alignment(
         _products(reference.chroma, candidate.chroma),
@@ -96,6 +97,7 @@ def align(
     local = block_at(reference, candidate, row - window + 1, column - window + 1, window)
     if whole == _NO_OVERLAP:
         return Alignment(local=local, whole=None)
+    # An overlap begins at the first frame of one of the sounds.
     length = min(whole_row, whole_column) + 1
     first = (whole_row - length + 1, whole_column - length + 1)
     return Alignment(local=local, whole=block_at(reference, candidate, *first, length))
@@ -108,9 +110,9 @@ def _products(left: NDArray[np.float32], right: NDArray[np.float32]) -> NDArray[
     """
     result = np.empty((len(left), len(right)), dtype=np.float32)
     rows = max(1, _ONE_THREAD_PRODUCTS // (len(right) * left.shape[1]))
-    turned = np.ascontiguousarray(right.T)
+    transposed = np.ascontiguousarray(right.T)
     for first in range(0, len(left), rows):
-        np.matmul(left[first : first + rows], turned, out=result[first : first + rows])
+        np.matmul(left[first : first + rows], transposed, out=result[first : first + rows])
     return result
 
 
@@ -130,8 +132,9 @@ def _energy(values: NDArray[np.float32], window: int) -> _Energy:
     np.cumsum(np.square(values).sum(axis=1), out=before[1:])
     inverse = np.zeros(len(values), dtype=np.float32)
     inside = before[window:] - before[:-window]
-    heard = inside > _LEAST_ENERGY * window
-    inverse[window - 1 :][heard] = 1 / np.sqrt(inside[heard])
+    # A window of silence has no norm; it stays 0 and so never aligns.
+    is_audible = inside > _LEAST_ENERGY * window
+    inverse[window - 1 :][is_audible] = 1 / np.sqrt(inside[is_audible])
     return _Energy(before.astype(np.float32), inverse)
 
 
@@ -142,8 +145,21 @@ def block_at(
     rows = np.arange(reference_frame, reference_frame + frames)
     columns = np.arange(candidate_frame, candidate_frame + frames)
     rigid = _correlations(reference, candidate, rows, columns)
-    warped_columns = _warped(reference, candidate, rows, columns)
-    warped = _correlations(reference, candidate, rows, warped_columns)
+
+    # The best path within `DTW_RADIUS` candidate frames of the diagonal.
+    shifts = np.arange(-DTW_RADIUS, DTW_RADIUS + 1)
+    places = np.clip(columns[:, None] + shifts, 0, len(candidate.chroma) - 1)
+    similarity = np.zeros(places.shape)
+    for of_reference, of_candidate in (
+        (reference.chroma, candidate.chroma),
+        (reference.mfcc, candidate.mfcc),
+    ):
+        block = of_reference[rows]
+        scale = float(np.square(block).sum()) + _LEAST_ENERGY * len(rows)
+        similarity += np.einsum("kf,ksf->ks", block, of_candidate[places]) / scale
+    path = banded_path(similarity.astype(np.float32))
+    warped = _correlations(reference, candidate, rows, places[np.arange(len(rows)), path])
+
     chroma, mfcc = max(rigid, warped, key=sum)
     return Block(
         reference_frame=reference_frame,
@@ -152,25 +168,6 @@ def block_at(
         chroma=chroma,
         mfcc=mfcc,
     )
-
-
-def _warped(
-    reference: Centred,
-    candidate: Centred,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """Return candidate frames on the best path within `DTW_RADIUS` of the diagonal."""
-    shifts = np.arange(-DTW_RADIUS, DTW_RADIUS + 1)
-    places = np.clip(columns[:, None] + shifts, 0, len(candidate.chroma) - 1)
-    similarity = np.zeros(places.shape)
-    for left, right in ((reference.chroma, candidate.chroma), (reference.mfcc, candidate.mfcc)):
-        block = left[rows]
-        scale = float(np.square(block).sum()) + _LEAST_ENERGY * len(rows)
-        similarity += np.einsum("kf,ksf->ks", block, right[places]) / scale
-    path = banded_path(similarity.astype(np.float32))
-    warped: NDArray[np.int64] = places[np.arange(len(rows)), path]
-    return warped
 
 
 def _correlations(

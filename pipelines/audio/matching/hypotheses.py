@@ -77,7 +77,7 @@ SEARCHED_JOINT_TEMPOS = (0.66, 1.5)
 """Tempos that are searched together with every pitch shift."""
 JOINT_TEMPOS = tuple(math.exp(0.02 * step) for step in range(-20, 21))
 SEARCHED_SEMITONES = (_PITCHES[0], _PITCHES[-1])
-TEMPOS = tuple(sorted({one.tempo for one in HYPOTHESES}))
+TEMPOS = tuple(sorted({hypothesis.tempo for hypothesis in HYPOTHESES}))
 
 
 def undo(features: Features, hypothesis: Hypothesis) -> Features:
@@ -87,8 +87,15 @@ def undo(features: Features, hypothesis: Hypothesis) -> Features:
     chroma = interpolated(features.chroma.astype(np.float32), places)
     mel_db = interpolated(features.mel_db.astype(np.float32), places)
     if hypothesis.semitones:
-        chroma = _rotated(chroma, BINS_PER_SEMITONE * hypothesis.semitones)
-        bands = _bands_at(hypothesis.pitch_ratio)
+        # Chroma is rotated down by a fractional number of bins, around the octave.
+        bins = BINS_PER_SEMITONE * hypothesis.semitones
+        whole = int(np.floor(bins))
+        near, far = np.roll(chroma, -whole, axis=1), np.roll(chroma, -whole - 1, axis=1)
+        chroma = near + np.float32(bins - whole) * (far - near)
+        # Each mel band is read where its frequency lies after the shift.
+        edges = mel_edges()
+        shifted = hz_to_mel(mel_to_hz(edges[1:-1]) * hypothesis.pitch_ratio)
+        bands = np.clip((shifted - edges[1]) / (edges[1] - edges[0]), 0.0, MEL_BANDS - 1.0)
         mel_db = np.ascontiguousarray(interpolated(mel_db.T, bands).T)
     return Features(chroma, mel_db, undo_peaks(features.peaks, hypothesis))
 
@@ -112,20 +119,3 @@ def interpolated(values: NDArray[np.float32], places: NDArray[np.float64]) -> ND
     part = (places - below).astype(np.float32)[:, None]
     between: NDArray[np.float32] = values[below] + part * (values[above] - values[below])
     return between
-
-
-def _rotated(chroma: NDArray[np.float32], bins: float) -> NDArray[np.float32]:
-    """Rotate chroma down by a fractional number of bins, around the octave."""
-    whole = int(np.floor(bins))
-    part = np.float32(bins - whole)
-    near, far = np.roll(chroma, -whole, axis=1), np.roll(chroma, -whole - 1, axis=1)
-    return near + part * (far - near)
-
-
-def _bands_at(ratio: float) -> NDArray[np.float64]:
-    """Return the fractional index of each mel band after its frequency is multiplied by `ratio`."""
-    edges = mel_edges()
-    moved = hz_to_mel(mel_to_hz(edges[1:-1]) * ratio)
-    places = (moved - edges[1]) / (edges[1] - edges[0])
-    inside: NDArray[np.float64] = np.clip(places, 0.0, MEL_BANDS - 1.0)
-    return inside

@@ -1,16 +1,17 @@
 """Judge one pair of sounds: unchanged, a few common seconds, and with a hypothesized edit undone.
 
-Measures and decides for one pair. Not here: choosing pairs, groups of pairs.
+Each public function chooses blocks of both sounds, judges them and returns the evidence of the most
+credible one. Not here: choosing pairs, groups of pairs (`verify.py`).
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.alignment import Block, align, block_at
-from pipelines.audio.matching.hypotheses import Hypothesis, undo
+from pipelines.audio.matching.hypotheses import undo
 from pipelines.audio.matching.peak_agreement import (
     NoteCoherence,
     PeakMatch,
@@ -105,12 +106,24 @@ def judge_windows(
 
     Under a loud voice, chroma and MFCC may choose another window, or another alignment.
     """
-    for block in _windows(reference, candidate, limits, stretches):
-        if not block_meets_rule("local", block, limits):
+    size = round(limits.local_window_s / HOP_S)
+    for stretch in stretches:
+        first, last, lag = _overlap(reference, candidate, stretch)
+        if last - first < size:
             continue
-        judged = _judge_unchanged_block(reference, candidate, limits, "local", block, is_met=True)
-        if _is_match(judged, limits):
-            return replace(_evidence(judged), verdict="confirmed", reason="local_rule_met")
+        # Windows at the start, the middle and the end of the stretch, moved into the overlap.
+        latest = last - size
+        start, end = stretch.first_frame // 2, stretch.last_frame // 2 - size
+        places = {min(max(place, first), latest) for place in (start, (start + end) // 2, end)}
+        for place in sorted(places):
+            block = block_at(reference.centred, candidate.centred, place + lag, place, size)
+            if not block_meets_rule("local", block, limits):
+                continue
+            judged = _judge_unchanged_block(
+                reference, candidate, limits, "local", block, is_met=True
+            )
+            if _is_match(judged, limits):
+                return replace(_evidence(judged), verdict="confirmed", reason="local_rule_met")
     return None
 
 
@@ -126,19 +139,30 @@ def judge_excerpt(
     meet the limits of the local rule, and the sounds around it must not have foreign tones, which
     so few seconds may not have enough of.
     """
+    least = round(EXCERPT_OVERLAP_S / HOP_S)
+    most = math.ceil(limits.local_overlap_s / HOP_S) - 1
     judged = []
-    for block in _excerpts(reference, candidate, limits, stretches):
+    for stretch in stretches:
+        first, last, lag = _overlap(reference, candidate, stretch)
+        first, last = max(first, stretch.first_frame // 2), min(last, stretch.last_frame // 2)
+        if last - first > most:
+            # Shortened around its middle: the rules of a confirmation judge longer overlaps.
+            first = (first + last - most) // 2
+            last = first + most
+        if last - first < least:
+            continue
+        block = block_at(reference.centred, candidate.centred, first + lag, first, last - first)
         is_met = (
             block.chroma_distance <= limits.local_chroma_distance
             and block.mfcc_distance <= limits.local_mfcc_distance
         )
-        around = _foreign_around(reference, candidate, limits, block) if is_met else 0.0
+        foreign = _foreign_around(reference, candidate, limits, block) if is_met else 0.0
         judged.append(
             _judge_unchanged_block(
-                reference, candidate, limits, "local", block, is_met=is_met, foreign=around
+                reference, candidate, limits, "local", block, is_met=is_met, foreign=foreign
             )
         )
-    best = max(judged, key=_credibility_key, default=None)
+    best = max(judged, key=_credibility, default=None)
     if best is None:
         return None
     is_variant = _is_match(best, limits)
@@ -150,125 +174,12 @@ def judge_excerpt(
     )
 
 
-def judge_variant(
-    reference: Features, candidate: Features, limits: MatchThresholds
-) -> PairEvidence | None:
-    """Return the evidence of `judge_edits` alone."""
-    return judge_edits(reference, candidate, limits).evidence
-
-
-def judge_edits(reference: Features, candidate: Features, limits: MatchThresholds) -> JudgedEdits:
-    """Apply both rules with the likeliest hypothesis undone.
-
-    Tempo and pitch changed independently count if they match; of the many pairs of both, one always
-    fits a little, and would hide the measures of the single change.
-    """
-    single = best_hypothesis(reference, candidate)
-    joint = best_joint_hypothesis(reference, candidate, single)
-    evidence = _judge_hypothesis(reference, candidate, limits, joint)
-    if evidence is None or evidence.verdict != "variant":
-        evidence = _judge_hypothesis(reference, candidate, limits, single)
-    return JudgedEdits(evidence=evidence, has_tried_both=not explains_enough(single))
-
-
-def _judge_hypothesis(
-    reference: Features,
-    candidate: Features,
-    limits: MatchThresholds,
-    found: ScoredHypothesis | None,
-) -> PairEvidence | None:
-    if found is None or found.share < _LEAST_SHARE:
-        return None
-    hypothesis = found.hypothesis
-    undone = undo(candidate, hypothesis)
-
-    def judge(segment: Segment, block: Block) -> _JudgedBlock:
-        match = _match(reference, undone, block)
-        agreement = match.share * _variant_weight(hypothesis, match)
-        if block_meets_rule(segment, block, limits):
-            judged = _judge_by_tones(segment, block, match, agreement, limits)
-        else:
-            judged = _judge_block(segment, block, agreement, _RULE_NOT_MET)
-        return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
-
-    best = _most_credible(reference, undone, limits, judge)
-    if best is None:
-        return None
-    is_variant = _is_match(best, limits)
-    evidence = replace(
-        _evidence(best),
-        verdict="variant" if is_variant else "rejected",
-        candidate_start_s=float(best.block.candidate_frame * HOP_S / hypothesis.tempo),
-        speed=round(float(hypothesis.tempo), 4),
-        semitones=round(float(hypothesis.semitones), 3),
-    )
-    reason = _reason(best, is_variant, f"{variant_kind(evidence)}_variant")
-    return replace(evidence, reason=reason)
-
-
-def _judge_unchanged_block(
-    reference: Features,
-    candidate: Features,
-    limits: MatchThresholds,
-    segment: Segment,
-    block: Block,
-    *,
-    is_met: bool,
-    foreign: float = 0.0,
-) -> _JudgedBlock:
-    """Judge a block of unchanged sounds.
-
-    `is_met` says whether its distances meet the rule, `foreign` the least share of foreign tones.
-    """
-    match = _match(reference, candidate, block)
-    if not is_met:
-        return _judge_block(segment, block, _harmonic_share(match, block), _RULE_NOT_MET)
-    weight = _unchanged_weight(match)
-    judged = _judge_by_tones(segment, block, match, match.share * weight, limits, foreign=foreign)
-    if _is_drifting(match):
-        return replace(judged, objection="tempo_drifts")
-    is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
-    if is_long and _is_match(judged, limits) and is_partly_common(match):
-        return replace(judged, objection="common_part_too_short")
-    return judged
-
-
-def _windows(
-    reference: Features,
-    candidate: Features,
-    limits: MatchThresholds,
-    stretches: Sequence[CommonStretch],
-) -> Iterator[Block]:
-    """Yield the window at the start, the middle and the end of each long enough overlap."""
-    size = round(limits.local_window_s / HOP_S)
-    for stretch in stretches:
-        first, last, lag = _overlap(reference, candidate, stretch)
-        if last - first < size:
-            continue
-        latest = last - size
-        start, end = stretch.first_frame // 2, stretch.last_frame // 2 - size
-        places = {min(max(place, first), latest) for place in (start, (start + end) // 2, end)}
-        for place in sorted(places):
-            yield block_at(reference.centred, candidate.centred, place + lag, place, size)
-
-
-def _excerpts(
-    reference: Features,
-    candidate: Features,
-    limits: MatchThresholds,
-    stretches: Sequence[CommonStretch],
-) -> Iterator[Block]:
-    """Yield the block of each stretch, shortened around its middle below the rules' overlap."""
-    least = round(EXCERPT_OVERLAP_S / HOP_S)
-    most = math.ceil(limits.local_overlap_s / HOP_S) - 1
-    for stretch in stretches:
-        first, last, lag = _overlap(reference, candidate, stretch)
-        first, last = max(first, stretch.first_frame // 2), min(last, stretch.last_frame // 2)
-        if last - first > most:
-            first = (first + last - most) // 2
-            last = first + most
-        if last - first >= least:
-            yield block_at(reference.centred, candidate.centred, first + lag, first, last - first)
+def _overlap(
+    reference: Features, candidate: Features, stretch: CommonStretch
+) -> tuple[int, int, int]:
+    """Return the first frame of the overlap in the candidate, the one after its last, the lag."""
+    lag = round(stretch.lag / 2)
+    return max(0, -lag), min(candidate.frames, reference.frames - lag), lag
 
 
 def _foreign_around(
@@ -308,12 +219,67 @@ def _common(first: int, last: int, start: int, count: int) -> int:
     return min(last, start + count) - max(first, start)
 
 
-def _overlap(
-    reference: Features, candidate: Features, stretch: CommonStretch
-) -> tuple[int, int, int]:
-    """Return the first frame of the overlap in the candidate, the one after its last, the lag."""
-    lag = round(stretch.lag / 2)
-    return max(0, -lag), min(candidate.frames, reference.frames - lag), lag
+def judge_variant(
+    reference: Features, candidate: Features, limits: MatchThresholds
+) -> PairEvidence | None:
+    """Return the evidence of `judge_edits` alone."""
+    return judge_edits(reference, candidate, limits).evidence
+
+
+def judge_edits(reference: Features, candidate: Features, limits: MatchThresholds) -> JudgedEdits:
+    """Apply both rules with the likeliest hypothesis undone.
+
+    Tempo and pitch changed independently count if they match; of the many pairs of both, one always
+    fits a little, and would hide the measures of the single change.
+    """
+    single = best_hypothesis(reference, candidate)
+    joint = best_joint_hypothesis(reference, candidate, single)
+    evidence = _judge_hypothesis(reference, candidate, limits, joint)
+    if evidence is None or evidence.verdict != "variant":
+        evidence = _judge_hypothesis(reference, candidate, limits, single)
+    return JudgedEdits(evidence=evidence, has_tried_both=not explains_enough(single))
+
+
+def _judge_hypothesis(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    scored: ScoredHypothesis | None,
+) -> PairEvidence | None:
+    if scored is None or scored.share < _LEAST_SHARE:
+        return None
+    hypothesis = scored.hypothesis
+    undone = undo(candidate, hypothesis)
+    # For a slight edit the phases must agree as in an unchanged sound, or every cover would be a
+    # slight variant.
+    slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
+    least = slight if hypothesis.is_slight else clear
+
+    def judge(segment: Segment, block: Block) -> _JudgedBlock:
+        match = _match(reference, undone, block)
+        # Time stretching destroys phases; only a plain speed change keeps them.
+        is_speed = hypothesis.family == "speed"
+        sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
+        agreement = match.share * phase_weight(sureness, least=least)
+        if block_meets_rule(segment, block, limits):
+            judged = _judge_by_tones(segment, block, match, agreement, limits)
+        else:
+            judged = _judge_block(segment, block, agreement, _RULE_NOT_MET)
+        return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
+
+    best = _most_credible(reference, undone, limits, judge)
+    if best is None:
+        return None
+    is_variant = _is_match(best, limits)
+    evidence = replace(
+        _evidence(best),
+        verdict="variant" if is_variant else "rejected",
+        candidate_start_s=float(best.block.candidate_frame * HOP_S / hypothesis.tempo),
+        speed=round(float(hypothesis.tempo), 4),
+        semitones=round(float(hypothesis.semitones), 3),
+    )
+    reason = _reason(best, is_variant, f"{variant_kind(evidence)}_variant")
+    return replace(evidence, reason=reason)
 
 
 def _most_credible(
@@ -322,31 +288,74 @@ def _most_credible(
     limits: MatchThresholds,
     judge: Callable[[Segment, Block], _JudgedBlock],
 ) -> _JudgedBlock | None:
-    """Prefer a sufficient whole match, else the best score under a rule that is met."""
+    """Judge the aligned blocks: prefer a sufficient whole match, else the best score under a rule
+    that is met.
+    """
+    alignment = align(
+        reference.centred,
+        candidate.centred,
+        window_s=limits.local_window_s,
+        least_window_s=limits.local_overlap_s,
+        least_overlap_s=limits.whole_overlap_s,
+    )
     judged = []
-    for segment, block in _blocks(reference, candidate, limits):
-        one = judge(segment, block)
-        if segment == "whole" and _is_match(one, limits):
-            return one
-        judged.append(one)
-    return max(judged, key=_credibility_key, default=None)
+    if alignment.whole is not None:
+        whole = judge("whole", alignment.whole)
+        if _is_match(whole, limits):
+            return whole
+        judged.append(whole)
+    if alignment.local is not None:
+        judged.append(judge("local", alignment.local))
+    return max(judged, key=_credibility, default=None)
 
 
-def _credibility_key(judged: _JudgedBlock) -> tuple[bool, bool, float]:
+def _credibility(judged: _JudgedBlock) -> tuple[bool, bool, float]:
     """Sort key: no objection first, then any other objection than distances above the limits."""
     return (judged.objection is None, judged.objection != _RULE_NOT_MET, judged.score)
 
 
-def _is_drifting(match: PeakMatch) -> bool:
-    return can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share)
+def _judge_unchanged_block(
+    reference: Features,
+    candidate: Features,
+    limits: MatchThresholds,
+    segment: Segment,
+    block: Block,
+    *,
+    is_met: bool,
+    foreign: float = 0.0,
+) -> _JudgedBlock:
+    """Judge a block of unchanged sounds.
 
-
-def _harmonic_share(match: PeakMatch, block: Block) -> float:
-    """Return the share of agreeing peaks, 0 without harmonic correlation.
-
-    The peaks of a constant tone agree with any other occurrence of that tone.
+    Args:
+        reference: Features of the reference.
+        candidate: Features of the candidate.
+        limits: Limits of the matcher.
+        segment: The rule that judges the block.
+        block: The block.
+        is_met: Whether its distances meet the rule.
+        foreign: Least share of foreign tones.
     """
-    return match.share if block.chroma > 0 else 0.0
+    match = _match(reference, candidate, block)
+    if not is_met:
+        # The peaks of a constant tone agree with any other occurrence of that tone, so they count
+        # only with harmonic correlation.
+        share = match.share if block.chroma > 0 else 0.0
+        return _judge_block(segment, block, share, _RULE_NOT_MET)
+
+    # Agreement counts least where the notes contradict it.
+    coherence = note_coherence(match)
+    against, without = COMPOSITE.against_phase, COMPOSITE.without_phase
+    least = against + (without - against) * trust_in_delay(coherence)
+    weight = phase_weight(_phase_sureness(match, coherence), least=least)
+    judged = _judge_by_tones(segment, block, match, match.share * weight, limits, foreign=foreign)
+
+    # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
+    if can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share):
+        return replace(judged, objection="tempo_drifts")
+    is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
+    if is_long and _is_match(judged, limits) and is_partly_common(match):
+        return replace(judged, objection="common_part_too_short")
+    return judged
 
 
 def _judge_by_tones(
@@ -368,23 +377,6 @@ def _judge_by_tones(
     return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
 
 
-def _blocks(
-    reference: Features, candidate: Features, limits: MatchThresholds
-) -> list[tuple[Segment, Block]]:
-    alignment = align(
-        reference.centred,
-        candidate.centred,
-        window_s=limits.local_window_s,
-        least_window_s=limits.local_overlap_s,
-        least_overlap_s=limits.whole_overlap_s,
-    )
-    found: list[tuple[Segment, Block | None]] = [
-        ("whole", alignment.whole),
-        ("local", alignment.local),
-    ]
-    return [(segment, block) for segment, block in found if block is not None]
-
-
 def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
     first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
     return _match_frames(reference, candidate, lag, first, first + block.frames)
@@ -394,37 +386,16 @@ def _match_frames(
     reference: Features, candidate: Features, lag: int, first: int, last: int
 ) -> PeakMatch:
     """Match the peaks of the candidate's frames first..last to those `lag` frames later."""
+    # Two fine frames are one frame.
     return match_peaks(
         reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
     )
 
 
-def _variant_weight(hypothesis: Hypothesis, match: PeakMatch) -> float:
-    """Return the weight of peak agreement for a variant.
-
-    Time stretching destroys phases; only a plain speed change keeps them. For a slight edit the
-    phases must agree as in an unchanged sound, or every cover would be a slight variant.
-    """
-    is_speed = hypothesis.family == "speed"
-    sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
-    slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
-    return phase_weight(sureness, least=slight if hypothesis.is_slight else clear)
-
-
-def _unchanged_weight(match: PeakMatch) -> float:
-    """Return the weight of peak agreement in unchanged sounds, least if the notes contradict it."""
-    coherence = note_coherence(match)
-    against, without = COMPOSITE.against_phase, COMPOSITE.without_phase
-    least = against + (without - against) * trust_in_delay(coherence)
-    return phase_weight(_phase_sureness(match, coherence), least=least)
-
-
 def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
-    """Return how surely phases agree as those of one recording, 0 to 1: by its notes, or a delay.
-
-    The search for a delay costs most, so it is left out where notes alone decide.
-    """
+    """Return how surely phases agree as those of one recording, 0 to 1: by notes, or by a delay."""
     by_notes, trust = sureness_of_notes(coherence, match.share), trust_in_delay(coherence)
+    # The search for a delay costs most, so it is left out where notes alone decide.
     if by_notes == 1.0 or trust == 0.0:
         return by_notes
     return max(by_notes, trust * sureness_of_delay(phase_certainty(match)))
@@ -451,11 +422,12 @@ def _reason(judged: _JudgedBlock, is_enough: bool, accepted: str) -> str:
 
 
 def _evidence(judged: _JudgedBlock) -> PairEvidence:
-    """Convert to evidence; reduce the score if no rule is met, so that it never contradicts.
+    """Convert to rejected evidence; the score is reduced if there is an objection.
 
+    So the score never contradicts the verdict, which the caller replaces if the block is a match.
     Values become plain floats because JSON encoders reject NumPy floats.
     """
-    share = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
+    factor = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
     return PairEvidence(
         verdict="rejected",
         reason="",
@@ -466,7 +438,7 @@ def _evidence(judged: _JudgedBlock) -> PairEvidence:
         reference_start_s=float(judged.block.reference_frame * HOP_S),
         candidate_start_s=float(judged.block.candidate_frame * HOP_S),
         peak_agreement=float(judged.agreement),
-        score=float(share * judged.score),
+        score=float(factor * judged.score),
         speed=1.0,
         semitones=0.0,
     )

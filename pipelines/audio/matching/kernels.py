@@ -54,6 +54,7 @@ def best_alignment(
             value, column = _best_window(runs, windows, row, window, best)
             if value > best:
                 best, best_row, best_column = value, row, column
+        # A whole overlap ends in the last row or in the last column.
         first = 0 if row == rows - 1 else columns - 1
         for column in range(first, columns):
             if min(row, column) + 1 >= least_overlap:
@@ -74,6 +75,7 @@ def _advance(
         fresh[1, column + 1] = runs[1, column] + mfcc_map[row, column]
         fresh[2, column + 1] = runs[2, column] + chroma_map[row, column]
         fresh[3, column + 1] = runs[3, column] + mfcc_map[row, column]
+    # Take away what has left the window.
     if row >= window:
         for column in range(window, columns):
             fresh[0, column + 1] -= chroma_map[row - window, column - window]
@@ -85,6 +87,7 @@ def _best_window(
     runs: Matrix, windows: Quartet, row: int, window: int, best: float
 ) -> tuple[float, int]:
     """Return the best window that ends in this row; locate it only if it beats `best`."""
+    # A loop that only keeps the maximum is vectorized; one that keeps its place, too, is not.
     chroma_scale, mfcc_scale = windows[0][row], windows[1][row]
     top = np.float32(-9)
     for column in range(window - 1, runs.shape[1] - 1):
@@ -173,14 +176,15 @@ def lag_histograms(
     furthest = reach + int(np.abs(drifts).max() * (candidate_frames[-1] - middle)) + 1
     first = 0
     for peak in range(len(candidate_frames)):
-        wanted = candidate_frames[peak] + lag
+        expected = candidate_frames[peak] + lag
         from_middle = candidate_frames[peak] - middle
-        while first < len(reference_frames) and reference_frames[first] < wanted - furthest:
+        # Both lists ascend, so the first peak within reach only moves on.
+        while first < len(reference_frames) and reference_frames[first] < expected - furthest:
             first += 1
         other = first
-        while other < len(reference_frames) and reference_frames[other] <= wanted + furthest:
+        while other < len(reference_frames) and reference_frames[other] <= expected + furthest:
             if abs(reference_hertz[other] - candidate_hertz[peak]) < tolerance_hz:
-                _count(counts, drifts, reference_frames[other] - wanted + reach, from_middle)
+                _count(counts, drifts, reference_frames[other] - expected + reach, from_middle)
             other += 1
     return counts
 
@@ -284,11 +288,11 @@ def matching_peaks(
     pairs = np.empty((4 * len(candidate_frames), 2), dtype=np.int64)
     count, first = 0, 0
     for peak in range(len(candidate_frames)):
-        wanted = candidate_frames[peak] + lag
-        while first < len(reference_frames) and reference_frames[first] < wanted - 1:
+        expected = candidate_frames[peak] + lag
+        while first < len(reference_frames) and reference_frames[first] < expected - 1:
             first += 1
         other = first
-        while other < len(reference_frames) and reference_frames[other] <= wanted + 1:
+        while other < len(reference_frames) and reference_frames[other] <= expected + 1:
             is_near = abs(reference_hertz[other] - candidate_hertz[peak]) < tolerance_hz
             if is_near and count < len(pairs):
                 pairs[count, 0], pairs[count, 1] = other, peak
@@ -304,9 +308,9 @@ def steady_peaks(
     least_gap: int,
     most_gap: int,
     tolerance_hz: float,
-    wanted: int,
+    repeats: int,
 ) -> NDArray[np.bool_]:
-    """Return a mask (n,) of peaks with at least `wanted` others of equal frequency nearby."""
+    """Return a mask (n,) of peaks with at least `repeats` others of equal frequency nearby."""
     is_steady = np.zeros(len(frames), dtype=np.bool_)
     first = 0
     for peak in range(len(frames)):
@@ -315,11 +319,11 @@ def steady_peaks(
         again = 0
         for other in range(first, len(frames)):
             gap = abs(frames[other] - frames[peak])
-            if frames[other] - frames[peak] > most_gap or again == wanted:
+            if frames[other] - frames[peak] > most_gap or again == repeats:
                 break
             if gap >= least_gap and abs(hertz[other] - hertz[peak]) < tolerance_hz:
                 again += 1
-        is_steady[peak] = again == wanted
+        is_steady[peak] = again == repeats
     return is_steady
 
 
@@ -337,11 +341,11 @@ def foreign_peaks(
     is_foreign = np.ones(len(frames), dtype=np.bool_)
     first = 0
     for peak in range(len(frames)):
-        wanted = frames[peak] + lag
-        while first < len(other_frames) and other_frames[first] < wanted - reach:
+        expected = frames[peak] + lag
+        while first < len(other_frames) and other_frames[first] < expected - reach:
             first += 1
         other = first
-        while other < len(other_frames) and other_frames[other] <= wanted + reach:
+        while other < len(other_frames) and other_frames[other] <= expected + reach:
             if abs(other_hertz[other] - hertz[peak]) < tolerance_hz:
                 is_foreign[peak] = False
                 break

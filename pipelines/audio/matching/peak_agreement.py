@@ -194,15 +194,18 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
     if len(pairs) < _FEWEST_PAIRS:
         return None
     if most is not None:
+        # Evenly spread over the block.
         pairs = pairs[:: math.ceil(len(pairs) / most)]
     tones = np.floor(candidate.hertz[pairs[:, 1]] / (2 * TOLERANCE_HZ)).astype(np.int64)
     order = np.argsort(tones, kind="stable")
-    left, right = pairs[order, 0], pairs[order, 1]
-    hertz = 0.5 * (reference.hertz[left].astype(np.float64) + candidate.hertz[right])
-    late = (reference.frames[left] - match.lag) - candidate.moments[right]
-    turns = (candidate.phases[right] - reference.phases[left].astype(np.float64)) / 256
-    seconds = candidate.frames[right] * FINE_HOP_S
-    ratio = np.median(np.log(candidate.hertz[right] / reference.hertz[left]))
+    first, second = pairs[order, 0], pairs[order, 1]
+    hertz = 0.5 * (reference.hertz[first].astype(np.float64) + candidate.hertz[second])
+    # A pair is `late` fine frames off the lag, in which its phase turns by its frequency.
+    late = (reference.frames[first] - match.lag) - candidate.moments[second]
+    turns = (candidate.phases[second] - reference.phases[first].astype(np.float64)) / 256
+    seconds = candidate.frames[second] * FINE_HOP_S
+    # Another clock moves all frequencies by one ratio.
+    ratio = np.median(np.log(candidate.hertz[second] / reference.hertz[first]))
     return _PhasePairs(
         turns=turns + hertz * FINE_HOP_S * late,
         hertz=hertz,
@@ -240,25 +243,26 @@ def is_partly_common(match: PeakMatch) -> bool:
 
     A window of six seconds may be half of another recording and still have small distances.
     """
-    heard = match.candidate.frames
-    if len(heard) == 0:
+    frames = match.candidate.frames
+    if len(frames) == 0:
         return False
     pairs = _pairs(match)
-    columns = (heard - heard[0]) // _COLUMN_FRAMES
+    columns = (frames - frames[0]) // _COLUMN_FRAMES
     peaks = np.bincount(columns)
     hits = np.bincount(columns[np.unique(pairs[:, 1])], minlength=len(peaks))
-    return any(_is_confined(hits, peaks, run) for run in _RUNS if run < len(peaks))
-
-
-def _is_confined(hits: NDArray[np.int64], peaks: NDArray[np.int64], run: int) -> bool:
-    """Whether hits are confined to the best `run` of columns."""
-    inside = np.convolve(hits, np.ones(run, dtype=np.int64), "valid")
-    first = int(np.argmax(inside))
-    within = slice(first, first + run)
-    hits_within, peaks_within = int(hits[within].sum()), int(peaks[within].sum())
-    expected = hits_within / max(1, peaks_within) * (int(peaks.sum()) - peaks_within)
-    found = int(hits.sum()) - hits_within
-    return expected >= _FEWEST_EXPECTED and found <= _HARDLY_ANY * expected
+    for run in _RUNS:
+        if run >= len(peaks):
+            break
+        # The hits beside the best `run` of columns, against those expected at its hit rate.
+        inside = np.convolve(hits, np.ones(run, dtype=np.int64), "valid")
+        first = int(np.argmax(inside))
+        within = slice(first, first + run)
+        hits_within, peaks_within = int(hits[within].sum()), int(peaks[within].sum())
+        expected = hits_within / max(1, peaks_within) * (int(peaks.sum()) - peaks_within)
+        hits_beside = int(hits.sum()) - hits_within
+        if expected >= _FEWEST_EXPECTED and hits_beside <= _HARDLY_ANY * expected:
+            return True
+    return False
 
 
 def drifting_share(match: PeakMatch) -> float:
@@ -288,9 +292,10 @@ def _shares(
         TOLERANCE_HZ,
         drifts,
     )
-    # a peak may fall into the frame before or after, so three neighbouring lags are summed
+    # A peak may fall into the frame before or after, so three neighbouring lags are summed.
     near = counts[:, :-2] + counts[:, 1:-1]
     near += counts[:, 2:]
+    # The best lag within 0.25 s, corrected by the mean of those 0.25 to 0.75 s away.
     rows = np.arange(len(drifts))
     best = _REACH - _SEARCH - 1 + np.argmax(near[:, _CENTRE], axis=1)
     shares = np.minimum(1.0, near[rows[:, None], best[:, None] + _BEST_AND_AWAY] / peak_count)

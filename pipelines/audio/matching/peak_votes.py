@@ -1,7 +1,7 @@
 """Align by peaks alone: each pair of peaks of equal frequency votes for its time difference.
 
 Finds what the alignment by chroma and MFCC misses: a few common seconds, and music under a louder
-voice. Not here: the verdict on a found stretch (`judging.py`).
+voice. Not here: the verdict on such a stretch (`judging.py`).
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.kernels import peak_votes, strongest_runs
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 
-_STRETCH_FRAMES = round(0.5 / FINE_HOP_S)
+_STRETCH_FRAMES = round(0.5 / FINE_HOP_S)  # half a second of the candidate
 _RUN_STRETCHES = 3  # any two seconds contain one of 1.5 s
-_LEAST_STRETCHES = 4
-_APART_FRAMES = 4
-_STILL_COMMON = 0.4
-_COUNT = 3
+_LEAST_STRETCHES = 4  # two seconds, the shortest excerpt
+_APART_FRAMES = 4  # 0.1 s: nearer lags are one alignment
+_STILL_COMMON = 0.4  # of the mean votes of the run
+_MOST_STRETCHES = 3
 _LEAST_EXCESS = 5.0  # unrelated sounds reach about 4, a recording under an equal voice 13
 _LEAST_REVERSED_EXCESS = 8.0
 
@@ -51,8 +51,8 @@ def common_stretches(
     `first_frame` and `last_frame` are of the candidate, `lag` is reference minus candidate time.
     With `keeps_weak`, weak stretches are returned too.
     """
-    found = _stretches(reference, candidate, count=_COUNT)
-    return [stretch for stretch in found if keeps_weak or not stretch.is_weak]
+    stretches = _stretches(reference, candidate, count=_MOST_STRETCHES)
+    return [stretch for stretch in stretches if keeps_weak or not stretch.is_weak]
 
 
 def is_reversed(reference: Peaks, candidate: Peaks) -> bool:
@@ -64,13 +64,14 @@ def is_reversed(reference: Peaks, candidate: Peaks) -> bool:
         np.ascontiguousarray(candidate.hertz[::-1]),
         candidate.phases[::-1],
     )
-    found = _stretches(reference, backwards, count=1)
-    return bool(found) and found[0].excess >= _LEAST_REVERSED_EXCESS
+    stretches = _stretches(reference, backwards, count=1)
+    return bool(stretches) and stretches[0].excess >= _LEAST_REVERSED_EXCESS
 
 
 def _stretches(reference: Peaks, candidate: Peaks, *, count: int) -> list[CommonStretch]:
     if not len(reference.frames) or not len(candidate.frames):
         return []
+    # Votes are counts by time difference and half a second of the candidate.
     frames, hertz = _by_frequency(reference)
     votes = peak_votes(
         frames, hertz, candidate.frames, candidate.hertz, TOLERANCE_HZ, _STRETCH_FRAMES
@@ -80,41 +81,35 @@ def _stretches(reference: Peaks, candidate: Peaks, *, count: int) -> list[Common
     chance = votes.sum(axis=0) * np.float32(3 / (int(frames.max()) + 1))
     runs = strongest_runs(votes, chance.astype(np.float32), _RUN_STRETCHES, count, _APART_FRAMES)
     last = int(candidate.frames[-1])
-    return [
-        _stretch(votes, chance, int(row), int(column), float(excess), last)
-        for excess, row, column in runs
-        if excess > 0
-    ]
+    stretches = []
+    for excess, place, start in runs:
+        if excess <= 0:
+            continue
+        row, first, end = int(place), int(start), int(start) + _RUN_STRETCHES
+        # Extend the run in both directions while the votes stay well above chance.
+        near = votes[row - 1 : row + 2].sum(axis=0) - chance
+        least = _STILL_COMMON * near[first:end].mean()
+        while first > 0 and near[first - 1] >= least:
+            first -= 1
+        while end < len(near) and near[end] >= least:
+            end += 1
+        # If it is shorter than two seconds, extend it where there are more votes.
+        while end - first < min(_LEAST_STRETCHES, len(near)):
+            is_before = first > 0 and (end == len(near) or near[first - 1] >= near[end])
+            first, end = (first - 1, end) if is_before else (first, end + 1)
+        stretches.append(
+            CommonStretch(
+                lag=row - last - 1,
+                first_frame=first * _STRETCH_FRAMES,
+                last_frame=end * _STRETCH_FRAMES,
+                excess=float(excess),
+            )
+        )
+    return stretches
 
 
 @lru_cache(maxsize=64)
 def _by_frequency(peaks: Peaks) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Return frames and frequencies; cached because a reference is compared several times."""
     order = np.argsort(peaks.hertz, kind="stable")
     return peaks.frames[order], peaks.hertz[order]
-
-
-def _stretch(
-    votes: NDArray[np.int32],
-    chance: NDArray[np.floating],
-    row: int,
-    column: int,
-    excess: float,
-    last: int,
-) -> CommonStretch:
-    """Extend a run in both directions while the votes stay well above chance."""
-    near = votes[row - 1 : row + 2].sum(axis=0) - chance
-    least = _STILL_COMMON * near[column : column + _RUN_STRETCHES].mean()
-    first, end = column, column + _RUN_STRETCHES
-    while first > 0 and near[first - 1] >= least:
-        first -= 1
-    while end < len(near) and near[end] >= least:
-        end += 1
-    while end - first < min(_LEAST_STRETCHES, len(near)):
-        is_before = first > 0 and (end == len(near) or near[first - 1] >= near[end])
-        first, end = (first - 1, end) if is_before else (first, end + 1)
-    return CommonStretch(
-        lag=row - last - 1,
-        first_frame=first * _STRETCH_FRAMES,
-        last_frame=end * _STRETCH_FRAMES,
-        excess=excess,
-    )

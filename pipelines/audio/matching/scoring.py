@@ -1,16 +1,23 @@
-"""Compute the composite score from correlations and peak agreement, and check the literal rules.
+"""Pure rules on the measures of a pair: composite score, weights, literal rules, rejection hints.
 
-The limits come from the specification (`warehouse.records.evidence.Limits`); the weights of the
-composite are set by measurement. Numbers in, numbers out.
+The limits come from the specification (`warehouse.records.evidence.MatchThresholds`); the weights
+and the limits below were set by measurement on the development part of the benchmark. Numbers in,
+numbers out. Not here: measuring, the verdict (`judging.py`).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelines.audio.matching.alignment import Block
 from pipelines.audio.matching.peak_agreement import CERTAIN, NoteCoherence
 from pipelines.audio.matching.tone_agreement import ToneAgreement
-from warehouse.records.evidence import MatchThresholds, Segment, meets_rule
+from warehouse.records.evidence import (
+    MatchThresholds,
+    PairEvidence,
+    RejectionLabel,
+    Segment,
+    meets_rule,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,27 +36,39 @@ class Composite:
 
 
 COMPOSITE = Composite()
+
+# Phases
 _CHANCE_CERTAINTY = 3.25
 _JUDGING_POTENTIAL = 3.0
 _SURE_POTENTIAL = 10.0
 _PLAYED_AGAIN, _HARDLY_AGAIN = 0.5, 0.75
 _NOT_SURELY_ONE, _SURELY_ONE = 0.8, 0.9
 _MOST_AFTER_ROOM = 0.75
-_OTHER_TONES = 0.5
-_SAME_TONES = 0.8
+
+# Tones
+_OTHER_TONES, _SAME_TONES = 0.5, 0.8
 _ONE_SONG, _TWO_SONGS = 0.45, 0.6
 _FEW_FOREIGN, _MANY_FOREIGN = 0.45, 0.55
+
+# Which of two hypotheses explains more
 _CLEARLY_MORE = 1.5
 _CLEARLY_ABOVE = 0.1
+
+# Rejection hints
+_COVER_CHROMA_DISTANCE = 0.5
+_COVER_TIMBRE_GAP = 0.15
+_COVER_PEAK_AGREEMENT = 0.06
+_SCORE_BELOW_THRESHOLD = 0.2
+_CHROMA_DISTANCE_ABOVE_LIMIT = 0.02
 
 
 def composite_score(chroma: float, mfcc: float, agreement: float) -> float:
     """Return S = 0.1 c + 0.2 m + 0.7 (1 - exp(-p / 0.10)) in 0..1, scaled to 1 for identity."""
-    saturated = -math.expm1(-_positive(agreement) / COMPOSITE.peak_scale)
+    saturated = -math.expm1(-_unit(agreement) / COMPOSITE.peak_scale)
     full = -math.expm1(-1 / COMPOSITE.peak_scale)
     return (
-        COMPOSITE.chroma * _positive(chroma)
-        + COMPOSITE.mfcc * _positive(mfcc)
+        COMPOSITE.chroma * _unit(chroma)
+        + COMPOSITE.mfcc * _unit(mfcc)
         + COMPOSITE.peaks * saturated / full
     )
 
@@ -66,7 +85,7 @@ def phase_weight(sureness: float, *, least: float) -> float:
 
 def sureness_of_delay(certainty: float) -> float:
     """Return how sure it is, 0 to 1, that one delay explains all phases (`phase_certainty`)."""
-    return _between(certainty, _CHANCE_CERTAINTY, CERTAIN)
+    return _ramp(certainty, _CHANCE_CERTAINTY, CERTAIN)
 
 
 def sureness_of_notes(coherence: NoteCoherence, share: float) -> float:
@@ -82,7 +101,7 @@ def sureness_of_notes(coherence: NoteCoherence, share: float) -> float:
     """
     if coherence.potential < _SURE_POTENTIAL or share > _MOST_AFTER_ROOM:
         return 0.0
-    return _between(coherence.value, _NOT_SURELY_ONE, _SURELY_ONE)
+    return _ramp(coherence.value, _NOT_SURELY_ONE, _SURELY_ONE)
 
 
 def trust_in_delay(coherence: NoteCoherence) -> float:
@@ -94,7 +113,7 @@ def trust_in_delay(coherence: NoteCoherence) -> float:
     """
     if coherence.potential < _JUDGING_POTENTIAL:
         return 1.0
-    return _between(coherence.value, _PLAYED_AGAIN, _HARDLY_AGAIN)
+    return _ramp(coherence.value, _PLAYED_AGAIN, _HARDLY_AGAIN)
 
 
 def tonal_weight(tones: ToneAgreement) -> float:
@@ -111,9 +130,9 @@ def tonal_weight(tones: ToneAgreement) -> float:
     more foreign tones than 0.45, under voices and in rooms; one is lost. Of 23 pairs of other music
     that were accepted without it, seven have 0.55 to 0.98.
     """
-    conflict = _between(tones.conflict, _ONE_SONG, _TWO_SONGS)
-    foreign = _between(tones.foreign, _FEW_FOREIGN, _MANY_FOREIGN)
-    return _between(tones.balance, _OTHER_TONES, _SAME_TONES) * (1 - conflict) * (1 - foreign)
+    conflict = _ramp(tones.conflict, _ONE_SONG, _TWO_SONGS)
+    foreign = _ramp(tones.foreign, _FEW_FOREIGN, _MANY_FOREIGN)
+    return _ramp(tones.balance, _OTHER_TONES, _SAME_TONES) * (1 - conflict) * (1 - foreign)
 
 
 def can_be_surpassed(agreement: float) -> bool:
@@ -137,10 +156,63 @@ def block_meets_rule(segment: Segment, block: Block, limits: MatchThresholds) ->
     )
 
 
-def _positive(value: float) -> float:
+def add_rejection_hint(evidence: PairEvidence, limits: MatchThresholds) -> PairEvidence:
+    """Return the evidence with its `observation` set; only rejected pairs have one.
+
+    A hint is never a match; the accuracy card reports how often hints are right. `likely_cover`:
+    the harmony agrees, the timbre much less, and hardly any spectral peak does. `shared_voice`:
+    only a voice or a crowd is shared, as in a mash-up. `uncertain`: close to a match. That a
+    candidate is reversed follows from its peaks alone (`peak_votes.is_reversed`).
+    """
+    if evidence.verdict != "rejected" or evidence.score is None:
+        return evidence
+    observation: RejectionLabel | None = None
+    if evidence.reason == "tones_differ":
+        observation = "shared_voice"
+    elif _looks_like_cover(evidence, limits):
+        observation = "likely_cover"
+    elif evidence.chroma_distance is not None:
+        # The score before it was reduced because no rule is met.
+        is_full = _meets_rule(evidence, limits)
+        full = evidence.score if is_full else evidence.score / COMPOSITE.unmet_rule
+        furthest = limits.local_chroma_distance + _CHROMA_DISTANCE_ABOVE_LIMIT
+        least = limits.match_threshold - _SCORE_BELOW_THRESHOLD
+        if evidence.chroma_distance <= furthest and full >= least:
+            observation = "uncertain"
+    return replace(evidence, observation=observation)
+
+
+def _looks_like_cover(evidence: PairEvidence, limits: MatchThresholds) -> bool:
+    chroma, mfcc = evidence.chroma_distance, evidence.mfcc_distance
+    if chroma is None or mfcc is None or evidence.peak_agreement is None:
+        return False
+    return (
+        _meets_rule(evidence, limits)
+        and chroma <= _COVER_CHROMA_DISTANCE
+        and mfcc - chroma >= _COVER_TIMBRE_GAP
+        and evidence.peak_agreement < _COVER_PEAK_AGREEMENT
+    )
+
+
+def _meets_rule(evidence: PairEvidence, limits: MatchThresholds) -> bool:
+    """Whether the rule of the evidence's segment is met; False if it cannot be checked."""
+    chroma, mfcc, overlap_s = evidence.chroma_distance, evidence.mfcc_distance, evidence.overlap_s
+    if evidence.segment is None or chroma is None or mfcc is None or overlap_s is None:
+        return False
+    return meets_rule(
+        evidence.segment,
+        chroma_distance=chroma,
+        mfcc_distance=mfcc,
+        overlap_s=overlap_s,
+        limits=limits,
+    )
+
+
+def _unit(value: float) -> float:
+    """Clip to 0..1."""
     return min(max(value, 0.0), 1.0)
 
 
-def _between(value: float, low: float, high: float) -> float:
+def _ramp(value: float, low: float, high: float) -> float:
     """Return 0 up to `low`, 1 from `high` on, and in proportion between them."""
-    return _positive((value - low) / (high - low))
+    return _unit((value - low) / (high - low))

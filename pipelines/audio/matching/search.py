@@ -1,23 +1,20 @@
 """Search for the edit of a candidate: score every hypothesis coarsely, then refine the best few.
 
-Chroma at 10.8 frames per second is correlated for all lags by FFT (`chroma_spectra.py`); peaks then
-determine the speed to 0.1 %. Tempo and pitch changed independently come last, because that is a
-search in two dimensions. Not here: the verdict on the found hypothesis (`judging.py`).
+Chroma at 10.8 frames per second is correlated for all lags by FFT; peaks then determine the speed
+to 0.1 %. Tempo and pitch changed independently come last, because that is a search in two
+dimensions. Transforms are NumPy's, because importing `scipy.fft` takes a fifth of a second. Not
+here: the verdict on the hypothesis (`judging.py`).
 """
 
+import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipelines.audio.features.grid import FRAMES_PER_S, next_smooth
 from pipelines.audio.features.sound_features import Features, Peaks
-from pipelines.audio.matching.chroma_spectra import (
-    fine_lag,
-    significance,
-    spectrum_size,
-    stretched_spectra,
-    unchanged_spectra,
-)
 from pipelines.audio.matching.hypotheses import (
     BINS_PER_SEMITONE,
     HYPOTHESES,
@@ -30,16 +27,18 @@ from pipelines.audio.matching.hypotheses import (
 )
 from pipelines.audio.matching.peak_agreement import match_peaks
 
+# Single changes
 _REFINED_COUNT = 4  # chroma cannot tell octaves apart, so two may be one guess
 _MIN_SIGNIFICANCE = 3.2  # unrelated sounds reach about 2.4, a recording under loud voice 7
 _MIN_RELATIVE_SIGNIFICANCE = 0.75
 _MIN_OVER_UNCHANGED = 0.9  # an edit that is undone correlates better than the unchanged sound
 _NEAR_TEMPO, _NEAR_SEMITONES = 0.015, 0.5
-_MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
-_COARSE_STEPS = np.arange(-4, 5) * 0.003
-_FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
-_ENOUGH_PEAKS = 400
-_ENOUGH_FOR_BOTH = 200
+_HYPOTHESES_BY_TEMPO = tuple(
+    (tempo, tuple(each for each in (UNCHANGED, *HYPOTHESES) if each.tempo == tempo))
+    for tempo in TEMPOS
+)
+
+# Tempo and pitch changed independently
 _EXPLAINED_SHARE = 0.25  # a single change that is nearly right explains up to 0.2
 _JOINT_COUNT = 2
 _MARGIN_SEMITONES = 0.5
@@ -48,21 +47,32 @@ _TURNS_PER_SEMITONE = 2
 _TURNS = tuple(
     turn * BINS_PER_SEMITONE / _TURNS_PER_SEMITONE for turn in range(12 * _TURNS_PER_SEMITONE)
 )
-_BY_TEMPO = tuple(
-    (tempo, group, tuple(BINS_PER_SEMITONE * one.semitones for one in group))
-    for tempo in TEMPOS
-    for group in [[one for one in (UNCHANGED, *HYPOTHESES) if one.tempo == tempo]]
-)
+
+# Refining
+_MIN_SHARE_TO_REFINE = 0.015  # half of what is significant
+_COARSE_STEPS = np.arange(-4, 5) * 0.003
+_FINE_STEPS = np.array([-0.002, -0.001, 0.0, 0.001, 0.002])
+_NO_SHIFT = np.zeros(1)
 _COARSE_SHIFTS = np.arange(-2, 3) * 0.04
 _FINE_SHIFTS = np.array([-0.02, 0.0, 0.02])
+_ENOUGH_PEAKS = 400
+_ENOUGH_PEAKS_FOR_BOTH = 200
+
+# Chroma spectra
+_SHORTEST_S = 5.5
+_SIZE_STEP = 128  # few distinct sizes, so that cached reference spectra are reused
+_HARMONICS = 13  # of 19: chroma is smoothed over three of its 36 bins
+_FINE_PER_COARSE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredHypothesis:
     """A scored hypothesis.
 
-    `share` is the share of agreeing peaks, `lag` reference minus undone candidate time in fine
-    frames.
+    Attributes:
+        hypothesis: The edit.
+        share: Share of agreeing peaks; of a coarse guess, the significance of its correlation.
+        lag: Reference minus undone candidate time in fine frames.
     """
 
     hypothesis: Hypothesis
@@ -71,24 +81,94 @@ class ScoredHypothesis:
 
 
 def best_hypothesis(reference: Features, candidate: Features) -> ScoredHypothesis | None:
-    """Return the refined single change with the most agreeing peaks; None if none is promising."""
-    likely = _likely_hypotheses(reference, candidate)
-    found = [_refined(reference, candidate, guess) for guess in likely]
-    return max(found, key=_share, default=None)
+    """Return the refined single change with the most agreeing peaks; None if none is promising.
+
+    Changes that correlate less than the unchanged sounds are left out: a cover in sync has none.
+    """
+    size = spectrum_size(reference, candidate)
+    unstretched = unchanged_spectra(candidate, size)
+    guesses: list[ScoredHypothesis] = []
+    for tempo, hypotheses in _HYPOTHESES_BY_TEMPO:
+        turned = tuple(BINS_PER_SEMITONE * hypothesis.semitones for hypothesis in hypotheses)
+        stretched = stretched_spectra(reference, tempo, size)
+        sureness = significance(stretched, unstretched, turned, size)
+        for hypothesis, by_lag in zip(hypotheses, sureness, strict=True):
+            place = int(np.argmax(by_lag))
+            lag = fine_lag(place, candidate, tempo, size)
+            guesses.append(
+                ScoredHypothesis(hypothesis=hypothesis, share=float(by_lag[place]), lag=lag)
+            )
+    unchanged = next(guess for guess in guesses if guess.hypothesis is UNCHANGED)
+    guesses.remove(unchanged)
+    guesses.sort(key=_share, reverse=True)
+
+    # If the edit is slight, the unchanged sounds correlate nearly as well, so less is required.
+    least = max(_MIN_SIGNIFICANCE, _MIN_RELATIVE_SIGNIFICANCE * guesses[0].share)
+    least_of_clear = max(least, _MIN_OVER_UNCHANGED * unchanged.share)
+    refined = []
+    for guess in guesses[:_REFINED_COUNT]:
+        is_near = (
+            abs(guess.hypothesis.tempo - 1) < _NEAR_TEMPO
+            and abs(guess.hypothesis.semitones) < _NEAR_SEMITONES
+        )
+        if guess.share >= (least if is_near else least_of_clear):
+            shifts = (_NO_SHIFT, _NO_SHIFT)
+            refined.append(_refined(reference, candidate, guess, shifts, enough=_ENOUGH_PEAKS))
+    return max(refined, key=_share, default=None)
 
 
 def best_joint_hypothesis(
     reference: Features, candidate: Features, single: ScoredHypothesis | None
 ) -> ScoredHypothesis | None:
-    """Return tempo and pitch changed independently if that explains the sound clearly better."""
+    """Return tempo and pitch changed independently if that explains the sound clearly better.
+
+    Args:
+        reference: Features of the reference.
+        candidate: Features of the candidate.
+        single: What `best_hypothesis` returned for the same sounds.
+    """
     if explains_enough(single):
         return None
-    likely = _likely_joint_hypotheses(reference, candidate)
-    found = [_refined_jointly(reference, candidate, guess) for guess in likely]
-    joint = max(found, key=_share, default=None)
-    if joint is None or (single is not None and not _is_clearly_more(joint.share, single.share)):
-        return None
-    return joint
+    # The likeliest tempos, each with its likeliest rotation of the octave.
+    size = spectrum_size(reference, candidate)
+    unstretched = unchanged_spectra(candidate, size)
+    rotations = []
+    for tempo in JOINT_TEMPOS:
+        stretched = stretched_spectra(reference, tempo, size)
+        sureness = significance(stretched, unstretched, _TURNS, size)
+        turn, place = divmod(int(np.argmax(sureness)), size)
+        steps = _circular_vertex(sureness[:, place], turn)
+        lag = fine_lag(place, candidate, tempo, size)
+        rotations.append((float(sureness[turn, place]), tempo, steps, lag))
+    rotations.sort(reverse=True)
+    _, likeliest, steps, _ = rotations[0]
+    if likeliest == 1.0 and min(steps % len(_TURNS), -steps % len(_TURNS)) < 1:
+        return None  # nothing to undo: a cover in sync
+
+    # Chroma cannot tell octaves apart, so both pitch shifts inside the searched range are tried.
+    low, high = SEARCHED_SEMITONES
+    guesses = [
+        ScoredHypothesis(
+            hypothesis=Hypothesis(family="pitch_and_speed", tempo=tempo, semitones=semitones),
+            share=significance_at_best,
+            lag=lag,
+        )
+        for significance_at_best, tempo, steps, lag in rotations[:_JOINT_COUNT]
+        if significance_at_best >= _MIN_SIGNIFICANCE
+        for semitones in (steps / _TURNS_PER_SEMITONE, steps / _TURNS_PER_SEMITONE - 12)
+        if low - _MARGIN_SEMITONES <= semitones <= high + _MARGIN_SEMITONES
+    ]
+    shifts = (_COARSE_SHIFTS, _FINE_SHIFTS)
+    refined = [
+        _refined(reference, candidate, guess, shifts, enough=_ENOUGH_PEAKS_FOR_BOTH)
+        for guess in guesses
+    ]
+    joint = max(refined, key=_share, default=None)
+    if joint is None or single is None:
+        return joint
+    # Two parameters must explain the sound so much better than one that they are worth it.
+    least = max(_MORE_BY_FACTOR * single.share, single.share + _MORE_BY_SHARE)
+    return joint if joint.share > least else None
 
 
 def explains_enough(single: ScoredHypothesis | None) -> bool:
@@ -96,146 +176,195 @@ def explains_enough(single: ScoredHypothesis | None) -> bool:
     return single is not None and single.share >= _EXPLAINED_SHARE
 
 
-def _likely_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
-    """Return the hypotheses with the most significant chroma correlation, at their best lag.
-
-    Those that correlate less than the unchanged sounds are left out: a cover in sync has none.
-    """
-    size = spectrum_size(reference, candidate)
-    heard = unchanged_spectra(candidate, size)
-    guesses: list[ScoredHypothesis] = []
-    for tempo, hypotheses, turned in _BY_TEMPO:
-        sureness = significance(stretched_spectra(reference, tempo, size), heard, turned, size)
-        for hypothesis, row in zip(hypotheses, sureness, strict=True):
-            place = int(np.argmax(row))
-            lag = fine_lag(place, candidate, tempo, size)
-            guesses.append(
-                ScoredHypothesis(hypothesis=hypothesis, share=float(row[place]), lag=lag)
-            )
-    unchanged = next(guess for guess in guesses if guess.hypothesis is UNCHANGED)
-    guesses.remove(unchanged)
-    guesses.sort(key=lambda one: -one.share)
-    least = max(_MIN_SIGNIFICANCE, _MIN_RELATIVE_SIGNIFICANCE * guesses[0].share)
-    least_of_clear = max(least, _MIN_OVER_UNCHANGED * unchanged.share)
-    return [
-        guess
-        for guess in guesses[:_REFINED_COUNT]
-        if guess.share >= (least if _is_near(guess.hypothesis) else least_of_clear)
-    ]
-
-
-def _is_near(hypothesis: Hypothesis) -> bool:
-    """Whether the unchanged sounds correlate nearly as well, if this edit was made."""
-    return abs(hypothesis.tempo - 1) < _NEAR_TEMPO and abs(hypothesis.semitones) < _NEAR_SEMITONES
-
-
-def _likely_joint_hypotheses(reference: Features, candidate: Features) -> list[ScoredHypothesis]:
-    """Return the likeliest tempos, each with its likeliest rotation of the octave.
-
-    Chroma cannot tell octaves apart, so both pitch shifts inside the searched range are returned.
-    """
-    size = spectrum_size(reference, candidate)
-    heard = unchanged_spectra(candidate, size)
-    found = []
-    for tempo in JOINT_TEMPOS:
-        sureness = significance(stretched_spectra(reference, tempo, size), heard, _TURNS, size)
-        turn, place = divmod(int(np.argmax(sureness)), size)
-        lag = fine_lag(place, candidate, tempo, size)
-        found.append((float(sureness[turn, place]), tempo, _middle(sureness[:, place], turn), lag))
-    found.sort(reverse=True)
-    _, likeliest, steps, _ = found[0]
-    if likeliest == 1.0 and min(steps % len(_TURNS), -steps % len(_TURNS)) < 1:
-        return []  # nothing to undo: a cover in sync
-    low, high = SEARCHED_SEMITONES
-    return [
-        ScoredHypothesis(
-            hypothesis=Hypothesis(family="pitch_and_speed", tempo=tempo, semitones=semitones),
-            share=sureness,
-            lag=lag,
-        )
-        for sureness, tempo, steps, lag in found[:_JOINT_COUNT]
-        if sureness >= _MIN_SIGNIFICANCE
-        for semitones in (steps / _TURNS_PER_SEMITONE, steps / _TURNS_PER_SEMITONE - 12)
-        if low - _MARGIN_SEMITONES <= semitones <= high + _MARGIN_SEMITONES
-    ]
-
-
-def _middle(values: NDArray[np.floating], place: int) -> float:
+def _circular_vertex(values: NDArray[np.floating], place: int) -> float:
     """Return the fractional place of a maximum on a circle, by a parabola through three values."""
     before, at, after = (float(values[(place + step) % len(values)]) for step in (-1, 0, 1))
     curve = before - 2 * at + after
     return place + (0.5 * (before - after) / curve if curve < 0 else 0.0)
 
 
-def _refined_jointly(
-    reference: Features, candidate: Features, guess: ScoredHypothesis
-) -> ScoredHypothesis:
-    """Refine tempo and pitch, first in steps of 0.3 % and 4 cents, then of 0.1 % and 2 cents."""
-    few = _thinned(candidate.peaks, _ENOUGH_FOR_BOTH)
-    best = max(
-        (
-            _score_variation(reference, candidate, few, replace(guess, hypothesis=shifted), step)
-            for shifted in map(guess.hypothesis.shifted, _COARSE_SHIFTS)
-            for step in _COARSE_STEPS
-        ),
-        key=_share,
-    )
-    if best.share < _MIN_SHARE_TO_REFINE:
-        return best
-    return max(
-        (
-            _score_variation(
-                reference, candidate, candidate.peaks, replace(best, hypothesis=shifted), step
-            )
-            for shifted in map(best.hypothesis.shifted, _FINE_SHIFTS)
-            for step in _FINE_STEPS
-        ),
-        key=_share,
-    )
-
-
 def _share(scored: ScoredHypothesis) -> float:
     return scored.share
 
 
-def _is_clearly_more(share: float, other: float) -> bool:
-    """Whether two parameters explain a sound so much better than one that they are worth it."""
-    return share > max(_MORE_BY_FACTOR * other, other + _MORE_BY_SHARE)
+def _refined(
+    reference: Features,
+    candidate: Features,
+    guess: ScoredHypothesis,
+    shifts: tuple[NDArray[np.floating], NDArray[np.floating]],
+    *,
+    enough: int,
+) -> ScoredHypothesis:
+    """Refine a guess for peak agreement: in steps of 0.3 %, then of 0.1 %.
 
-
-def _refined(reference: Features, candidate: Features, guess: ScoredHypothesis) -> ScoredHypothesis:
-    """Refine the hypothesis for peak agreement, first in steps of 0.3 %, then 0.1 %."""
-    few = _thinned(candidate.peaks, _ENOUGH_PEAKS)
-    best = max(
-        (_score_variation(reference, candidate, few, guess, step) for step in _COARSE_STEPS),
-        key=lambda one: one.share,
-    )
-    if best.share < _MIN_SHARE_TO_REFINE:
-        return best
-    return max(
-        (
-            _score_variation(reference, candidate, candidate.peaks, best, step)
-            for step in _FINE_STEPS
-        ),
-        key=lambda one: one.share,
-    )
-
-
-def _thinned(peaks: Peaks, count: int) -> Peaks:
-    """Return about `count` evenly spaced peaks, enough to compare two steps."""
-    every = slice(None, None, max(1, len(peaks.frames) // count))
-    return Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
+    Args:
+        reference: Features of the reference.
+        candidate: Features of the candidate.
+        guess: The hypothesis to vary.
+        shifts: Semitones to add before each step, first in the coarse search, then in the fine one.
+        enough: Peaks of the candidate that are enough to compare two coarse steps.
+    """
+    peaks = candidate.peaks
+    every = slice(None, None, max(1, len(peaks.frames) // enough))
+    few = Peaks(peaks.frames[every], peaks.hertz[every], peaks.phases[every])
+    best = guess
+    for compared, semitones, steps in (
+        (few, shifts[0], _COARSE_STEPS),
+        (peaks, shifts[1], _FINE_STEPS),
+    ):
+        start = best
+        variations = (
+            _score_variation(
+                reference, candidate, compared, replace(start, hypothesis=shifted), step
+            )
+            for shifted in map(start.hypothesis.shifted, semitones)
+            for step in steps
+        )
+        best = max(variations, key=_share)
+        if best.share < _MIN_SHARE_TO_REFINE:
+            break
+    return best
 
 
 def _score_variation(
-    reference: Features, candidate: Features, heard: Peaks, guess: ScoredHypothesis, step: float
+    reference: Features, candidate: Features, peaks: Peaks, guess: ScoredHypothesis, step: float
 ) -> ScoredHypothesis:
     """Score a varied hypothesis on the complete overlap, keeping the overlap's middle aligned."""
     hypothesis = guess.hypothesis.varied(step)
-    peaks = undo_peaks(heard, hypothesis)
+    undone = undo_peaks(peaks, hypothesis)
     ends = (2 * round(candidate.frames * hypothesis.tempo), 2 * reference.frames - guess.lag)
     first, last = max(0, -guess.lag), min(ends)
     middle = (first + last) / 2
     lag = guess.lag + round(middle * (guess.hypothesis.tempo / hypothesis.tempo - 1))
-    match = match_peaks(reference.peaks, peaks, lag=lag, first_frame=first, last_frame=last)
+    match = match_peaks(reference.peaks, undone, lag=lag, first_frame=first, last_frame=last)
     return ScoredHypothesis(hypothesis=hypothesis, share=match.share, lag=match.lag)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spectra:
+    """2-D chroma spectrum over octave and time (harmonics, bins), and energy before each frame."""
+
+    values: NDArray[np.complex64]
+    energy: NDArray[np.float64]
+
+
+def spectrum_size(reference: Features, candidate: Features) -> int:
+    """Return the transform size for the correlation of both sounds at every tempo."""
+    longest = max(reference.frames, candidate.frames) / 2
+    return _SIZE_STEP * next_smooth(math.ceil(longest * (1 + 1 / TEMPOS[0]) / _SIZE_STEP))
+
+
+def fine_lag(place: int, candidate: Features, tempo: float, size: int) -> int:
+    """Convert a place in a correlation to reference minus undone candidate time in fine frames."""
+    coarse_lag = place if place < size - candidate.frames // 2 else place - size
+    return round(coarse_lag * tempo * _FINE_PER_COARSE)
+
+
+def spectra_of(features: Features, tempo: float, size: int) -> Spectra:
+    """Transform chroma played `tempo` times as fast over the octave and over `size` frames."""
+    octave = _octave_of(features)
+    last_frame = len(octave.energy) - 1
+    count = max(1, int(len(octave.energy) / (2 * tempo)))
+    # Two frames are averaged, and the tempo moves their middle between two others.
+    places = np.minimum((2 * np.arange(count) + 0.5) * tempo, last_frame)
+    below = places.astype(np.int64)
+    above = np.minimum(below + 1, last_frame)
+    part = places - below
+    around = octave.values[:, below]
+    around += part.astype(np.float32) * (octave.values[:, above] - around)
+    # The energy of a mean of two frames, from theirs and their product.
+    energies = (
+        (1 - part) ** 2 * octave.energy[below]
+        + part**2 * octave.energy[above]
+        + 2 * part * (1 - part) * octave.product[below]
+    )
+    values = np.fft.fft(around, size, axis=1).astype(np.complex64, copy=False)
+    return Spectra(values, np.concatenate(([0.0], np.cumsum(energies))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Octave:
+    """Centred chroma transformed over the octave (harmonics, frames); the energy of each frame, and
+    its product with the next frame, which give the energy of what lies between them.
+    """
+
+    values: NDArray[np.complex64]
+    energy: NDArray[np.float64]
+    product: NDArray[np.float64]
+
+
+@lru_cache(maxsize=8)
+def _octave_of(features: Features) -> _Octave:
+    """Return what all tempos of a sound are interpolated from: the transform is linear."""
+    chroma = features.centred.chroma
+    values = np.ascontiguousarray(np.fft.rfft(chroma, axis=1)[:, :_HARMONICS].T)
+    wide = chroma.astype(np.float64)
+    following = np.concatenate((wide[1:], wide[-1:]))
+    return _Octave(values, np.square(wide).sum(axis=1), (wide * following).sum(axis=1))
+
+
+@lru_cache(maxsize=4 * len(TEMPOS))
+def stretched_spectra(reference: Features, tempo: float, size: int) -> Spectra:
+    """Return cached spectra: many candidates are compared with the same few references."""
+    return spectra_of(reference, tempo, size)
+
+
+@lru_cache(maxsize=4)
+def unchanged_spectra(candidate: Features, size: int) -> Spectra:
+    """Return cached spectra of a candidate, conjugated: one search needs them with every tempo."""
+    spectra = spectra_of(candidate, 1.0, size)
+    return replace(spectra, values=spectra.values.conj())
+
+
+def significance(
+    reference: Spectra, candidate: Spectra, turned: tuple[float, ...], size: int
+) -> NDArray[np.floating]:
+    """Return correlation times the root of the overlap, shape (rotations, lags).
+
+    The candidate's spectra are conjugated.
+    """
+    turns = _turns(turned)
+    weight = _overlap_weight(reference, candidate, size)
+    product = reference.values * candidate.values
+    # With few rotations, rotating before the transform costs less; with many, one transform serves
+    # all of them.
+    if len(turned) < _HARMONICS:
+        return np.asarray(np.fft.ifft(turns @ product, axis=1).real * weight)
+    lagged = np.fft.ifft(product[1:], axis=1)  # centred chroma has no mean
+    rotated = np.concatenate((turns.real[:, 1:], -turns.imag[:, 1:]), axis=1)
+    correlation = rotated @ np.concatenate((lagged.real, lagged.imag))
+    correlation *= weight
+    return np.asarray(correlation)
+
+
+@lru_cache(maxsize=2 * len(TEMPOS))
+def _turns(turned: tuple[float, ...]) -> NDArray[np.complex64]:
+    """Return the factors that rotate each harmonic by so many of 36 bins."""
+    orders = np.arange(_HARMONICS)
+    turns = np.exp(-2j * np.pi * np.outer(turned, orders) / 36).astype(np.complex64)
+    turns *= np.where(orders == 0, 1, 2) / 36
+    return turns
+
+
+@lru_cache(maxsize=2 * len(TEMPOS))
+def _overlap_weight(reference: Spectra, candidate: Spectra, size: int) -> NDArray[np.float32]:
+    """Return root of the overlap over both norms for each lag, 0 if less than 5.5 s overlap."""
+    rows, columns = len(reference.energy) - 1, len(candidate.energy) - 1
+    first, last, lags = _overlaps(rows, columns, size)
+    reference_energy = reference.energy[last] - reference.energy[first]
+    candidate_energy = candidate.energy[last - lags] - candidate.energy[first - lags]
+    weight = np.zeros(size, dtype=np.float32)
+    energies = np.maximum(reference_energy * candidate_energy, 1e-9)
+    weight[lags] = np.sqrt((last - first) / energies)
+    return weight
+
+
+@lru_cache(maxsize=4 * len(TEMPOS))
+def _overlaps(rows: int, columns: int, size: int) -> NDArray[np.int64]:
+    """Return first and last reference frame of each long enough overlap, and its lag, (3, lags)."""
+    # The correlation is circular: the last lags are negative.
+    lags = np.arange(size)
+    lags[size - columns :] -= size
+    first, last = np.maximum(lags, 0), np.minimum(rows, columns + lags)
+    is_long = last - first >= _SHORTEST_S * FRAMES_PER_S / 2
+    return np.stack((first, last, lags))[:, is_long]

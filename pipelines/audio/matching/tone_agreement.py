@@ -56,59 +56,71 @@ class ToneAgreement:
     foreign: float
 
 
-def tone_agreement(match: PeakMatch) -> ToneAgreement:
-    """Return how the steady peaks of both sounds agree where they overlap."""
-    heard = match.candidate
-    if len(heard.frames) == 0:
-        return ToneAgreement(balance=1.0, conflict=0.0, foreign=0.0)
-    first, last = heard.frames[0], heard.frames[-1]
-    reference = _between(match.reference, first + match.lag, last + match.lag)
-    pairs = matching_peaks(
-        reference.frames, reference.hertz, heard.frames, heard.hertz, match.lag, TOLERANCE_HZ
-    )
-    sides = [
-        _Side(
-            (peaks.frames - start) // _NEAR_FRAMES,
-            np.searchsorted(_BANDS_HZ, peaks.hertz),
-            _steady(peaks),
-            _hits(len(peaks.frames), places),
-            _foreign(peaks, other, lag),
-        )
-        for peaks, start, places, other, lag in (
-            (reference, first + match.lag, pairs[:, 0], heard, -match.lag),
-            (heard, first, pairs[:, 1], reference, match.lag),
-        )
-    ]  # fmt: skip
-    balance = max(_balance(side.is_steady, side.is_hit) for side in sides)
-    agreeing = _agreeing_columns(sides[1])
-    unshared = max(_LEAST_UNSHARED, 1.0 - match.share)
-    return ToneAgreement(
-        balance=balance,
-        conflict=_conflict(sides),
-        foreign=min(_foreign_share(side, agreeing) for side in sides) / unshared,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """The peaks of one sound (n,): their columns of half a second, their bands, which are steady,
     which agree with the other's, and which have a tone that the other sound lacks.
     """
 
-    columns: NDArray[np.int64]
+    columns: NDArray[np.signedinteger]
     bands: NDArray[np.int64]
     is_steady: NDArray[np.bool_]
     is_hit: NDArray[np.bool_]
     is_foreign: NDArray[np.bool_]
 
 
-def _between(peaks: Peaks, first: int, last: int) -> Peaks:
-    inside = slice(*np.searchsorted(peaks.frames, (first, last + 1)))
-    return Peaks(peaks.frames[inside], peaks.hertz[inside], peaks.phases[inside])
+def tone_agreement(match: PeakMatch) -> ToneAgreement:
+    """Return how the steady peaks of both sounds agree where they overlap."""
+    candidate, lag = match.candidate, match.lag
+    if len(candidate.frames) == 0:
+        return ToneAgreement(balance=1.0, conflict=0.0, foreign=0.0)
+    first, last = candidate.frames[0], candidate.frames[-1]
+    inside = slice(*np.searchsorted(match.reference.frames, (first + lag, last + lag + 1)))
+    reference = Peaks(
+        match.reference.frames[inside],
+        match.reference.hertz[inside],
+        match.reference.phases[inside],
+    )
+    pairs = matching_peaks(
+        reference.frames, reference.hertz, candidate.frames, candidate.hertz, lag, TOLERANCE_HZ
+    )
+    of_reference = _side(reference, candidate, -lag, first + lag, pairs[:, 0])
+    of_candidate = _side(candidate, reference, lag, first, pairs[:, 1])
+    return ToneAgreement(
+        balance=max(_balance(of_reference), _balance(of_candidate)),
+        conflict=_conflict((of_reference, of_candidate)),
+        foreign=_foreign((of_reference, of_candidate), share=match.share),
+    )
 
 
-def _balance(is_steady: NDArray[np.bool_], is_hit: NDArray[np.bool_]) -> float:
+def _side(peaks: Peaks, other: Peaks, lag: int, start: int, hits: NDArray[np.int64]) -> _Side:
+    """Describe the peaks of one sound.
+
+    Args:
+        peaks: The peaks.
+        other: Those of the other sound.
+        lag: Time of the other sound minus time of this one, in fine frames.
+        start: Fine frame at which the first column begins.
+        hits: Indices of the peaks that agree.
+    """
+    is_hit = np.zeros(len(peaks.frames), dtype=np.bool_)
+    is_hit[hits] = True
+    return _Side(
+        columns=(peaks.frames - start) // _NEAR_FRAMES,
+        bands=np.searchsorted(_BANDS_HZ, peaks.hertz),
+        is_steady=steady_peaks(
+            peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
+        ),
+        is_hit=is_hit,
+        is_foreign=foreign_peaks(
+            peaks.frames, peaks.hertz, other.frames, other.hertz, lag, _NEAR_FRAMES, TOLERANCE_HZ
+        ),
+    )
+
+
+def _balance(side: _Side) -> float:
     """Return the hit rate of steady peaks divided by that of fleeting peaks."""
+    is_steady, is_hit = side.is_steady, side.is_hit
     if not is_hit.any():
         return 1.0
     prior = _PRIOR_COUNT * float(is_hit.mean())
@@ -123,54 +135,34 @@ def _conflict(sides: Sequence[_Side]) -> float:
     r is the share of a band's steady peaks that agree, the larger of both sounds; s the share of
     steady ones among its peaks, the smaller of both.
     """
-    everything = np.array([_by_band(side.bands) for side in sides])
+    all_peaks = np.array([_by_band(side.bands) for side in sides])
     steady = np.array([_by_band(side.bands[side.is_steady]) for side in sides])
     hits = np.array([_by_band(side.bands[side.is_steady & side.is_hit]) for side in sides])
     usual = hits.sum(axis=1, keepdims=True) / np.maximum(1, steady.sum(axis=1, keepdims=True))
     rates = np.max((hits + _PRIOR_COUNT * usual) / (steady + _PRIOR_COUNT), axis=0)
     if rates.max() == 0.0:
         return 0.0
-    shares = np.min(steady / np.maximum(1, everything), axis=0)
+    shares = np.min(steady / np.maximum(1, all_peaks), axis=0)
     shares[steady.min(axis=0) < _FEWEST_STEADY] = 0.0
     return float(np.max((1 - rates / rates.max()) * shares))
 
 
-def _agreeing_columns(side: _Side) -> NDArray[np.bool_]:
-    """Return a mask (columns,) of those with at least half the usual share of agreeing peaks.
-
-    Beside them another recording may begin, whose tones prove nothing about this one.
-    """
-    peaks = np.bincount(side.columns)
-    hits = np.bincount(side.columns[side.is_hit], minlength=len(peaks))
-    agreeing: NDArray[np.bool_] = 2 * hits * peaks.sum() >= hits.sum() * peaks
-    return agreeing & (hits > 0)
-
-
-def _foreign_share(side: _Side, agreeing: NDArray[np.bool_]) -> float:
-    is_steady = side.is_steady & agreeing[side.columns]
-    steady = np.count_nonzero(is_steady)
-    if steady < _FEWEST_STEADY:
-        return 0.0
-    return float(np.count_nonzero(is_steady & side.is_foreign) / steady)
+def _foreign(sides: tuple[_Side, _Side], *, share: float) -> float:
+    """Return the share of foreign tones, the smaller of both sounds, by that of unshared peaks."""
+    # Only columns with at least half the usual share of agreeing peaks count: beside them another
+    # recording may begin, whose tones prove nothing about this one.
+    candidate = sides[1]
+    peaks = np.bincount(candidate.columns)
+    hits = np.bincount(candidate.columns[candidate.is_hit], minlength=len(peaks))
+    is_agreeing = (2 * hits * peaks.sum() >= hits.sum() * peaks) & (hits > 0)
+    shares = []
+    for side in sides:
+        is_steady = side.is_steady & is_agreeing[side.columns]
+        steady = np.count_nonzero(is_steady)
+        foreign = np.count_nonzero(is_steady & side.is_foreign)
+        shares.append(float(foreign / steady) if steady >= _FEWEST_STEADY else 0.0)
+    return min(shares) / max(_LEAST_UNSHARED, 1.0 - share)
 
 
 def _by_band(bands: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.bincount(bands, minlength=len(_BANDS_HZ) + 1)
-
-
-def _steady(peaks: Peaks) -> NDArray[np.bool_]:
-    return steady_peaks(
-        peaks.frames, peaks.hertz, _NEXT_FRAMES, _SECOND_FRAMES, TOLERANCE_HZ, _MIN_REPEATS
-    )
-
-
-def _foreign(peaks: Peaks, other: Peaks, lag: int) -> NDArray[np.bool_]:
-    return foreign_peaks(
-        peaks.frames, peaks.hertz, other.frames, other.hertz, lag, _NEAR_FRAMES, TOLERANCE_HZ
-    )
-
-
-def _hits(count: int, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    is_hit = np.zeros(count, dtype=np.bool_)
-    is_hit[places] = True
-    return is_hit

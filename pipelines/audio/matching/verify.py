@@ -31,7 +31,7 @@ from pipelines.audio.matching.judging import (
 )
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 from pipelines.audio.matching.peak_votes import CommonStretch, common_stretches, is_reversed
-from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
     MATCHES,
@@ -49,9 +49,9 @@ NEAR_SCORE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
-    """The evidence that a search ended with, and what it got to before: edits, tempo and pitch
-    changed independently (`both`), and excerpts.
+class _SearchResult:
+    """The evidence of a search, and what was searched: edits, tempo and pitch changed independently
+    (`both`), and excerpts.
     """
 
     evidence: PairEvidence
@@ -69,54 +69,62 @@ def compare_pair(
 ) -> PairEvidence:
     """Compare two unchanged sounds; if they do not match and `search` is set, look further.
 
-    What passes only after a speed, tempo or pitch hypothesis is undone is a `variant`, never
-    `confirmed`, and so are 2 to 5.5 unchanged seconds in common. A rejected pair keeps the best
-    score of all comparisons and a hint on what it may be. The evidence says what was looked for.
+    A pair of the same recording is `confirmed`, with a score of at least the match threshold, 0.65
+    unless the user sets another. What passes only after a speed, tempo or pitch hypothesis is
+    undone is a `variant`, never `confirmed`, and so are 2 to 5.5 unchanged seconds in common. A
+    rejected pair keeps the best score of all comparisons and a hint on what it may be. The evidence
+    says what was searched.
+
+    Args:
+        reference: The reference, or why it cannot be compared.
+        candidate: The candidate, or why it cannot be compared.
+        limits: Limits of the verdict.
+        search: Whether to search for edits and common stretches.
     """
-    evidence = _judge_as_heard(reference, candidate, limits)
+    evidence = _judge_unedited(reference, candidate, limits)
     return _search_further(reference, candidate, evidence, limits) if search else evidence
 
 
-def _judge_as_heard(
+def _judge_unedited(
     reference: SoundMeasurement, candidate: SoundMeasurement, limits: MatchThresholds
 ) -> PairEvidence:
-    for role, heard in (("reference", reference), ("candidate", candidate)):
-        if isinstance(heard, NotComparable):
-            return PairEvidence(verdict="not_comparable", reason=f"{role}_{heard.reason}")
+    for role, sound in (("reference", reference), ("candidate", candidate)):
+        if isinstance(sound, NotComparable):
+            return PairEvidence(verdict="not_comparable", reason=f"{role}_{sound.reason}")
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     evidence = judge_unchanged(reference.features, candidate.features, limits)
-    searched = _searched_range(reference, candidate, limits, _Search(evidence=evidence))
+    searched = _searched_range(reference, candidate, limits, _SearchResult(evidence=evidence))
     return replace(add_rejection_hint(evidence, limits), searched=searched)
 
 
 def _search_further(
     reference: SoundMeasurement,
     candidate: SoundMeasurement,
-    as_heard: PairEvidence,
+    unedited: PairEvidence,
     limits: MatchThresholds,
     *,
     edits: bool = True,
 ) -> PairEvidence:
-    """Return the best evidence: as heard, of other windows, of an edit, or of a few common seconds.
+    """Return the best evidence: unedited, of other windows, of an edit, or of a few seconds.
 
     Without `edits`, no speed, tempo or pitch is searched.
     """
-    is_short = as_heard.reason == "overlap_too_short"
-    if as_heard.verdict != "rejected" and not is_short:
-        return as_heard
+    is_short = unedited.reason == "overlap_too_short"
+    if unedited.verdict != "rejected" and not is_short:
+        return unedited
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
     first, second = reference.features, candidate.features
-    found = _judge_stretches(first, second, as_heard, limits, edits=edits and not is_short)
-    evidence = with_likely_kind(first, second, found.evidence, limits)
-    return replace(evidence, searched=_searched_range(reference, candidate, limits, found))
+    result = _search(first, second, unedited, limits, edits=edits and not is_short)
+    evidence = with_likely_kind(first, second, result.evidence, limits)
+    return replace(evidence, searched=_searched_range(reference, candidate, limits, result))
 
 
 def with_likely_kind(
     reference: Features, candidate: Features, evidence: PairEvidence, limits: MatchThresholds
 ) -> PairEvidence:
-    """Say what a rejected pair is likely to be: by its measures, or by peaks played backwards."""
+    """Add what a rejected pair is likely to be: by its measures, or by peaks played backwards."""
     hinted = add_rejection_hint(evidence, limits)
     is_open = hinted.verdict == "rejected" and hinted.observation is None
     if is_open and is_reversed(reference.peaks, candidate.peaks):
@@ -124,51 +132,55 @@ def with_likely_kind(
     return hinted
 
 
-def _judge_stretches(
+def _search(
     reference: Features,
     candidate: Features,
-    as_heard: PairEvidence,
+    unedited: PairEvidence,
     limits: MatchThresholds,
     *,
     edits: bool,
-) -> _Search:
-    stretches = stretches_to_judge(reference, candidate, as_heard)
+) -> _SearchResult:
+    # The unchanged sounds again, where peaks suggest another window or alignment.
+    stretches = stretches_to_judge(reference, candidate, unedited)
     confirmed = judge_windows(reference, candidate, limits, stretches)
     if confirmed is not None:
-        return _Search(evidence=confirmed)
-    best, with_both = as_heard, False
+        return _SearchResult(evidence=confirmed)
+    # With the likeliest edit undone.
+    best, with_both = unedited, False
     if edits:
         judged = judge_edits(reference, candidate, limits)
-        best = max(as_heard, judged.evidence or as_heard, key=lambda one: one.credibility)
         with_both = judged.has_tried_both
+        if judged.evidence is not None and judged.evidence.credibility > unedited.credibility:
+            best = judged.evidence
     if best.verdict == "variant":
-        return _Search(evidence=best, edits=edits, both=with_both)
+        return _SearchResult(evidence=best, edits=edits, both=with_both)
+    # A few common seconds. Their distances explain a rejection only if nothing else was measured.
     excerpt = judge_excerpt(reference, candidate, limits, stretches)
-    # distances of a few seconds explain a rejection only if nothing else was measured
-    is_telling = excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]
-    return _Search(
-        evidence=excerpt if excerpt is not None and is_telling else best,
+    if excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]:
+        best = excerpt
+    return _SearchResult(
+        evidence=best,
         edits=edits,
         both=with_both,
-        excerpts=as_heard.reason != TONES_DIFFER,
+        excerpts=unedited.reason != TONES_DIFFER,
     )
 
 
 def stretches_to_judge(
-    reference: Features, candidate: Features, as_heard: PairEvidence
+    reference: Features, candidate: Features, unedited: PairEvidence
 ) -> list[CommonStretch]:
     """Return the common stretches to judge after both rules; weak ones only of a short sound."""
-    if as_heard.reason == TONES_DIFFER:
+    if unedited.reason == TONES_DIFFER:
         return []  # a voice over other music is no more music where less of it is compared
-    is_weak_kept = as_heard.verdict == "not_comparable"
-    return common_stretches(reference.peaks, candidate.peaks, keeps_weak=is_weak_kept)
+    keeps_weak = unedited.verdict == "not_comparable"
+    return common_stretches(reference.peaks, candidate.peaks, keeps_weak=keeps_weak)
 
 
 def _searched_range(
     reference: MeasuredSound,
     candidate: MeasuredSound,
     limits: MatchThresholds,
-    search: _Search,
+    search: _SearchResult,
 ) -> SearchedRange:
     tempos = SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
     return SearchedRange(
@@ -192,6 +204,7 @@ def agreeing_references(
     kept; if no two agree, there is no way to tell which one is right, and all are kept.
     """
     order = _cleanest_first(sounds)
+    # The positions that each sound confirms, its own included.
     agreed = {place: {place} for place in order}
     for number, first in enumerate(order):
         for second in order[number + 1 :]:
@@ -229,7 +242,7 @@ def verify_group(
     pairs: list[GroupPair] = []
     for reference_index in order:
         for candidate_index, candidate in enumerate(chosen):
-            evidence = _judge_as_heard(references[reference_index], candidate, limits)
+            evidence = _judge_unedited(references[reference_index], candidate, limits)
             pairs.append(
                 GroupPair(
                     reference_index=reference_index,
@@ -237,7 +250,9 @@ def verify_group(
                     evidence=evidence,
                 )
             )
-            if stops_when_sure and _is_sure(evidence):
+            # One pair that surely matches is enough.
+            is_sure = evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
+            if stops_when_sure and is_sure:
                 return _group_verdict(pairs)
     if search and pairs and all(pair.evidence.verdict != "confirmed" for pair in pairs):
         pairs = _searched_pairs(references, chosen, pairs, limits)
@@ -253,6 +268,7 @@ def _searched_pairs(
     """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     first = (checked or pairs)[0].reference_index
+    # Whether each reference agrees with the first one.
     alike = {first: True}
     searched: list[GroupPair] = []
     for pair in pairs:
@@ -263,21 +279,17 @@ def _searched_pairs(
             searched.append(pair)
             continue
         if index not in alike:
-            likeness = _judge_as_heard(references[first], references[index], limits)
+            likeness = _judge_unedited(references[first], references[index], limits)
             alike[index] = likeness.verdict == "confirmed"
-        found = _search_further(
+        evidence = _search_further(
             references[index],
             candidates[pair.candidate_index],
             pair.evidence,
             limits,
             edits=index == first or near or not alike[index],
         )
-        searched.append(replace(pair, evidence=found))
+        searched.append(replace(pair, evidence=evidence))
     return searched
-
-
-def _is_sure(evidence: PairEvidence) -> bool:
-    return evidence.verdict == "confirmed" and (evidence.score or 0.0) >= ENOUGH_SCORE
 
 
 def warm_up() -> None:
@@ -310,6 +322,7 @@ def cleanliness(sound: MeasuredSound) -> float:
     peaks = sound.features.peaks
     if len(peaks.frames) == 0:
         return 0.0
+    # Neighbours in the order of frequency, then time, are repetitions of one tone.
     order = np.lexsort((peaks.frames, np.round(peaks.hertz / (4 * TOLERANCE_HZ))))
     frames, hertz = peaks.frames[order], peaks.hertz[order]
     is_again = (np.abs(np.diff(hertz)) < 2 * TOLERANCE_HZ) & (np.diff(frames) * FINE_HOP_S < 1.0)
@@ -318,8 +331,8 @@ def cleanliness(sound: MeasuredSound) -> float:
 
 def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
     def rank(index: int) -> tuple[float, int]:
-        heard = references[index]
-        return (-cleanliness(heard) if isinstance(heard, MeasuredSound) else float("inf"), index)
+        sound = references[index]
+        return (-cleanliness(sound) if isinstance(sound, MeasuredSound) else float("inf"), index)
 
     return sorted(range(len(references)), key=rank)
 

@@ -17,7 +17,7 @@ import orjson
 from pipelines.platform.page_scripts import find_title
 from pipelines.platform.parsers.desktop import ROWS
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.parsers.streams import read_stream
+from pipelines.platform.parsers.search import read_stream
 from warehouse.records.errors import UpstreamError
 
 _CAPTIONED = frozenset({"desc", "nickname"})
@@ -84,8 +84,8 @@ def _to_rows(changed: object) -> bytes:
 
 def _has_key(value: object, keys: frozenset[str]) -> bool:
     if isinstance(value, dict):
-        return not keys.isdisjoint(value) or any(_has_key(one, keys) for one in value.values())
-    return isinstance(value, list) and any(_has_key(one, keys) for one in value)
+        return not keys.isdisjoint(value) or any(_has_key(item, keys) for item in value.values())
+    return isinstance(value, list) and any(_has_key(item, keys) for item in value)
 
 
 def _in_script(data: bytes) -> str:
@@ -94,7 +94,7 @@ def _in_script(data: bytes) -> str:
 
 
 def _decode_stream(body: bytes) -> DecodedBody | None:
-    """Decode the documents that arrived whole; of one that was cut off the beginning is kept."""
+    """Decode the documents that arrived whole; of one that was cut off, its beginning."""
     try:
         stream = read_stream(body, surface="stream")
     except UpstreamError:
@@ -102,13 +102,13 @@ def _decode_stream(body: bytes) -> DecodedBody | None:
     is_framed = body.lstrip()[:1] != b"{"
 
     def encode(changed: object) -> bytes:
-        documents = [encode_json(one) for one in _as_list(changed)]
+        documents = [encode_json(document) for document in _as_list(changed)]
         if not is_framed:
             return b"\n".join([*documents, b"{" if stream.is_cut else b""])
-        frames = b"".join(b"%x\r\n%b\r\n" % (len(one), one) for one in documents)
+        frames = b"".join(b"%x\r\n%b\r\n" % (len(document), document) for document in documents)
         return frames + (b"2\r\n{" if stream.is_cut else b"0\r\n\r\n")
 
-    return DecodedBody([one.values for one in stream.documents], encode)
+    return DecodedBody([document.values for document in stream.documents], encode)
 
 
 def _as_list(payload: object) -> list[object]:

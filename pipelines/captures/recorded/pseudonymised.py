@@ -187,7 +187,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
     if text[:1] != "{":
         return None
     try:
-        found = orjson.loads(text)
+        document = orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

@@ -12,9 +12,7 @@ from typing import Literal
 from warehouse.records.catalog.tracks import MAX_PRIORITY, MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InputError
 
-INPUT_COLUMNS = (
-    "track", "input", "music_id", "link", "url", "video", "id", "音乐id", "链接",
-)  # fmt: skip
+INPUT_COLUMNS = ("track", "input", "music_id", "link", "url", "video", "id", "音乐id", "链接")
 """Names of the column that holds the track, the first one that a line fills."""
 TITLE_COLUMNS = ("label", "title", "name", "song", "歌名")
 ARTIST_COLUMNS = ("artist", "artists", "歌手")
@@ -36,8 +34,11 @@ class ImportLine:
 
     def first_of(self, names: Iterable[str]) -> str | None:
         """Return the first value among these columns that is not blank."""
-        found = {name.casefold().strip().replace(" ", "_"): v for name, v in self.values.items()}
-        return next((found[name].strip() for name in names if found.get(name, "").strip()), None)
+        values = {
+            name.casefold().strip().replace(" ", "_"): value.strip()
+            for name, value in self.values.items()
+        }
+        return next((values[name] for name in names if values.get(name)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +84,8 @@ def plan_import(
         known: The tracks that the catalogue has: they count against its limit, and a line that
             names one of them is to update it (`updated_track`).
     """
-    before = frozenset(track.key for track in known)
-    free = MAX_TRACKS - len(before)
+    known_keys = frozenset(track.key for track in known)
+    free = MAX_TRACKS - len(known_keys)
     tracks: dict[str, tuple[ImportedTrack, int]] = {}  # with the number of the first line
     duplicates: list[DuplicateLine] = []
     problems: list[ImportProblem] = []
@@ -96,13 +97,14 @@ def plan_import(
             problems.append(track)
         elif track.key in tracks:
             first, number = tracks[track.key]
-            tracks[track.key] = _merged(first, track), number
+            tracks[track.key] = _merge(first, track), number
             duplicates.append(DuplicateLine(line=line.number, first_line=number, input=track.input))
-        elif track.key not in before and free <= 0:
+        # Updates of known tracks are possible in a full catalogue.
+        elif track.key not in known_keys and free <= 0:
             message = f"a catalogue has at most {MAX_TRACKS:,} tracks"
             problems.append(_problem(line, track.input, "too_many_tracks", message))
         else:
-            free -= track.key not in before
+            free -= track.key not in known_keys
             tracks[track.key] = track, line.number
     return ImportOutcome(
         tracks=tuple(track for track, _ in tracks.values()),
@@ -113,6 +115,7 @@ def plan_import(
 
 
 def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack | ImportProblem:
+    """Return the track of a line, or why the line is not imported."""
     text = line.first_of(INPUT_COLUMNS)
     if text is None:
         return _problem(line, None, "no_track", "the line names no track")
@@ -127,8 +130,13 @@ def _to_track(line: ImportLine, identify: Callable[[str], str]) -> ImportedTrack
         key = identify(text)
     except InputError as error:
         return _problem(line, text, "not_a_track", str(error))
+    names = (line.first_of(TITLE_COLUMNS), line.first_of(ARTIST_COLUMNS))
     return ImportedTrack(
-        key=key, input=text, label=_label(line), priority=priority, columns=dict(line.values)
+        key=key,
+        input=text,
+        label=" - ".join(name for name in names if name) or None,
+        priority=priority,
+        columns=dict(line.values),
     )
 
 
@@ -139,7 +147,7 @@ def _problem(
 
 
 def _read_priority(text: str | None) -> int | None:
-    """Return the priority, 0 if none is given, None if it is none."""
+    """Return the priority: 0 if the cell is empty, None if it is not a number in the range."""
     if text is None:
         return 0
     if not re.fullmatch(r"[+-]?[0-9]{1,4}(\.0+)?", text):  # a spreadsheet may write 5 as 5.0
@@ -148,26 +156,21 @@ def _read_priority(text: str | None) -> int | None:
     return value if abs(value) <= MAX_PRIORITY else None
 
 
-def _label(line: ImportLine) -> str | None:
-    names = (line.first_of(TITLE_COLUMNS), line.first_of(ARTIST_COLUMNS))
-    return " - ".join(name for name in names if name) or None
-
-
-def _merged(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
-    """Return the first track with what only the later line says, and the higher priority."""
-    filled = {name: value for name, value in later.columns.items() if value.strip()}
-    own = {name: value for name, value in first.columns.items() if value.strip()}
-    stated = [one.priority for one in (first, later) if _states_priority(one.columns)]
+def _merge(first: ImportedTrack, later: ImportedTrack) -> ImportedTrack:
+    """Return the first track; the later line fills its empty columns, the higher priority wins."""
+    later_columns = {name: value for name, value in later.columns.items() if value.strip()}
+    first_columns = {name: value for name, value in first.columns.items() if value.strip()}
+    priorities = [line.priority for line in (first, later) if _states_priority(line.columns)]
     return replace(
         first,
         label=first.label or later.label,
-        priority=max(stated, default=0),
-        columns={**first.columns, **filled, **own},
+        priority=max(priorities, default=0),
+        columns={**first.columns, **later_columns, **first_columns},
     )
 
 
 def updated_track(known: ImportedTrack, new: ImportedTrack) -> ImportedTrack:
-    """Return a track of the catalogue with what a new import states; what it leaves open stays."""
+    """Return a track of the catalogue as a new import updates it; columns left empty stay."""
     stated = {name: value for name, value in new.columns.items() if value.strip()}
     return replace(
         new,

@@ -22,13 +22,13 @@ StopReason = Literal[
 ]
 
 RETRY_AFTER = timedelta(days=1)
-"""A scan that failed is tried again after a day: at once, a refusal would eat the day's budget."""
+"""Retrying a failed scan sooner would spend the day's budget on a source that refuses."""
 _DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaySpending:
-    """What the scans submitted on a day (UTC) have cost so far; `tracks` is how many there were."""
+    """What the scans submitted on a day (UTC) have cost so far: their number and requests."""
 
     tracks: int = 0
     requests: int = 0
@@ -36,7 +36,7 @@ class DaySpending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionPlan:
-    """The tracks to submit now, and why nothing more is submitted; `stop` None: all is busy."""
+    """The tracks to submit now, and why no more are due; `stop` is None if jobs are under way."""
 
     tracks: tuple[CatalogTrack, ...] = ()
     stop: StopReason | None = None
@@ -70,14 +70,14 @@ def due_tracks(
     tracks: Iterable[CatalogTrack], settings: CatalogSettings, now: datetime
 ) -> list[CatalogTrack]:
     """Return the due tracks: by priority, then those without a result, then the oldest result."""
-    return sorted((track for track in tracks if is_due(track, settings, now)), key=_order)
 
+    def urgency(track: CatalogTrack) -> tuple[int, float, float, int]:
+        age = 0.0 if track.result_at is None else track.result_at.timestamp()
+        # Among tracks without a result, those that have failed come last.
+        failure = 0.0 if track.failed_at is None else track.failed_at.timestamp()
+        return (-track.given.priority, age, failure, track.position)
 
-def _order(track: CatalogTrack) -> tuple[int, float, float, int]:
-    """Sort key. Among tracks without a result, those that have failed come last."""
-    age = 0.0 if track.result_at is None else track.result_at.timestamp()
-    failed = 0.0 if track.failed_at is None else track.failed_at.timestamp()
-    return (-track.given.priority, age, failed, track.position)
+    return sorted((track for track in tracks if is_due(track, settings, now)), key=urgency)
 
 
 def next_submissions(
@@ -88,21 +88,18 @@ def next_submissions(
     at_once: int,
     spent: DaySpending,
 ) -> SubmissionPlan:
-    """Return what to submit now, with at most `at_once` jobs under way.
-
-    The budget of requests is checked before each submission. Jobs that are under way then go on,
-    so it is exceeded by their requests at most.
-    """
+    """Return what to submit now, with at most `at_once` jobs under way."""
     if not due:
         return SubmissionPlan(stop="nothing_due")
+    # Jobs under way go on, so the budget of requests is exceeded by their requests at most.
     if settings.requests_per_day is not None and spent.requests >= settings.requests_per_day:
         return SubmissionPlan(stop="request_budget")
-    left = len(due)
+    budget = len(due)
     if settings.tracks_per_day is not None:
-        left = settings.tracks_per_day - spent.tracks
-        if left <= 0:
+        budget = settings.tracks_per_day - spent.tracks
+        if budget <= 0:
             return SubmissionPlan(stop="track_budget")
-    return SubmissionPlan(tracks=tuple(due[: max(0, min(left, at_once - running))]))
+    return SubmissionPlan(tracks=tuple(due[: max(0, min(budget, at_once - running))]))
 
 
 def count_states(
@@ -114,20 +111,21 @@ def count_states(
 
 
 def ended_spending(tracks: Iterable[CatalogTrack], now: datetime) -> DaySpending:
-    """Return what ended scans have cost today; the requests of running ones are not in it."""
+    """Return what ended scans have cost today, without the requests of running ones."""
     today = [track for track in tracks if track.charged_day == day_number(now)]
     return DaySpending(
-        tracks=sum(one.charged_scans for one in today),
-        requests=sum(one.charged_requests for one in today),
+        tracks=sum(track.charged_scans for track in today),
+        requests=sum(track.charged_requests for track in today),
     )
 
 
 def next_job_id(catalog: Catalog, track: CatalogTrack) -> str:
     """Return the id for the next job of a track.
 
-    It follows from the row, so a run that was killed between creating the job and storing its id
-    finds the same job again. A catalogue that was removed and imported anew begins with new ids.
+    A catalogue that was removed and imported anew begins with new ids.
     """
+    # It follows from the row, so a run that was killed between creating the job and storing its
+    # id finds the same job again.
     return _job_id(catalog, track, track.submission_count)
 
 
@@ -143,13 +141,13 @@ def _job_id(catalog: Catalog, track: CatalogTrack, submission: int) -> str:
 
 def submitted(track: CatalogTrack, job: Job, *, now: datetime, costs_a_scan: bool) -> CatalogTrack:
     """Return the track with its job; only a job that scans is charged to the day's budget."""
-    following = replace(track, job_id=job.job_id, submission_count=track.submission_count + 1)
+    updated = replace(track, job_id=job.job_id, submission_count=track.submission_count + 1)
     if not costs_a_scan:
-        return following
+        return updated
     today = day_number(now)
     if track.charged_day != today:
-        following = replace(following, charged_day=today, charged_requests=0, charged_scans=0)
-    return replace(following, charged_scans=following.charged_scans + 1)
+        updated = replace(updated, charged_day=today, charged_requests=0, charged_scans=0)
+    return replace(updated, charged_scans=updated.charged_scans + 1)
 
 
 def refused(track: CatalogTrack, error: SametrackError, *, now: datetime) -> CatalogTrack:
@@ -174,14 +172,14 @@ def settled(
         return replace(idle, failed_at=job.finished_at or now, error=job.error)
     if job.status == "cancelled":
         return idle
-    comes_again = track.result_job_id == job.job_id
+    is_same_result = track.result_job_id == job.job_id
     return replace(
         idle,
         music_id=job.music_id or track.music_id,
         result_job_id=job.job_id,
         result_at=job.finished_at or now,
-        # a result that comes again is not the one before itself
-        previous_job_id=track.previous_job_id if comes_again else track.result_job_id,
+        # A stored result that is returned again must not become its own predecessor.
+        previous_job_id=track.previous_job_id if is_same_result else track.result_job_id,
         failed_at=None,
         error=None,
     )

@@ -1,8 +1,8 @@
 """Read lists of songs from the music service. Loads captures and sources: import it late."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ _DAY_S = 86_400.0
 class SongListReader:
     """Reads lists of songs over open stores, one at a time. Blocking.
 
-    `guard` returns a context for the read of a surface, which ends it when the time is over.
+    `guard` returns a context for the read of a surface; it cancels the read at its deadline.
     """
 
     settings: Settings
@@ -41,25 +41,23 @@ class SongListReader:
         """
         follow_sandbox_clock(self.profile)
 
-        async def ask() -> ServiceSongList:
-            async with self.guard(kind), self._captures() as captures:
+        async def capture() -> ServiceSongList:
+            async with (
+                self.guard(kind),
+                Captures(
+                    provider=build_music_provider(
+                        self.settings, self.profile, control=self.control, engine=self.engine
+                    ),
+                    songs=build_song_source(
+                        self.settings, self.profile, control=self.control, engine=self.engine
+                    ),
+                    lake=self.engine.lake,
+                    engine=self.engine,
+                    control=self.control,
+                    sounds_dir=self.sounds_dir,
+                    link_ttl_s=self.settings.link_ttl_days * _DAY_S,
+                ) as captures,
+            ):
                 return await captures.song_list(kind, list_id)
 
-        return asyncio.run(ask())
-
-    @asynccontextmanager
-    async def _captures(self) -> AsyncIterator[Captures]:
-        async with Captures(
-            provider=build_music_provider(
-                self.settings, self.profile, control=self.control, engine=self.engine
-            ),
-            songs=build_song_source(
-                self.settings, self.profile, control=self.control, engine=self.engine
-            ),
-            lake=self.engine.lake,
-            engine=self.engine,
-            control=self.control,
-            sounds_dir=self.sounds_dir,
-            link_ttl_s=self.settings.link_ttl_days * _DAY_S,
-        ) as captures:
-            yield captures
+        return asyncio.run(capture())

@@ -12,14 +12,14 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 from warehouse.records.values import is_platform_id
-from warehouse.records.videos import ListedSong, ServiceSongList
+from warehouse.records.videos import ServiceSongList
 
 _DEADLINE = "deadline"
 _LATE = "there was no time to read the list: import this line again"
 
 type ReadSongList = Callable[[str, str], ServiceSongList]
-"""Reads a list of songs by kind and id. An `UnreachableError` with the reason `deadline` says that
-the time for all lists is over.
+"""Reads a list of songs by kind and id. Raises an `UnreachableError` with the reason `deadline`
+when the time for all lists is over.
 """
 
 
@@ -50,9 +50,9 @@ def expand_song_lists(
     read_songs: ReadSongList,
     song_link: Callable[[str], str],
 ) -> ExpandedLines:
-    """Return the lines with each list replaced by its songs, which keep the columns of its line.
+    """Return the lines with each list replaced by its songs.
 
-    Once the time is over, no further list is read.
+    After the deadline, no further list is read.
     """
     expanded: list[ImportLine] = []
     lists: list[ImportedSongList] = []
@@ -68,33 +68,36 @@ def expand_song_lists(
             problems.append(_problem(line, text, _LATE))
             continue
         try:
-            found = read_songs(target.kind, target.id)
+            song_list = read_songs(target.kind, target.id)
         except (InputError, UpstreamError, ProviderUnsupportedError) as error:
+            # The time is for all lists of an import: do not try the remaining ones.
             is_late = isinstance(error, UnreachableError) and error.reason == _DEADLINE
             message = _LATE if is_late else f"the list could not be read: {error}"
             problems.append(_problem(line, text, message))
             continue
-        if not found.songs:
+        if not song_list.songs:
             problems.append(_problem(line, text, "the list shows no songs"))
-        expanded += [_song_line(line, text, song, song_link) for song in found.songs]
+        # A song keeps the columns of its line, and overrides those that it states itself.
+        for song in song_list.songs:
+            values = {
+                **line.values,
+                "list": text,
+                "title": song.title or "",
+                "artist": song.artist or "",
+                INPUT_COLUMNS[0]: song_link(song.track_id),
+            }
+            stated = {name: value for name, value in values.items() if value}
+            expanded.append(replace(line, values=stated))
         lists.append(
             ImportedSongList(
                 line=line.number,
                 input=text,
-                title=found.title,
-                song_count=len(found.songs),
-                stated_count=found.stated_count,
+                title=song_list.title,
+                song_count=len(song_list.songs),
+                stated_count=song_list.stated_count,
             )
         )
     return ExpandedLines(lines=tuple(expanded), lists=tuple(lists), problems=tuple(problems))
-
-
-def _song_line(
-    line: ImportLine, text: str, song: ListedSong, song_link: Callable[[str], str]
-) -> ImportLine:
-    names = {"title": song.title or "", "artist": song.artist or ""}
-    values = {**line.values, "list": text, **names, INPUT_COLUMNS[0]: song_link(song.track_id)}
-    return replace(line, values={name: value for name, value in values.items() if value})
 
 
 def _problem(line: ImportLine, text: str, message: str) -> ImportProblem:

@@ -31,16 +31,23 @@ LARGEST_EXACT = 2**53 - 1
 _CELL = re.compile(r"([A-Z]+)([0-9]+)", re.IGNORECASE)
 _READ = re.compile(r"(xl|_rels)/.*\.(xml|rels)")
 _UNREADABLE = (
-    CalamineError, zipfile.BadZipFile, zlib.error, expat.ExpatError, EOFError, LookupError,
-    OverflowError, RuntimeError, ValueError,
-)  # fmt: skip
+    CalamineError,
+    zipfile.BadZipFile,
+    zlib.error,
+    expat.ExpatError,
+    EOFError,
+    LookupError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def limited_rows(rows: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield numbered rows as long as there are not more than a catalogue may have.
+    """Yield numbered rows up to the limits of a catalogue.
 
     Raises:
-        ValueError: There are.
+        ValueError: There are more rows, filled cells or characters.
     """
     cells = chars = 0
     for count, (number, values) in enumerate(rows, 1):
@@ -59,11 +66,21 @@ def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]
     """Return the rows of the first sheet with their numbers; blank rows are absent.
 
     Raises:
-        InvalidParameterError: The file is no XLSX file, or is too large when unpacked.
+        InvalidParameterError: The file is not an XLSX file, or is too large when unpacked.
     """
     try:
         with CalamineWorkbook.from_filelike(io.BytesIO(_checked(data))) as workbook:
-            rows = list(limited_rows(_rows(workbook)))
+            if not workbook.sheet_names:
+                raise ValueError("it has no sheet")
+            sheet = workbook.get_sheet_by_index(0)
+            # The sheet begins with its first filled cell; the columns before it are blank.
+            first_row, first_column = sheet.start or (0, 0)
+            blank = [""] * min(first_column, MAX_COLUMNS)
+            numbered = (
+                (number, [*blank, *map(_text, row[: MAX_COLUMNS - len(blank)])])
+                for number, row in enumerate(sheet.iter_rows(), first_row + 1)
+            )
+            rows = list(limited_rows((number, row) for number, row in numbered if any(row)))
     except _UNREADABLE as error:
         raise InvalidParameterError(
             f"{name} cannot be read as an XLSX file: {error}", hint="Save it as XLSX or CSV again"
@@ -72,11 +89,12 @@ def read_first_sheet(data: bytes, *, name: str) -> Iterator[tuple[int, list[str]
 
 
 def _checked(data: bytes) -> bytes:
-    """Return the workbook with the parts that are read, each as large as it declares to be.
+    """Return a copy of the workbook with only the parts that are read.
 
     Raises:
-        ValueError: They would fill the memory.
+        ValueError: A part would take too much memory.
     """
+    # The copy states the true size of each part, whatever the original declares.
     copy = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(data)) as archive,
@@ -95,10 +113,11 @@ def _checked(data: bytes) -> bytes:
 
 
 def _check_extent(text: bytes, name: str) -> None:
-    """Refuse a document type, filled cells that are too far apart, and too deep elements.
+    """Check a part of a workbook.
 
     Raises:
-        ValueError: One of them is there.
+        ValueError: It declares a document type, nests elements too deeply, or its filled cells are
+            too far apart.
     """
     row = column = depth = 0
     rows, columns = set[int](), set[int]()
@@ -121,13 +140,15 @@ def _check_extent(text: bytes, name: str) -> None:
                 columns.add(column)
 
     def refuse(*_declaration: object) -> None:
-        raise ValueError(f"{name} declares a document type")  # no spreadsheet program writes one
+        # No spreadsheet program writes one; entities in it could expand without limit.
+        raise ValueError(f"{name} declares a document type")
 
     def end(_tag: str) -> None:
         nonlocal depth
         depth -= 1
 
-    parser = expat.ParserCreate("utf-8")  # whatever is declared: the library takes it for UTF-8
+    # The library reads every part as UTF-8, whatever encoding the part declares.
+    parser = expat.ParserCreate("utf-8")
     parser.StartElementHandler = begin
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
@@ -144,18 +165,6 @@ def _column(letters: str) -> int:
     return number
 
 
-def _rows(workbook: CalamineWorkbook) -> Iterator[tuple[int, list[str]]]:
-    if not workbook.sheet_names:
-        raise ValueError("it has no sheet")
-    sheet = workbook.get_sheet_by_index(0)
-    first_row, first_column = sheet.start or (0, 0)
-    before = [""] * min(first_column, MAX_COLUMNS)
-    for number, row in enumerate(sheet.iter_rows(), first_row + 1):
-        values = [*before, *map(_text, row[: MAX_COLUMNS - len(before)])]
-        if any(values):
-            yield number, values
-
-
 def _text(value: object) -> str:
     """Return the value of a cell as text."""
     match value:
@@ -164,7 +173,7 @@ def _text(value: object) -> str:
         case float() if value.is_integer() and abs(value) <= LARGEST_EXACT:
             return str(int(value))
         case float():
-            # an exponent shows that digits are lost
+            # The exponent shows that digits are lost.
             return f"{value:E}" if abs(value) > LARGEST_EXACT else repr(value)
         case datetime():
             moment = (value + timedelta(seconds=0.5)).replace(microsecond=0)

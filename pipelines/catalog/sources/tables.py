@@ -27,7 +27,7 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_ROW_CHARS = 500_000
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _DELIMITERS = ",;\t"
-_KNOWN = frozenset({*INPUT_COLUMNS, *TITLE_COLUMNS, *ARTIST_COLUMNS, *PRIORITY_COLUMNS})
+COLUMN_NAMES = frozenset({*INPUT_COLUMNS, *TITLE_COLUMNS, *ARTIST_COLUMNS, *PRIORITY_COLUMNS})
 
 type NumberedRow = tuple[int, list[str]]
 
@@ -36,10 +36,11 @@ def read_lines(path: Path) -> list[ImportLine]:
     """Return the lines of a file.
 
     Raises:
-        InvalidParameterError: The file cannot be read, is too large, or is none of the formats.
+        InvalidParameterError: The file cannot be read, is too large, or not in a supported format.
     """
     check_file(path, hint=_FORMS_HINT)
     try:
+        # The size first, so that a huge file is not read.
         size = path.stat().st_size
         data = path.read_bytes() if size <= MAX_FILE_BYTES else b""
     except OSError as error:
@@ -52,15 +53,16 @@ def read_lines(path: Path) -> list[ImportLine]:
 
 
 def parse_table(data: bytes, *, name: str) -> list[ImportLine]:
-    """Return the lines of a table in a file of this name; its suffix tells a spreadsheet.
+    """Return the lines of a table; the suffix of `name` tells text from a spreadsheet.
 
     Raises:
-        InvalidParameterError: The data is none of the formats.
+        InvalidParameterError: The data is not in a supported format.
     """
     suffix = Path(name).suffix.lower()
     if suffix in {".xls", ".ods", ".numbers"}:
         raise InvalidParameterError(
-            f"{name} is no CSV and no XLSX file", hint="Save the table as XLSX or as CSV (UTF-8)"
+            f"{name} is no CSV and no XLSX file",
+            hint="Save the table as XLSX or as CSV (UTF-8)",
         )
     is_spreadsheet = suffix == ".xlsx" or data.startswith(b"PK\x03\x04")
     if is_spreadsheet:
@@ -82,6 +84,7 @@ def link_lines(texts: Iterable[str]) -> list[ImportLine]:
 
 
 def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
+    # Spreadsheet programs save "Unicode text" as UTF-16, and UTF-8 with a byte order mark.
     encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -99,32 +102,34 @@ def _text_rows(data: bytes, name: str) -> Iterator[NumberedRow]:
 
 
 def _delimited_rows(text: str, name: str) -> Iterator[NumberedRow]:
+    # The delimiter that the first line has most often.
     first = text[:MAX_ROW_CHARS].lstrip("\r\n").partition("\n")[0]
     delimiter = max(_DELIMITERS, key=first.count)
     lines = _RowText(text)
-    # A blank row ends the table; where a quotation mark is open it is part of the last one.
+    # A blank row is added at the end: if a quotation mark is open there, the reader takes it as
+    # part of the last row instead of ending the table.
     reader = csv.reader(chain(lines, "\n"), delimiter=delimiter)
-    before, row = 0, list[str]()
+    last_line, row = 0, list[str]()
     try:
         for row in reader:
             if reader.line_num > lines.count:
                 break
-            yield before + 1, row  # a quoted value may span lines: the row begins at the first
-            before = reader.line_num
+            yield last_line + 1, row  # a quoted value may span lines: the row begins at the first
+            last_line = reader.line_num
             lines.begin_row()
     except csv.Error as error:
         raise InvalidParameterError(f"{name}, line {reader.line_num}: {error}") from error
-    if row:  # it has swallowed the lines that follow
+    if row:  # the last row contains all lines behind the open quotation mark
         raise InvalidParameterError(
-            f"{name}, line {before + 1}: a quotation mark is not closed",
+            f"{name}, line {last_line + 1}: a quotation mark is not closed",
             hint="Close it, or write it twice within quotation marks",
         )
 
 
 class _RowText:
-    """Lines of a text one by one, as long as no row has more than `MAX_ROW_CHARS`; counts them.
+    """Iterates over the lines of a text, counts them, and refuses rows over `MAX_ROW_CHARS`.
 
-    A row is held in memory as a whole, and a value in quotes may have lines without an end.
+    A row is held in memory as a whole, and a quoted value may span any number of lines.
     """
 
     def __init__(self, text: str, *, reset_by_line: bool = False) -> None:
@@ -145,7 +150,7 @@ class _RowText:
         return line
 
     def begin_row(self) -> None:
-        """Count from here."""
+        """Start counting the characters of the next row."""
         self._chars = 0
 
 
@@ -153,25 +158,20 @@ def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:
     filled = [row for row in rows if any(value.strip() for value in row[1])]
     if not filled:
         return []
-    header = _header(filled[0][1])
-    body = filled if header is None else filled[1:]
-    return [ImportLine(number=number, values=_named(header, row)) for number, row in body]
-
-
-def _header(row: Sequence[str]) -> list[str] | None:
-    """Return the column names if the row is a header, each once; None if it holds values."""
-    if not any(name.casefold().strip().replace(" ", "_") in _KNOWN for name in row):
-        return None
-    names: list[str] = []
-    for place, shown in enumerate(row, 1):
-        name = shown.strip() or f"column_{place}"
-        names.append(name if name not in names else f"{name}_{place}")
-    return names
-
-
-def _named(header: Sequence[str] | None, row: Sequence[str]) -> dict[str, str]:
-    if header is None:
-        return {INPUT_COLUMNS[0] if place == 1 else f"column_{place}": value
-                for place, value in enumerate(row, 1)}  # fmt: skip
-    names = [*header, *(f"column_{place}" for place in range(len(header) + 1, len(row) + 1))]
-    return {name: value for name, value in zip(names, row, strict=False) if value.strip()}
+    # The first row is a header if it names a known column; each of its names is used once.
+    first = filled[0][1]
+    has_header = any(name.casefold().strip().replace(" ", "_") in COLUMN_NAMES for name in first)
+    names, body = [INPUT_COLUMNS[0]], filled
+    if has_header:
+        names, body = list[str](), filled[1:]
+        for place, title in enumerate(first, 1):
+            name = title.strip() or f"column_{place}"
+            names.append(name if name not in names else f"{name}_{place}")
+    lines = []
+    for number, row in body:
+        # A row may be longer than the header; its further columns are numbered.
+        numbered = [f"column_{place}" for place in range(len(names) + 1, len(row) + 1)]
+        cells = zip([*names, *numbered], row, strict=False)
+        values = {name: value for name, value in cells if value.strip() or not has_header}
+        lines.append(ImportLine(number=number, values=values))
+    return lines

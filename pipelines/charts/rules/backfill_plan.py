@@ -53,7 +53,7 @@ class BackfillResult:
     Attributes:
         first: First requested day.
         last: Last requested day, cut to the latest issue.
-        asked_last: Last requested day before the cut.
+        requested_last: Last requested day before the cut.
         latest: Day of the latest issue that the chart lists.
         issue_count: Issues that the chart lists for these days.
         known_count: Of them, already in the lake or read by another process meanwhile.
@@ -70,7 +70,7 @@ class BackfillResult:
 
     first: date
     last: date
-    asked_last: date
+    requested_last: date
     latest: date
     issue_count: int
     known_count: int
@@ -87,7 +87,7 @@ class BackfillResult:
     @property
     def is_cut(self) -> bool:
         """Whether the request goes beyond the latest issue."""
-        return self.last < self.asked_last
+        return self.last < self.requested_last
 
     @property
     def left_count(self) -> int:
@@ -99,7 +99,7 @@ class BackfillResult:
         return {
             "first_day": self.first.isoformat(),
             "last_day": self.last.isoformat(),
-            "requested_last_day": self.asked_last.isoformat(),
+            "requested_last_day": self.requested_last.isoformat(),
             "is_cut": self.is_cut,
             "latest_chart_date": self.latest.isoformat(),
             "issue_count": self.issue_count,
@@ -108,8 +108,8 @@ class BackfillResult:
             "unreleased_count": self.unreleased_count,
             "left_count": self.left_count,
             "refused": [
-                {**asdict(one), "chart_date": one.chart_date and one.chart_date.isoformat()}
-                for one in self.refused
+                {**asdict(issue), "chart_date": issue.chart_date and issue.chart_date.isoformat()}
+                for issue in self.refused
             ],
             "gaps": [
                 {

@@ -29,41 +29,52 @@ _SHANGHAI = timezone(timedelta(hours=8))
 _DAY = "YYYY-MM-DD"
 CHART_PARAMETERS = parameter_table(
     Parameter(
-        name="start_date", kind=str, default=None,
+        name="start_date",
+        kind=str,
+        default=None,
         meaning=f"first node, {_DAY}, from {FIRST_DAY} on",
         meaning_zh=f"第一个查询节点，{_DAY}，最早 {FIRST_DAY}",
     ),
     Parameter(
-        name="end_date", kind=str, default=None,
+        name="end_date",
+        kind=str,
+        default=None,
         meaning=f"no node is later, {_DAY}; beyond the latest issue it is cut to that issue",
         meaning_zh=f"查询截止日期，{_DAY}；晚于最新一期时截至最新一期",
     ),
     Parameter(
-        name="interval_days", kind=int, default=INTERVAL_DAYS,
-        minimum=INTERVAL_DAYS, maximum=INTERVAL_DAYS,
+        name="interval_days",
+        kind=int,
+        default=INTERVAL_DAYS,
+        minimum=INTERVAL_DAYS,
+        maximum=INTERVAL_DAYS,
         meaning="days between two nodes; only 10",
         meaning_zh="节点间隔天数，仅支持 10",
     ),
     Parameter(
-        name="limit", kind=int, default=SONG_LIMIT, minimum=SONG_LIMIT, maximum=SONG_LIMIT,
+        name="limit",
+        kind=int,
+        default=SONG_LIMIT,
+        minimum=SONG_LIMIT,
+        maximum=SONG_LIMIT,
         meaning="songs per issue; only 20",
         meaning_zh="每期歌曲数，仅支持 20",
     ),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """The requested days, both ends inclusive. `end` may be cut from `asked_end`."""
+    """The requested days, both ends inclusive. `end` may be cut from `requested_end`."""
 
     start: date
     end: date
-    asked_end: date
+    requested_end: date
 
     @property
     def is_cut(self) -> bool:
         """Whether the latest issue is older than the requested end."""
-        return self.end < self.asked_end
+        return self.end < self.requested_end
 
     @property
     def nodes(self) -> tuple[date, ...]:
@@ -86,7 +97,7 @@ class HistoryNode:
 
 
 def read_span(start: str, end: str) -> Span:
-    """Parse the requested days.
+    """Parse the requested days, for example `read_span("2026-01-01", "2026-03-31")`.
 
     Raises:
         InvalidDateRangeError: A text is not a date, the order is wrong, or the start is too early.
@@ -96,7 +107,7 @@ def read_span(start: str, end: str) -> Span:
         raise InvalidDateRangeError(f"`start_date` {first} is before {FIRST_DAY}")
     if first > last:
         raise InvalidDateRangeError(f"`start_date` {first} is after `end_date` {last}")
-    return Span(start=first, end=last, asked_end=last)
+    return Span(start=first, end=last, requested_end=last)
 
 
 def cut_span(span: Span, *, latest: date) -> Span:
@@ -110,23 +121,22 @@ def cut_span(span: Span, *, latest: date) -> Span:
             f"`start_date` {span.start} is after the latest issue, of {latest}",
             hint=f"Give a start_date from {FIRST_DAY} to {latest}",
         )
-    return Span(start=span.start, end=min(span.end, latest), asked_end=span.asked_end)
+    return Span(start=span.start, end=min(span.end, latest), requested_end=span.requested_end)
 
 
 def next_issue_by(
     latest: date, *, now: datetime, scheduled_at: datetime | None = None
 ) -> datetime | None:
-    """Return by when today's issue is released, if the latest issue is still that of yesterday.
+    """Return by when the next issue is released (UTC), if that is expected within a day.
 
-    An issue that the source lists before it releases it (`scheduled_at` of the latest one) is
-    released at that time: until then its songs may be those of the issue before.
-
-    An issue is dated 08:30 and released up to 10:00 in Shanghai, so the latest one may lag behind
-    its date. None if today's issue is listed, if it is overdue, or if older ones are missing too:
-    the chart skips days.
+    `scheduled_at` is the release time of the latest issue, if the source lists it in advance.
+    None if today's issue is released or overdue, or if older ones are missing too: the chart skips
+    days.
     """
+    # Until an issue is released, the source serves the songs of the previous issue.
     if scheduled_at is not None and now < scheduled_at:
         return scheduled_at.astimezone(UTC)
+    # An issue is dated 08:30 and released by 10:00, so the latest one may be that of yesterday.
     today = now.astimezone(_SHANGHAI).date()
     due = datetime.combine(today, RELEASED_BY, _SHANGHAI)
     is_awaited = latest == today - timedelta(days=1) and now < due
@@ -135,7 +145,7 @@ def next_issue_by(
 
 def list_serves_until(span: Span, *, latest: date, listed_at: datetime) -> datetime | None:
     """Return until when a list of issues serves a range; None if the range ends within it."""
-    if span.asked_end <= latest:
+    if span.requested_end <= latest:
         return None
     return listed_at + timedelta(seconds=LISTED_FOR_S)
 
@@ -144,9 +154,14 @@ def choose_issues(span: Span, issues: Iterable[ChartIssue]) -> tuple[HistoryNode
     """Return for each node the newest dated issue on or before it that is near enough."""
     dated = issues_by_day(issues)
     days = sorted(dated)
-    return tuple(
-        HistoryNode(target=target, issue=_near(target, days, dated)) for target in span.nodes
-    )
+    nodes = []
+    for target in span.nodes:
+        place = bisect_right(days, target)
+        issue = None
+        if place and (target - days[place - 1]).days <= REACH_DAYS:
+            issue = dated[days[place - 1]]
+        nodes.append(HistoryNode(target=target, issue=issue))
+    return tuple(nodes)
 
 
 def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
@@ -154,8 +169,11 @@ def issues_by_day(issues: Iterable[ChartIssue]) -> dict[date, ChartIssue]:
     dated: dict[date, ChartIssue] = {}
     for issue in issues:
         if issue.chart_date is not None:
-            known = dated.get(issue.chart_date)
-            dated[issue.chart_date] = issue if known is None else max(known, issue, key=_number)
+            same_day = dated.get(issue.chart_date, issue)
+            # Ids are numbers without leading zeros, so the longer one is the higher one.
+            dated[issue.chart_date] = max(
+                same_day, issue, key=lambda issue: (len(issue.volid), issue.volid)
+            )
     return dated
 
 
@@ -164,8 +182,8 @@ def songs_of(
 ) -> tuple[ChartSong, ...] | None:
     """Return the first twenty songs by rank, or None if they belong to another issue.
 
-    `volid` and `chart_date` are the issue that the songs' own response names, None if it names
-    none.
+    `volid` and `chart_date` identify the issue that the songs' own response names; each is None if
+    the response does not name it.
     """
     if volid not in {None, issue.volid} or chart_date not in {None, issue.chart_date}:
         return None
@@ -176,9 +194,10 @@ def songs_of(
 def song_key(song: ChartSong) -> str:
     """Return a key that identifies a song across issues.
 
-    The source's hash if it gives one: it is the only identifier that the oldest issues have too.
-    Otherwise a hash of the normalized title and artist.
+    It is the source's hash (`hash:…`) if the source gives one, otherwise a hash of the normalized
+    title and artist (`name:…`).
     """
+    # Among the source's identifiers, the hash is the only one that the oldest issues have, too.
     if song.song_hash:
         return f"hash:{song.song_hash.lower()}"
     words = f"{song.title}\x1f{song.artist or ''}"
@@ -186,24 +205,13 @@ def song_key(song: ChartSong) -> str:
     return f"name:{hashlib.sha256(plain.encode('utf-8', 'replace')).hexdigest()[:24]}"
 
 
-def _near(target: date, days: list[date], dated: dict[date, ChartIssue]) -> ChartIssue | None:
-    place = bisect_right(days, target)
-    if place == 0 or (target - days[place - 1]).days > REACH_DAYS:
-        return None
-    return dated[days[place - 1]]
-
-
-def _number(issue: ChartIssue) -> tuple[int, str]:
-    return len(issue.volid), issue.volid
-
-
 def _day(name: str, text: str) -> date:
-    """Parse YYYY-MM-DD only: `fromisoformat` also accepts `20210101` and `2021-W01-1`."""
+    # `fromisoformat` also accepts `20210101` and `2021-W01-1`.
     is_plain = len(text) == len(_DAY) and text[4:5] == text[7:8] == "-"
     try:
         if is_plain and text.isascii():
             return date.fromisoformat(text)
     except ValueError:
         pass
-    shown = "".join(sign if sign.isprintable() else "?" for sign in text[:40])
-    raise InvalidDateRangeError(f"`{name}` is not a date of the form {_DAY}: {shown!r}")
+    printable = "".join(sign if sign.isprintable() else "?" for sign in text[:40])
+    raise InvalidDateRangeError(f"`{name}` is not a date of the form {_DAY}: {printable!r}")

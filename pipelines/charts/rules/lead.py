@@ -22,9 +22,13 @@ WIDEST_DAYS = 30.0
 
 Direction = Literal["platform_first", "chart_first", "undecided"]
 LeadReason = Literal[
-    "no_observations", "no_likes", "too_few_observations", "entry_not_seen",
-    "publication_unknown", "bounds_too_wide",
-]  # fmt: skip
+    "no_observations",
+    "no_likes",
+    "too_few_observations",
+    "entry_not_seen",
+    "publication_unknown",
+    "bounds_too_wide",
+]
 _DAY = timedelta(days=1)
 
 
@@ -50,7 +54,7 @@ class VideoLikes:
     """The likes of one video: its publication time and its observations, oldest first."""
 
     published_at: datetime | None
-    seen: tuple[tuple[datetime, int], ...]
+    observations: tuple[tuple[datetime, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,22 +103,33 @@ def find_rise(videos: Iterable[VideoLikes]) -> Rise:
     is reached at `after`; with all growth as late as possible, at `before`:
 
         after  = min { t : sum of growth that began by t >= SHARE * total }
-        before = min { t : sum of growth that was seen by t >= SHARE * total }
+        before = min { t : sum of growth that was observed by t >= SHARE * total }
 
-    A falling count is held at its maximum. Undiscovered videos are not included, and the total is
-    the current one: while a song still grows, its rise moves with it.
+    Undiscovered videos are not included, and the total is the current one: while a song still
+    grows, its rise moves with it.
     """
-    pieces = [piece for video in videos for piece in _growth(video)]
+    # Each piece of growth: its earliest start (None if unknown), when it was observed, its amount.
+    pieces: list[tuple[datetime | None, datetime, int]] = []
+    for video in videos:
+        start, highest = video.published_at, 0
+        for observed_at, likes in video.observations:
+            if likes > highest:
+                # A clock that runs ahead may state a publication after its own observation.
+                start = None if start is None else min(start, observed_at)
+                pieces.append((start, observed_at, likes - highest))
+            # A count that falls is held at its maximum.
+            start, highest = observed_at, max(highest, likes)
     total = sum(amount for _, _, amount in pieces)
     if total == 0:
         return Rise(digg_count=0)
-    dated = [(begun, amount) for begun, _, amount in pieces if begun is not None]
-    undated = sum(amount for begun, _, amount in pieces if begun is None)
-    wanted = SHARE * total
+    dated = [(start, amount) for start, _, amount in pieces if start is not None]
+    undated = sum(amount for start, _, amount in pieces if start is None)
+    threshold = SHARE * total
     return Rise(
         digg_count=total,
-        after=None if undated >= wanted else _reached(dated, wanted - undated),
-        before=_reached([(seen, amount) for _, seen, amount in pieces], wanted),
+        # Growth without a start may have been the earliest, so it counts first.
+        after=None if undated >= threshold else _reached(dated, threshold - undated),
+        before=_reached([(observed_at, amount) for _, observed_at, amount in pieces], threshold),
     )
 
 
@@ -128,18 +143,18 @@ def estimate_lead(entry: ChartEntry, videos: Sequence[VideoLikes]) -> tuple[Lead
 
     The lead is a temporal order, not a causal claim.
     """
-    moments = [moment for video in videos for moment, _ in video.seen]
+    moments = [moment for video in videos for moment, _ in video.observations]
     rise = find_rise(videos)
     counted = Lead(
-        work_count=sum(bool(video.seen) for video in videos),
+        work_count=sum(bool(video.observations) for video in videos),
         observation_count=len(moments),
         observed_day_count=len({moment.astimezone(UTC).date() for moment in moments}),
     )
     if rise.before is None:
         return replace(counted, reason="no_likes" if moments else "no_observations"), rise
     earliest, latest = entry.bounds
-    low = None if earliest is None else _days(earliest - rise.before)
-    high = None if rise.after is None else _days(latest - rise.after)
+    low = None if earliest is None else (earliest - rise.before) / _DAY
+    high = None if rise.after is None else (latest - rise.after) / _DAY
     reason = _omission_reason(low, high, counted.observed_day_count)
     middle = (low + high) / 2 if low is not None and high is not None else None
     return (
@@ -155,27 +170,14 @@ def estimate_lead(entry: ChartEntry, videos: Sequence[VideoLikes]) -> tuple[Lead
     )
 
 
-def _growth(video: VideoLikes) -> list[tuple[datetime | None, datetime, int]]:
-    """Return the growth intervals of a video: earliest start, observed at, amount."""
-    pieces: list[tuple[datetime | None, datetime, int]] = []
-    begun, highest = video.published_at, 0
-    for seen_at, likes in video.seen:
-        if likes > highest:
-            pieces.append(
-                (None if begun is None else min(begun, seen_at), seen_at, likes - highest)
-            )
-        begun, highest = seen_at, max(highest, likes)
-    return pieces
-
-
-def _reached(growth: Iterable[tuple[datetime, int]], wanted: float) -> datetime:
-    """Return when the cumulative growth reaches `wanted`."""
+def _reached(growth: Iterable[tuple[datetime, int]], threshold: float) -> datetime:
+    """Return when the cumulative growth reaches `threshold`."""
     total = 0
     for moment, amount in sorted(growth):
         total += amount
-        if total >= wanted:
+        if total >= threshold:
             return moment
-    raise ValueError("the growth never reaches the wanted amount")
+    raise ValueError("the growth never reaches the threshold")
 
 
 def _omission_reason(low: float | None, high: float | None, days: int) -> LeadReason | None:
@@ -194,7 +196,3 @@ def _direction(low: float | None, high: float | None) -> Direction | None:
     if high is not None and high < 0:
         return "chart_first"
     return None if low is None or high is None else "undecided"
-
-
-def _days(span: timedelta) -> float:
-    return span / _DAY

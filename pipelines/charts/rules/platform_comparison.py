@@ -81,15 +81,16 @@ def to_chart(rows: Iterable[ObservedRow], *, days: Iterable[date] = ()) -> Store
     artist. `days` adds issues that `rows` do not cover.
     """
     places: dict[str, dict[date, IssueRank]] = defaultdict(dict)
-    named: dict[str, ObservedRow] = {}
+    latest: dict[str, ObservedRow] = {}
     all_days = set(days)
     for row in rows:
         all_days.add(row["day"])
         names = {name: row[name] for name in ("rank", "title", "artist", "song_hash")}
         key = song_key(ChartSong(**names))
-        named[key] = row
-        before = places[key].get(row["day"])
-        if before is None or row["rank"] < before.rank:
+        latest[key] = row
+        # An issue may list a song twice: its best rank counts.
+        place = places[key].get(row["day"])
+        if place is None or row["rank"] < place.rank:
             places[key][row["day"]] = IssueRank(
                 day=row["day"], volid=row["volid"], rank=row["rank"]
             )
@@ -98,7 +99,7 @@ def to_chart(rows: Iterable[ObservedRow], *, days: Iterable[date] = ()) -> Store
             song=Song(song_key=key, title=row["title"], artist=row["artist"]),
             places=tuple(places[key][day] for day in sorted(places[key])),
         )
-        for key, row in named.items()
+        for key, row in latest.items()
     }
     return StoredChart(songs=songs, days=tuple(sorted(all_days)))
 
@@ -108,29 +109,30 @@ def to_video_likes(rows: Iterable[ObservedRow]) -> list[VideoLikes]:
 
     A video listed under two music ids is counted once.
     """
-    seen: dict[str, dict[datetime, int]] = defaultdict(dict)
+    likes: dict[str, dict[datetime, int]] = defaultdict(dict)
     published: dict[str, int | None] = {}
     for row in rows:
         published[row["aweme_id"]] = row["create_time"]
-        seen[row["aweme_id"]][row["observed_at"]] = row["digg_count"]
+        likes[row["aweme_id"]][row["observed_at"]] = row["digg_count"]
     return [
         VideoLikes(
+            # Seconds that no calendar has are as good as no publication time.
             published_at=None
-            if moment is None or moment >= END_S
-            else datetime.fromtimestamp(moment, UTC),
-            seen=tuple(sorted(seen[aweme_id].items())),
+            if create_time is None or create_time >= END_S
+            else datetime.fromtimestamp(create_time, UTC),
+            observations=tuple(sorted(likes[aweme_id].items())),
         )
-        for aweme_id, moment in published.items()
+        for aweme_id, create_time in published.items()
     ]
 
 
 def compare_with_platform(
-    charted: SongPositions, days: Sequence[date], videos: Sequence[VideoLikes]
+    positions: SongPositions, days: Sequence[date], videos: Sequence[VideoLikes]
 ) -> PlatformComparison:
     """Compare a song with the videos that carry it."""
-    entry = find_entry([place.day for place in charted.places], days)
+    entry = find_entry([place.day for place in positions.places], days)
     lead, rise = estimate_lead(entry, videos)
-    moments = [moment for video in videos for moment, _ in video.seen]
+    moments = [moment for video in videos for moment, _ in video.observations]
     return PlatformComparison(
         entry_after=entry.after,
         rise=rise,
@@ -141,39 +143,44 @@ def compare_with_platform(
 
 
 def to_platform_row(
-    link: SongMatch, charted: SongPositions, beside: PlatformComparison, sound: PlatformMusic | None
+    link: SongMatch,
+    positions: SongPositions,
+    comparison: PlatformComparison,
+    sound: PlatformMusic | None,
 ) -> Document:
     """Return a row of `marts.chart_platform` without its commit time."""
-    is_seen = beside.first_observed_at is not None
-    lead = asdict(beside.lead)
+    is_observed = comparison.first_observed_at is not None
+    lead, rise = comparison.lead, comparison.rise
     return {
         **asdict(link),
-        "title": charted.song.title,
-        "artist": charted.song.artist,
+        "title": positions.song.title,
+        "artist": positions.song.artist,
         "music_title": None if sound is None else sound.title,
         "music_author": None if sound is None else sound.author,
-        **asdict(summarize_positions(charted)),
-        "entry_after_date": beside.entry_after,
-        **{name: lead[name] for name in ("work_count", "observation_count", "observed_day_count")},
-        "digg_count": beside.rise.digg_count if is_seen else None,
-        "first_observed_at": beside.first_observed_at,
-        "last_observed_at": beside.last_observed_at,
-        "rise_after": beside.rise.after,
-        "rise_before": beside.rise.before,
-        "lead_days": beside.lead.days,
-        "lead_low_days": beside.lead.low_days,
-        "lead_high_days": beside.lead.high_days,
-        "direction": beside.lead.direction,
-        "lead_reason": beside.lead.reason,
+        **asdict(summarize_positions(positions)),
+        "entry_after_date": comparison.entry_after,
+        "work_count": lead.work_count,
+        "observation_count": lead.observation_count,
+        "observed_day_count": lead.observed_day_count,
+        "digg_count": rise.digg_count if is_observed else None,
+        "first_observed_at": comparison.first_observed_at,
+        "last_observed_at": comparison.last_observed_at,
+        "rise_after": rise.after,
+        "rise_before": rise.before,
+        "lead_days": lead.days,
+        "lead_low_days": lead.low_days,
+        "lead_high_days": lead.high_days,
+        "direction": lead.direction,
+        "lead_reason": lead.reason,
         "method": METHOD,
     }
 
 
-def summarize_positions(charted: SongPositions) -> PositionSummary:
+def summarize_positions(positions: SongPositions) -> PositionSummary:
     """Summarize the positions of a song: issue count, best rank, first and last date."""
     return PositionSummary(
-        issue_count=len(charted.places),
-        best_rank=min(place.rank for place in charted.places),
-        first_chart_date=charted.places[0].day,
-        last_chart_date=charted.places[-1].day,
+        issue_count=len(positions.places),
+        best_rank=min(place.rank for place in positions.places),
+        first_chart_date=positions.places[0].day,
+        last_chart_date=positions.places[-1].day,
     )

@@ -8,7 +8,7 @@ statement wins. Not here: reading either side (`warehouse.queries.charts`).
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
@@ -21,10 +21,17 @@ LINK_METHOD = "names-1"
 Relation = Literal["same", "possible", "different", "none"]
 Confidence = Literal["manual", "high", "medium", "low"]
 Reason = Literal[
-    "manual_same", "manual_different", "title_and_artist", "title_and_one_artist",
-    "confirmed_recording", "title_without_addition", "confirmed_variant", "title_only",
-    "artist_differs", "no_longer_linked",
-]  # fmt: skip
+    "manual_same",
+    "manual_different",
+    "title_and_artist",
+    "title_and_one_artist",
+    "confirmed_recording",
+    "title_without_addition",
+    "confirmed_variant",
+    "title_only",
+    "artist_differs",
+    "no_longer_linked",
+]
 
 RULES: Mapping[Reason, tuple[Relation, Confidence]] = {
     "manual_same": ("same", "manual"),
@@ -40,12 +47,10 @@ RULES: Mapping[Reason, tuple[Relation, Confidence]] = {
 }
 """Relation and confidence of each reason, strongest first; the first that applies wins."""
 
+# From the strongest to the weakest.
 _RELATIONS: tuple[Relation, ...] = get_args(Relation)
 _CLASSES: tuple[Confidence, ...] = get_args(Confidence)
 _STRENGTH = {reason: place for place, reason in enumerate(RULES)}
-_CARRIED: Mapping[Confidence, Confidence] = {
-    "manual": "high", "high": "high", "medium": "medium", "low": "low",
-}  # fmt: skip
 _ARTISTS = re.compile(r"[、,;/&+|×]|\b(?:feat|ft|vs)\b\.?|(?<=\s)x(?=\s)", re.IGNORECASE)
 
 
@@ -73,7 +78,7 @@ class SongMatch:
 def link_songs(
     songs: Iterable[Song],
     sounds: Iterable[PlatformMusic],
-    heard: Iterable[AudioMatch] = (),
+    audio_matches: Iterable[AudioMatch] = (),
     statements: Iterable[SongLinkDecision] = (),
 ) -> tuple[SongMatch, ...]:
     """Return one link for every related pair, sorted by song and music id.
@@ -81,16 +86,29 @@ def link_songs(
     The order of the inputs does not matter. One-letter titles name no song: only a user's
     statement can link those.
     """
-    known = {song.song_key: song for song in songs}
-    said = newest_statements(statements)
-    by_name = _by_name(sounds)
-    links = {
-        (link.song_key, link.music_id): link
-        for song in known.values()
-        for link in _by_names(song, by_name)
-    }
-    links |= {key: link for key, link in _manual(said) if key[0] in known}
-    for link in sorted(_extended(links.values(), heard), key=_strength, reverse=True):
+    songs_by_key = {song.song_key: song for song in songs}
+    sounds_by_name: dict[str, list[PlatformMusic]] = defaultdict(list)
+    for sound in sounds:
+        for name in song_names(sound.title):
+            sounds_by_name[name].append(sound)
+
+    # A song and a music id with a common title; the first title of a song that matches counts.
+    links: dict[tuple[str, str], SongMatch] = {}
+    for song in songs_by_key.values():
+        for name in song_names(song.title):
+            for sound in sounds_by_name.get(name, ()):
+                link = _link(song.song_key, sound.music_id, _compare_artists(song, sound))
+                links.setdefault((link.song_key, link.music_id), link)
+
+    # A user's statement wins over the names.
+    for (song_key, music_id), statement in newest_statements(statements).items():
+        if statement.said != "withdrawn" and song_key in songs_by_key:
+            reason: Reason = "manual_same" if statement.said == "same" else "manual_different"
+            links[song_key, music_id] = _link(song_key, music_id, reason)
+
+    # Links by audio replace weaker ones, the strongest last.
+    extended = _extend_by_audio(links.values(), audio_matches)
+    for link in sorted(extended, key=_strength, reverse=True):
         key = (link.song_key, link.music_id)
         if key not in links or _strength(link) < _strength(links[key]):
             links[key] = link
@@ -101,47 +119,22 @@ def newest_statements(
     statements: Iterable[SongLinkDecision],
 ) -> dict[tuple[str, str], SongLinkDecision]:
     """Return the newest statement of each pair, including withdrawn ones."""
-    ordered = sorted(statements, key=lambda one: (one.said_at, one.link_id))
-    return {(one.song_key, one.music_id): one for one in ordered}
+    ordered = sorted(statements, key=lambda statement: (statement.said_at, statement.link_id))
+    return {(statement.song_key, statement.music_id): statement for statement in ordered}
 
 
-def _manual(
-    said: Mapping[tuple[str, str], SongLinkDecision],
-) -> Iterator[tuple[tuple[str, str], SongMatch]]:
-    for key, statement in said.items():
-        if statement.said != "withdrawn":
-            is_same = statement.said == "same"
-            yield key, _link(*key, "manual_same" if is_same else "manual_different")
-
-
-def _by_name(sounds: Iterable[PlatformMusic]) -> dict[str, list[PlatformMusic]]:
-    found: dict[str, list[PlatformMusic]] = defaultdict(list)
-    for sound in sounds:
-        for name in song_names(sound.title):
-            found[name].append(sound)
-    return found
-
-
-def _by_names(song: Song, by_name: Mapping[str, Sequence[PlatformMusic]]) -> Iterator[SongMatch]:
-    names = song_names(song.title)
-    seen: set[str] = set()
-    for sound in (sound for name in names for sound in by_name.get(name, ())):
-        if sound.music_id not in seen:
-            seen.add(sound.music_id)
-            yield _link(song.song_key, sound.music_id, _compare(song, sound))
-
-
-def _compare(song: Song, sound: PlatformMusic) -> Reason:
-    """Compare the artists of a song and a sound with a common title; return the reason."""
-    theirs = None if sound.is_original_sound else sound.author
-    ours, others = artists_of(song.artist), artists_of(theirs)
-    if not ours or not others:
+def _compare_artists(song: Song, sound: PlatformMusic) -> Reason:
+    """Return why a song and a sound with a common title are linked: how their artists agree."""
+    # The author of an original sound is whoever uploaded it, not an artist.
+    sound_artists = artists_of(None if sound.is_original_sound else sound.author)
+    song_artists = artists_of(song.artist)
+    if not song_artists or not sound_artists:
         return "title_only"
-    if not ours & others:
+    if not song_artists & sound_artists:
         return "artist_differs"
     if folded(song.title) != folded(sound.title or ""):
         return "title_without_addition"
-    return "title_and_artist" if ours == others else "title_and_one_artist"
+    return "title_and_artist" if song_artists == sound_artists else "title_and_one_artist"
 
 
 def artists_of(text: str | None) -> frozenset[str]:
@@ -150,30 +143,29 @@ def artists_of(text: str | None) -> frozenset[str]:
     return frozenset(filter(None, (folded(part) for part in _ARTISTS.split(plain))))
 
 
-def _extended(links: Iterable[SongMatch], heard: Iterable[AudioMatch]) -> Iterator[SongMatch]:
+def _extend_by_audio(
+    links: Iterable[SongMatch], audio_matches: Iterable[AudioMatch]
+) -> Iterator[SongMatch]:
     """Extend links to music ids with the same recording, in both directions, one step only."""
-    others: dict[str, set[tuple[str, bool]]] = defaultdict(set)
-    for one in heard:
-        if one.track != one.music_id:
-            others[one.track].add((one.music_id, one.is_variant))
-            others[one.music_id].add((one.track, one.is_variant))
-    for link in links:
-        if link.relation in {"same", "possible"}:
-            for music_id, is_variant in sorted(others[link.music_id]):
-                reason: Reason = "confirmed_variant" if is_variant else "confirmed_recording"
-                yield _limit_confidence(_link(link.song_key, music_id, reason), link)
-
-
-def _limit_confidence(carried: SongMatch, base: SongMatch) -> SongMatch:
-    """Limit a derived link to the confidence of the link it is derived from."""
-    confidence = max(carried.confidence, _CARRIED[base.confidence], key=_CLASSES.index)
-    is_same = carried.relation == base.relation == "same"
-    return replace(
-        carried,
-        relation="same" if is_same else "possible",
-        confidence=confidence,
-        via_music_id=base.music_id,
-    )
+    same_sound: dict[str, set[tuple[str, bool]]] = defaultdict(set)
+    for match in audio_matches:
+        if match.track != match.music_id:
+            same_sound[match.track].add((match.music_id, match.is_variant))
+            same_sound[match.music_id].add((match.track, match.is_variant))
+    for base in links:
+        if base.relation not in {"same", "possible"}:
+            continue
+        for music_id, is_variant in sorted(same_sound[base.music_id]):
+            reason: Reason = "confirmed_variant" if is_variant else "confirmed_recording"
+            link = _link(base.song_key, music_id, reason)
+            # The link is at most as certain as the link that it is derived from, and not manual.
+            limit: Confidence = "high" if base.confidence == "manual" else base.confidence
+            yield replace(
+                link,
+                relation="same" if link.relation == base.relation == "same" else "possible",
+                confidence=max(link.confidence, limit, key=_CLASSES.index),
+                via_music_id=base.music_id,
+            )
 
 
 def _strength(link: SongMatch) -> tuple[int, int, int, str]:

@@ -1,6 +1,6 @@
 """Checks of this machine: one function each, which returns a result and changes nothing.
 
-The orchestrator is looked at through its UI, without importing Dagster. Not here: the stores
+The orchestrator is checked through its UI, without importing Dagster. Not here: the stores
 (`stores.py`), the platform.
 """
 
@@ -24,7 +24,7 @@ LOOPBACK = "127.0.0.1"
 OLDEST_PYTHON = (3, 12)
 _CHROMIUMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _VERSION_S = 8.0
-_ANSWER_S = 3.0
+_RESPONSE_S = 3.0
 START_ADVICE = (
     "`sametrack up` starts it; scans from the command line do not need it. "
     "If it has another port, name it in DAGSTER_URL"
@@ -36,8 +36,8 @@ _LOCATIONS = """{ locationStatusesOrError {
 
 def check_python() -> CheckResult:
     """Check the versions of Python and Sametrack, and the virtual environment."""
-    found = ".".join(map(str, sys.version_info[:3]))
-    says = f"{found}, Sametrack {version('sametrack')}"
+    running = ".".join(map(str, sys.version_info[:3]))
+    says = f"{running}, Sametrack {version('sametrack')}"
     if sys.version_info[:2] < OLDEST_PYTHON:
         return CheckResult("python", "fail", says, "use Python 3.12 or newer, then `make env`")
     if sys.prefix == sys.base_prefix:
@@ -48,7 +48,7 @@ def check_python() -> CheckResult:
 
 
 def check_extras() -> CheckResult:
-    """Name the extras that are installed, and those that are not: each serves one feature."""
+    """List the extras that are installed, and those that are not: each serves one feature."""
     missing = [extra for extra in EXTRAS if missing_libraries(extra)]
     says = ", ".join(extra for extra in EXTRAS if extra not in missing) or "none"
     if missing:
@@ -68,24 +68,26 @@ def check_chromium(chosen: Path | None, *, is_needed: bool) -> CheckResult:
     missing: CheckState = "fail" if is_needed else "warn"
     if path is None:
         return CheckResult("chromium", missing, "not found; only browser-public needs it", advice)
+    # Only a browser that starts can be used: libraries of the system may be missing.
     try:
-        told = subprocess.run(  # noqa: S603  # a browser of this machine, asked for its version
+        output = subprocess.run(  # noqa: S603  # a browser of this machine, asked for its version
             [path, "--version"], capture_output=True, text=True, timeout=_VERSION_S, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         return CheckResult("chromium", missing, f"does not start ({type(error).__name__})", advice)
-    return CheckResult("chromium", "ok", " ".join(told.split()[:2]))
+    return CheckResult("chromium", "ok", " ".join(output.split()[:2]))
 
 
 def check_disk(folder: Path, *, min_free_mb: int) -> CheckResult:
     """Check free space and write access of `folder`, or of its nearest existing parent."""
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    free_mb = free_megabytes(there)
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    free_mb = free_megabytes(existing)
     says = f"{free_mb:,} MB free"
     if free_mb < min_free_mb:
         advice = "free some space, choose another DATA_HOME, or lower MIN_FREE_DISK_MB"
         return CheckResult("disk", "fail", f"{says}, {min_free_mb:,} MB are needed", advice)
-    why = why_unwritable(there)
+    # A disk with errors is often mounted read-only.
+    why = why_unwritable(existing)
     if why is not None:
         advice = "check its owner, and the system's log for errors of the disk"
         return CheckResult("disk", "fail", f"DATA_HOME: {why}", advice)
@@ -94,13 +96,14 @@ def check_disk(folder: Path, *, min_free_mb: int) -> CheckResult:
 
 def check_time_zone(name: str) -> CheckResult:
     """Check the time zone of `time` in responses, and show that of this machine."""
-    here = time.strftime("%Z %z")
+    machine_zone = time.strftime("%Z %z")
     if name not in available_timezones():
         return CheckResult(
             "time zone", "fail", f"{name} is unknown here", "install the package tzdata"
         )
+    # A listed zone may still have a damaged file, which raises.
     ZoneInfo(name)
-    return CheckResult("time zone", "ok", f"responses in {name}; this machine: {here}")
+    return CheckResult("time zone", "ok", f"responses in {name}; this machine: {machine_zone}")
 
 
 def check_workers(live: Callable[[], Sequence[str]]) -> CheckResult:
@@ -118,15 +121,17 @@ def check_port(
     """Check whether our service, another program or nothing listens on a port of an address."""
     if not is_listening(port, host):
         return CheckResult(name, "ok", f"port {port} is free; the service is not running")
-    there = f"[{host}]" if ":" in host else host
+    # An IPv6 address stands in brackets.
+    name_in_url = f"[{host}]" if ":" in host else host
+    url = f"http://{name_in_url}:{port}{path}"
     try:
-        answer = httpx2.get(f"http://{there}:{port}{path}", timeout=_ANSWER_S, trust_env=False)
+        response = httpx2.get(url, timeout=_RESPONSE_S, trust_env=False)
     except httpx2.HTTPError as error:
         says = f"port {port} is taken and does not answer ({type(error).__name__})"
         return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
-    if answer.is_success:
+    if response.is_success:
         return CheckResult(name, "ok", f"answers on port {port}")
-    says = f"port {port} is taken by something that answers {answer.status_code}"
+    says = f"port {port} is taken by something that answers {response.status_code}"
     return CheckResult(name, "warn", says, f"see what listens there, or change {setting}")
 
 
@@ -140,20 +145,21 @@ def check_code_server(port: int, *, token: str | None = None) -> CheckResult:
     if not is_listening(port):
         return CheckResult("dagster ui", "warn", f"nothing listens on port {port}", START_ADVICE)
     try:
-        answer = httpx2.post(
+        response = httpx2.post(
             f"http://{LOOPBACK}:{port}/graphql",
             json={"query": _LOCATIONS},
             headers={} if token is None else {"x-api-key": token},
-            timeout=_ANSWER_S,
+            timeout=_RESPONSE_S,
             trust_env=False,
         )
-        if answer.status_code == httpx2.codes.UNAUTHORIZED:
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
             return CheckResult("dagster ui", "warn", f"port {port} requires a token", TOKEN_ADVICE)
-        found = answer.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
+        locations = response.raise_for_status().json()["data"]["locationStatusesOrError"]["entries"]
     except (httpx2.HTTPError, ValueError, KeyError, TypeError) as error:
         says = f"port {port} gives no valid response ({type(error).__name__})"
         return CheckResult("dagster ui", "warn", says, "see `logs` in the data home")
-    loaded = [entry["name"] for entry in found if entry["loadStatus"] == "LOADED"]
+    # The UI responds although its code server has failed to load the project.
+    loaded = [entry["name"] for entry in locations if entry["loadStatus"] == "LOADED"]
     if not loaded:
         says = f"answers on port {port}; the code server does not"
         advice = "see `logs/code-server.log` in the data home"

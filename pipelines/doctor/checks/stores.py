@@ -1,4 +1,4 @@
-"""Checks of the stores of the configured world: each returns what is said of a store, and it.
+"""Checks of the stores of the configured world: each returns a description, and the opened store.
 
 A store that cannot be opened is an error, which the report shows.
 """
@@ -28,6 +28,7 @@ def check_control(settings: Settings, home: Home, stack: ExitStack) -> tuple[str
 def check_warehouse(settings: Settings, home: Home, stack: ExitStack) -> tuple[str, Engine]:
     """Check that the warehouse opens, belongs to this world, and stores and returns a row."""
     engine = stack.enter_context(open_engine_of(settings, home))
+    # A disk may take a row and not return it.
     report_id = write_test_row(engine.lake)
     engine.refresh()
     engine.list_all()

@@ -48,34 +48,35 @@ class Canaries:
     """
 
     sound_pages: dict[str, str] = field(default_factory=dict)
-    _known: dict[CanaryKind, list[str]] = field(default_factory=dict)
+    _ids: dict[CanaryKind, list[str]] = field(default_factory=dict)
 
     def offer(self, kind: CanaryKind, value: str | None) -> None:
         """Append an id."""
-        known = self._known.setdefault(kind, [])
-        if value and value not in known and len(known) < KEPT:
-            known.append(value)
+        ids = self._ids.setdefault(kind, [])
+        if value and value not in ids and len(ids) < KEPT:
+            ids.append(value)
 
     def of(self, kind: CanaryKind) -> tuple[str, ...]:
         """Return the ids of a kind; empty if none is known."""
-        return tuple(self._known.get(kind, ()))
+        return tuple(self._ids.get(kind, ()))
 
-    def learn(self, seen: object) -> None:
+    def learn(self, value: object) -> None:
         """Collect the ids in a probe's result."""
-        if isinstance(seen, Track):
-            self.offer("term", seen.title)
-            self.offer("song", seen.service_track_id)
-        elif isinstance(seen, Account):
-            self._learn_handle(seen.unique_id)
-        elif isinstance(seen, VideoPage | SearchPage):
-            for video in seen.videos:
+        if isinstance(value, Track):
+            self.offer("term", value.title)
+            self.offer("song", value.service_track_id)
+        elif isinstance(value, Account):
+            self._learn_handle(value.unique_id)
+        elif isinstance(value, VideoPage | SearchPage):
+            for video in value.videos:
                 self._learn_video(video)
-        elif isinstance(seen, VideoDetail):
-            self._learn_video(seen.video)
-            if seen.play_urls and not seen.is_silent_placeholder:
-                self.offer("sound", seen.play_urls[0])
-            if seen.read_from is not None:
-                self.sound_pages.update(dict.fromkeys(seen.play_urls, seen.read_from))
+        elif isinstance(value, VideoDetail):
+            self._learn_video(value.video)
+            # The silent file of photo posts is no sound to probe.
+            if value.play_urls and not value.is_silent_placeholder:
+                self.offer("sound", value.play_urls[0])
+            if value.read_from is not None:
+                self.sound_pages.update(dict.fromkeys(value.play_urls, value.read_from))
 
     def _learn_video(self, video: Video) -> None:
         self.offer("aweme_id", video.aweme_id)
@@ -108,8 +109,8 @@ def add_sandbox_ids(canaries: Canaries, *, port: int) -> None:
     """Add ids of the sandbox on this machine, if it is running."""
     address = f"http://127.0.0.1:{port}/_world/tracks?limit=3&counts=0"
     try:
-        answer = httpx2.get(address, timeout=_WORLD_S, trust_env=False)
-        tracks: list[dict[str, Any]] = answer.raise_for_status().json()["tracks"]
+        response = httpx2.get(address, timeout=_WORLD_S, trust_env=False)
+        tracks: list[dict[str, Any]] = response.raise_for_status().json()["tracks"]
     except (httpx2.HTTPError, ValueError, KeyError):
         return  # the probes themselves report that it is down
     for track in tracks:
@@ -127,10 +128,11 @@ def example_track(
         sandbox_port: Port of the sandbox if it is the platform; nothing else is contacted.
         known: Observed ids by kind.
     """
+    # A configured track comes first, and its title is unknown.
     configured = Canaries()
     add_configured_ids(configured, settings)
-    if (found := _track_of(configured)) is not None:
-        return ExampleTrack(found, None)
+    if (track := _track_of(configured)) is not None:
+        return ExampleTrack(track, None)
     canaries = Canaries()
     if sandbox_port is not None:
         add_sandbox_ids(canaries, port=sandbox_port)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from pipelines.platform.parsers.pages import parse_container
-from pipelines.platform.parsers.streams import read_stream
+from pipelines.platform.parsers.search import read_stream
 from warehouse.records.errors import UpstreamError
 
 MAX_LIST_ENTRIES = 30  # entries inspected per list; a page has about twenty
@@ -35,33 +35,40 @@ class ShapeChange:
 
 
 def decode_payload(body: bytes, *, surface: str) -> object:
-    """Decode the JSON in a body: plain, framed, or in the container of a page; None if none.
+    """Decode the JSON in a body: plain, framed, or in the container of a page; None without JSON.
 
     The documents of a framed body are returned as one list.
     """
     try:
         if body.lstrip()[:1] == b"<":
-            return _of_page(body, surface)
+            # The page of a chart has its songs in a variable, other pages have a container.
+            songs = _SONGS.search(body)
+            if songs:
+                return orjson.loads(songs[1])
+            return parse_container(body, surface=surface).values
         if _FRAMED.match(body):
-            return [one.values for one in read_stream(body, surface=surface).documents]
+            return [document.values for document in read_stream(body, surface=surface).documents]
         return orjson.loads(body)
     except (orjson.JSONDecodeError, UpstreamError):
         return None
 
 
-def _of_page(body: bytes, surface: str) -> object:
-    songs = _SONGS.search(body)
-    return orjson.loads(songs[1]) if songs else parse_container(body, surface=surface).values
-
-
 def key_paths(payload: object) -> tuple[str, ...]:
     """Return the sorted key paths of a decoded JSON payload; empty if it has no keys."""
-    found: set[str] = set()
+    paths: set[str] = set()
     for path in _walk(payload, "", 0):
-        found.add(path)
-        if len(found) >= MAX_PATHS:
+        paths.add(path)
+        if len(paths) >= MAX_PATHS:
             break
-    return tuple(sorted(path for path in found if not _is_refuted(path, found)))
+    # Of `music` and `music?`, which two items of a list may have, only one is true: the second if
+    # no item has children below it.
+    kept = []
+    for path in sorted(paths):
+        key = path.rstrip("?")
+        has_children = any(other.startswith((f"{key}.", f"{key}[]")) for other in paths)
+        if not (has_children if path.endswith("?") else f"{path}?" in paths and not has_children):
+            kept.append(path)
+    return tuple(kept)
 
 
 def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> ShapeChange:
@@ -72,16 +79,16 @@ def change_since(now: Sequence[str], good: Sequence[Sequence[str]]) -> ShapeChan
     """
     if not good or not now:
         return ShapeChange()
-    known = [_names(paths) for paths in good]
-    here, hollow = _names(now), _empty_keys(now)
-    once_hollow = set().union(*map(_empty_keys, good))
-    came = here - set().union(*known)
-    went = set.intersection(*known) - here
-    gone = _tops(path for path in went if not _is_below(path, hollow))
+    earlier = [_names(paths) for paths in good]
+    current, empty = _names(now), _empty_keys(now)
+    once_empty = set().union(*map(_empty_keys, good))
+    came = current - set().union(*earlier)
+    went = set.intersection(*earlier) - current
+    lost = _tops(path for path in went if not _is_below(path, empty))
     return ShapeChange(
-        came=_tops(path for path in came if not _is_below(path, once_hollow)),
-        went=gone,
-        is_loss=bool(gone) and len(good) >= STABLE_AFTER,
+        came=_tops(path for path in came if not _is_below(path, once_empty)),
+        went=lost,
+        is_loss=bool(lost) and len(good) >= STABLE_AFTER,
     )
 
 
@@ -89,23 +96,16 @@ def _walk(value: object, path: str, depth: int) -> Iterator[str]:
     if depth > MAX_PAYLOAD_DEPTH:
         return
     if isinstance(value, dict) and value:
-        for key, below in value.items():
+        for key, child in value.items():
             name = "*" if _NUMBER.fullmatch(key) else key
             step = f"{path}.{name}" if path else name
             yield step
-            yield from _walk(below, step, depth + 1)
+            yield from _walk(child, step, depth + 1)
     elif isinstance(value, list) and value:
-        for below in value[:MAX_LIST_ENTRIES]:
-            yield from _walk(below, f"{path}[]", depth + 1)
+        for child in value[:MAX_LIST_ENTRIES]:
+            yield from _walk(child, f"{path}[]", depth + 1)
     elif path and not path.endswith("[]") and (value is None or isinstance(value, list | dict)):
         yield f"{path}?"
-
-
-def _is_refuted(path: str, found: AbstractSet[str]) -> bool:
-    """Return True for `music` if `music?` exists too and no item has children below it."""
-    below = (f"{path.rstrip('?')}.", f"{path.rstrip('?')}[]")
-    has_below = any(other.startswith(below) for other in found)
-    return has_below if path.endswith("?") else f"{path}?" in found and not has_below
 
 
 def _names(paths: Iterable[str]) -> set[str]:
@@ -122,6 +122,5 @@ def _is_below(path: str, tops: AbstractSet[str]) -> bool:
 
 def _tops(paths: Iterable[str]) -> tuple[str, ...]:
     """Drop paths below another path of the list: one lost object is one line."""
-    chosen = sorted(paths)
-    every = set(chosen)
-    return tuple(path for path in chosen if not _is_below(path, every - {path}))
+    all_paths = set(paths)
+    return tuple(path for path in sorted(all_paths) if not _is_below(path, all_paths - {path}))

@@ -1,7 +1,7 @@
 """Runs a round of probes in parallel waves, each probe with its own time limit; stores the results.
 
-The first wave uses known ids, the next those that the first has found. A failing probe is a line of
-the report and never ends it. Used by the command line and by the scheduled canaries.
+The first wave uses known ids, the next one those that the first wave read. A failing probe is a
+line of the report and never ends it. Used by the command line and by the scheduled canaries.
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pipelines.doctor.check_results import CheckResult
-from pipelines.doctor.probes.answers import TIME_IS_UP, ProbeAnswer, await_answer
 from pipelines.doctor.probes.canaries import (
     Canaries,
     add_configured_ids,
@@ -26,6 +25,7 @@ from pipelines.doctor.probes.payload_shapes import (
     decode_payload,
     key_paths,
 )
+from pipelines.doctor.probes.probe_result import TIME_IS_UP, run_probe
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
 from pipelines.doctor.probes.visitor import (
     MEDIA,
@@ -58,10 +58,10 @@ from warehouse.queries.surface_health import (
     write_health,
 )
 from warehouse.records.errors import UnreachableError, UpstreamError
-from warehouse.records.health import SurfaceHealth
+from warehouse.records.health import ProbeOutcome, SurfaceHealth
 
 LIMITS = HttpLimits(connect_s=3.0, read_s=6.0, total_s=6.0, media_total_s=6.0, attempts=1)
-"""One attempt each: the probe shows whether a surface answers now."""
+"""One attempt each: the probe shows whether a surface responds now."""
 PROBE_MAX_WAIT_S = 8.0
 PROBE_S = 16.0
 TOTAL_S = 20.0
@@ -72,16 +72,19 @@ type KnownShapes = Mapping[str, Sequence[Sequence[str]]]
 
 @dataclass(frozen=True, slots=True)
 class ProbeListener:
-    """Callbacks for the start and the result of a probe.
+    """Callbacks of a round.
 
-    `received`: called with each response, and what the probe concluded from it. `compared`: called
-    with what the platform makes of this visitor; None if nobody wants to know.
+    Attributes:
+        on_start: Called with the surface before its probe.
+        on_result: Called with the result of each probe.
+        on_response: Called with a result and the response that it follows from.
+        on_comparison: Called with how the platform treats this visitor; None to leave that out.
     """
 
-    asking: Callable[[str], None] = lambda _surface: None
-    found: Callable[[SurfaceHealth], None] = lambda _health: None
-    received: Callable[[SurfaceHealth, HttpResponse], None] = lambda _health, _response: None
-    compared: Callable[[CheckResult], None] | None = None
+    on_start: Callable[[str], None] = lambda _surface: None
+    on_result: Callable[[SurfaceHealth], None] = lambda _health: None
+    on_response: Callable[[SurfaceHealth, HttpResponse], None] = lambda _health, _response: None
+    on_comparison: Callable[[CheckResult], None] | None = None
 
 
 @dataclass(slots=True)
@@ -92,114 +95,105 @@ class ProbeRound:
     canaries: Canaries
     good: KnownShapes
     asked_by: str
-    watch: ProbeListener = field(default_factory=ProbeListener)
+    listener: ProbeListener = field(default_factory=ProbeListener)
     bodies: dict[str, tuple[bytes, str | None]] = field(default_factory=dict)
-    _found: dict[str, SurfaceHealth] = field(default_factory=dict)
-    _reached: dict[str, asyncio.Task[bool]] = field(default_factory=dict)
+    _results: dict[str, SurfaceHealth] = field(default_factory=dict)
+    _connections: dict[str, asyncio.Task[bool]] = field(default_factory=dict)
 
-    async def ask(
+    async def run(
         self, probes: Sequence[Probe], *, total_s: float = TOTAL_S
     ) -> list[SurfaceHealth]:
         """Run the probes for at most `total_s` seconds; return their results in order."""
         try:
             async with asyncio.timeout(total_s):
-                await self._waves(probes)
+                await self._run_waves(probes)
         except TimeoutError:
             for probe in probes:
-                if probe.surface not in self._found:
-                    self._note(self._line(probe, outcome="not_asked", reason=TIME_IS_UP))
-        return [self._found[probe.surface] for probe in probes]
+                if probe.surface not in self._results:
+                    self._add(self._health(probe, "not_asked", reason=TIME_IS_UP))
+        return [self._results[probe.surface] for probe in probes]
 
-    async def _waves(self, probes: Sequence[Probe]) -> None:
+    async def _run_waves(self, probes: Sequence[Probe]) -> None:
+        """Probe the surfaces whose id is known, until no probe yields the id of another."""
         waiting = list(probes)
         while ready := [probe for probe in waiting if self.canaries.of(probe.needs)]:
             async with asyncio.TaskGroup() as group:
                 for probe in ready:
-                    group.create_task(self._ask_one(probe))
+                    group.create_task(self._probe(probe))
             waiting = [probe for probe in waiting if probe not in ready]
         async with asyncio.TaskGroup() as group:
             for probe in waiting:
-                group.create_task(self._note_unasked(probe))
+                group.create_task(self._check_host(probe))
 
-    async def _ask_one(self, probe: Probe) -> None:
+    async def _probe(self, probe: Probe) -> None:
         """Probe with the first id, and with others while a failure may be due to the id alone."""
-        self.watch.asking(probe.surface)
-        health = self._line(probe, outcome="not_asked")
+        self.listener.on_start(probe.surface)
+        health = self._health(probe, "not_asked")
         requests = 0
         for entity_id in self.canaries.of(probe.needs)[:MAX_IDS_TRIED]:
-            answer = await self._try(probe, entity_id)
-            found = answer.health
-            requests += found.request_count
-            if requests == 0 or found.reason != OPEN_REASON:  # an earlier error is more specific
-                health = self._with_shape(found, answer.response)
-                if answer.response is not None:
-                    self.watch.received(health, answer.response)
-            if not answer.is_about_id or found.reason == OPEN_REASON:
+            result = await run_probe(
+                probe,
+                entity_id,
+                probe.read(self.reader, entity_id),
+                within_s=PROBE_S,
+                asked_by=self.asked_by,
+            )
+            # What was read names ids for the next probes.
+            self.canaries.learn(result.value)
+            self.reader.sound_pages.update(self.canaries.sound_pages)
+            requests += result.health.request_count
+            # If the circuit has opened in the meantime, the earlier error is more specific.
+            is_paused = result.health.reason == OPEN_REASON
+            if requests == 0 or not is_paused:
+                health = self._with_shape(result.health, result.response)
+                if result.response is not None:
+                    self.listener.on_response(health, result.response)
+            if is_paused or not result.is_about_id:
                 break
-        self._note(replace(health, request_count=requests))
+        self._add(replace(health, request_count=requests))
 
-    async def _try(self, probe: Probe, entity_id: str) -> ProbeAnswer:
-        answer = await await_answer(
-            probe,
-            entity_id,
-            probe.ask(self.reader, entity_id),
-            within_s=PROBE_S,
-            asked_by=self.asked_by,
-        )
-        self.canaries.learn(answer.value)
-        self.reader.sound_pages.update(self.canaries.sound_pages)
-        return answer
-
-    def _with_shape(self, line: SurfaceHealth, response: HttpResponse | None) -> SurfaceHealth:
+    def _with_shape(self, health: SurfaceHealth, response: HttpResponse | None) -> SurfaceHealth:
         """Add the keys of the payload, and their difference from earlier good payloads."""
         if response is None or not response.body:
-            return line
+            return health
         sha256 = hashlib.sha256(response.body).hexdigest()
         self.bodies[sha256] = (response.body, response.content_type)
-        line = replace(line, payload_sha256=sha256)
-        if line.outcome not in {"works", "changed"}:
-            return line
-        paths = key_paths(decode_payload(response.body, surface=line.surface))
-        change = change_since(paths, self.good.get(line.surface, ()))
-        is_lost = line.outcome == "works" and change.is_loss
+        health = replace(health, payload_sha256=sha256)
+        if health.outcome not in {"works", "changed"}:
+            return health
+        paths = key_paths(decode_payload(response.body, surface=health.surface))
+        change = change_since(paths, self.good.get(health.surface, ()))
+        is_lost = health.outcome == "works" and change.is_loss
         return replace(
-            line,
+            health,
             key_paths=paths,
             came=change.came,
             went=change.went,
-            outcome="changed" if is_lost else line.outcome,
-            reason="keys_went" if is_lost else line.reason,
+            outcome="changed" if is_lost else health.outcome,
+            reason="keys_went" if is_lost else health.reason,
         )
 
-    async def _note_unasked(self, probe: Probe) -> None:
+    async def _check_host(self, probe: Probe) -> None:
         """Report a surface without a known id: check at least that its host is reachable."""
-        host = self._host(probe.surface)
-        if host is not None and not await self._is_there(host):
-            self._note(
-                self._line(
-                    probe,
-                    outcome="unreachable",
-                    reason="no_connection",
-                    error_type=UnreachableError.type,
+        # Only a response would name the host of a sound.
+        host, profile = None, self.reader.profile
+        if probe.surface == "short_link":
+            host = profile.hosts.short[0]
+        elif probe.surface != "media":
+            host = profile.host_of(probe.surface)
+        if host is not None:
+            # One connection per host, whatever the number of its surfaces.
+            if host not in self._connections:
+                self._connections[host] = asyncio.create_task(self._can_connect(host))
+            if not await self._connections[host]:
+                fault = UnreachableError.type
+                self._add(
+                    self._health(probe, "unreachable", reason="no_connection", error_type=fault)
                 )
-            )
-            return
-        self._note(self._line(probe, outcome="not_asked", reason="nothing_to_ask"))
+                return
+        self._add(self._health(probe, "not_asked", reason="nothing_to_ask"))
 
-    def _host(self, surface: str) -> str | None:
-        """Return the host of a surface; None if only a response would show it."""
-        profile = self.reader.profile
-        if surface == "short_link":
-            return profile.hosts.short[0]
-        return None if surface == "media" else profile.host_of(surface)
-
-    async def _is_there(self, host: str) -> bool:
-        task = self._reached.get(host)
-        if task is None:
-            task = self._reached[host] = asyncio.create_task(self._connect(host))
-        return await task
-
-    async def _connect(self, host: str) -> bool:
+    async def _can_connect(self, host: str) -> bool:
         """Return True if the host accepts a connection; no request is sent."""
         profile = self.reader.profile
         try:
@@ -211,17 +205,26 @@ class ProbeRound:
         writer.close()
         return True
 
-    def _line(self, probe: Probe, **said: object) -> SurfaceHealth:
+    def _health(
+        self,
+        probe: Probe,
+        outcome: ProbeOutcome,
+        *,
+        reason: str | None = None,
+        error_type: str | None = None,
+    ) -> SurfaceHealth:
         return SurfaceHealth(
             surface=probe.surface,
+            outcome=outcome,
+            reason=reason,
+            error_type=error_type,
             observed_at=datetime.now(UTC),
             asked_by=self.asked_by,
-            **said,  # type: ignore[arg-type]  # named by the callers in this class
         )
 
-    def _note(self, health: SurfaceHealth) -> None:
-        self._found[health.surface] = health
-        self.watch.found(health)
+    def _add(self, health: SurfaceHealth) -> None:
+        self._results[health.surface] = health
+        self.listener.on_result(health)
 
 
 def probe_all_surfaces(
@@ -238,7 +241,7 @@ def probe_all_surfaces(
     home = open_home(settings.data_home, profile.name)
     with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
         last_worked = read_last_worked(engine)
-        found = asyncio.run(
+        results = asyncio.run(
             probe_and_store(
                 settings,
                 profile,
@@ -248,7 +251,7 @@ def probe_all_surfaces(
                 asked_by=asked_by,
             )
         )
-    return found, last_worked
+    return results, last_worked
 
 
 async def probe_and_store(
@@ -259,7 +262,7 @@ async def probe_and_store(
     engine: Engine,
     surfaces: Sequence[str],
     asked_by: str,
-    watch: ProbeListener | None = None,
+    listener: ProbeListener | None = None,
     total_s: float = TOTAL_S,
 ) -> list[SurfaceHealth]:
     """Probe each of `surfaces`, and append the results after `total_s` at most.
@@ -268,55 +271,57 @@ async def probe_and_store(
         InvalidParameterError: The world has its own data: there is nothing to probe.
         WarehouseError: Known ids cannot be read, or the results cannot be stored.
     """
+    # What is known from earlier rounds: shapes to compare with, and ids to request.
     good = await asyncio.to_thread(read_shapes, engine, surfaces)
     canaries = await asyncio.to_thread(find_canaries, settings, profile, engine)
-    turns = HostRateLimiter(
+    limiter = HostRateLimiter(
         control,
         profile.rate,
         daily_budget=settings.daily_request_budget,
         max_wait_s=PROBE_MAX_WAIT_S,
     )
-    # no conditional requests: the payload is needed to compare its shape
+    # No conditional requests: the payload is needed to compare its shape.
     host_policy = build_host_policy(profile, control, obeys_robots=settings.robots == "obey")
-    client = GuestClient(profile, turns, limits=LIMITS, host_policy=host_policy)
-    watch, began = watch or ProbeListener(), time.monotonic()
+    client = GuestClient(profile, limiter, limits=LIMITS, host_policy=host_policy)
+    listener, began = listener or ProbeListener(), time.monotonic()
     async with aclosing(ProbeReader(client)) as reader:
-        asked = ProbeRound(reader, canaries, good, asked_by, watch)
-        found = await asked.ask([PROBE_BY_SURFACE[name] for name in surfaces], total_s=total_s)
-        if watch.compared is not None:
+        probe_round = ProbeRound(reader, canaries, good, asked_by, listener)
+        probes = [PROBE_BY_SURFACE[name] for name in surfaces]
+        results = await probe_round.run(probes, total_s=total_s)
+        if listener.on_comparison is not None:
             dependencies = ProviderDependencies(
                 settings=settings, profile=profile, control=control, limits=LIMITS
             )
-            left_s = total_s - (time.monotonic() - began)
-            await _compare(asked, found, dependencies, watch.compared, within_s=left_s)
-    await asyncio.to_thread(write_bodies, engine.lake, engine, asked.bodies)
-    await asyncio.to_thread(write_health, engine.lake, found)
-    return found
+            remaining_s = total_s - (time.monotonic() - began)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(remaining_s):
+                    await _compare(probe_round, results, dependencies, listener.on_comparison)
+    # Bodies go first: a reader that sees a result finds its body.
+    await asyncio.to_thread(write_bodies, engine.lake, engine, probe_round.bodies)
+    await asyncio.to_thread(write_health, engine.lake, results)
+    return results
 
 
 async def _compare(
-    asked: ProbeRound,
-    found: Sequence[SurfaceHealth],
+    probe_round: ProbeRound,
+    results: Sequence[SurfaceHealth],
     dependencies: ProviderDependencies,
-    compared: Callable[[CheckResult], None],
-    *,
-    within_s: float,
+    on_comparison: Callable[[CheckResult], None],
 ) -> None:
-    """Report what the platform makes of this visitor, as far as the time allows."""
-    by_surface = {health.surface: health for health in found}
+    """Report how the platform treats this visitor."""
+    by_surface = {health.surface: health for health in results}
     page, media = by_surface.get(PAGE), by_surface.get(MEDIA)
-    sounds = asked.canaries.of("sound")
+    sounds = probe_round.canaries.of("sound")
+    # A browser may not request a page whose host is paused, either.
     page_host = dependencies.profile.host_of(PAGE)
     if await asyncio.to_thread(budgets.paused_until, dependencies.control, page_host) is not None:
-        page = None  # it rests, so a browser may not ask either
-    with suppress(TimeoutError):
-        async with asyncio.timeout(within_s):
-            if media is not None and sounds and is_refused_sound(media):
-                compared(await compare_referers(asked.reader, sounds[0]))
-            if page is not None:
-                result = await compare_page(page, asked.bodies, dependencies)
-                if result is not None:
-                    compared(result)
+        page = None
+    if media is not None and sounds and is_refused_sound(media):
+        on_comparison(await compare_referers(probe_round.reader, sounds[0]))
+    if page is not None:
+        comparison = await compare_page(page, probe_round.bodies, dependencies)
+        if comparison is not None:
+            on_comparison(comparison)
 
 
 def find_canaries(settings: Settings, profile: PlatformProfile, engine: Engine) -> Canaries:
@@ -335,6 +340,7 @@ def read_shapes(engine: Engine, surfaces: Sequence[str]) -> Mapping[str, Sequenc
     shapes: dict[str, Sequence[Sequence[str]]] = dict(
         read_good_shapes(engine, stable_after=STABLE_AFTER)
     )
+    # A surface that was never probed successfully may have been captured by a scan.
     without = [surface for surface in surfaces if surface not in shapes]
     for surface, packed in read_good_bodies(engine, without).items():
         paths = key_paths(decode_payload(unpack_bytes(packed), surface=surface))

@@ -1,4 +1,4 @@
-"""The probe of each surface: its request, without the fallback sources, and the id it needs.
+"""The probe of each surface: its request, without the fallback sources, and the id that it needs.
 
 A response that only sets the visitor's cookies is requested again, as a browser does. Of a sound
 only the first bytes are read. The ids come from `canaries.py`.
@@ -15,8 +15,12 @@ from pipelines.platform.chartsrc.bodies import (
     refuse_chart_answer,
 )
 from pipelines.platform.chartsrc.issues import parse_issues
-from pipelines.platform.chartsrc.songs import PAGE_SIZE as SONGS
-from pipelines.platform.chartsrc.songs import parse_latest, parse_song_page, parse_songs
+from pipelines.platform.chartsrc.songs import (
+    PAGE_SIZE,
+    parse_latest,
+    parse_song_page,
+    parse_songs,
+)
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.download import (
     SURFACE,
@@ -76,13 +80,15 @@ async def read_sound_head(client: GuestClient, url: str, *, referer: str | None 
         AudioUnavailableError: The response is no sound, or one that the host altered.
         UpstreamError: The host refused or could not be reached.
     """
+    # The sink ends the download as soon as it has enough.
     head, status = _HeadSink(bytearray()), None
-    ask = sound_request(client, url, referer=referer)
+    request = sound_request(client, url, referer=referer)
     try:
-        async with client.circuit(ask):
-            status = (await client.save(ask, head)).status
+        async with client.circuit(request):
+            status = (await client.save(request, head)).status
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
+    # The first bytes show whether it is a sound, whatever its content type says.
     refuse_altered(bytes(head.body))
     suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
     if suffix is None or not is_fine:
@@ -95,7 +101,8 @@ async def read_sound_head(client: GuestClient, url: str, *, referer: str | None 
     return suffix
 
 
-_SONGS_ON_A_PAGE = 22
+_SONGS_ON_A_PAGE = 22  # of the chart's HTML page
+# Parameters that the chart's own pages send with each request.
 _PLATFORM = {"ranktype": "2", "plat": "0"}
 
 
@@ -119,12 +126,9 @@ class ProbeReader:
 
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
-        at = self.surfaces
-        return await at.read_twice(
-            at.ask("slides_info", aweme_ids=f"[{aweme_id}]"),
-            aweme_id,
-            lambda a: parse_slides_info(a.body, aweme_id=aweme_id, seen=at.seen(a)),
-        )
+        http_request = self.surfaces.build_request("slides_info", aweme_ids=f"[{aweme_id}]")
+        request = SourceRequest(entity_id=aweme_id)
+        return await self.surfaces.read(http_request, request, parse_slides_info, twice=True)
 
     async def read_search(self, term: str) -> SearchPage:
         """Read the first screen of the guest search; no results without a reason is an error."""
@@ -142,19 +146,19 @@ class ProbeReader:
     async def read_chart(self, surface: str, parse: Callable[..., object], **params: str) -> object:
         """Send one request to the chart, and parse the response."""
         ids = {"page": "1", "rank_id": self.profile.chart.rank_id}
-        ask = HttpRequest(
+        request = HttpRequest(
             surface=surface,
             url=self.profile.address(surface, **ids),
             allowed=self.profile.links.chart,
             params=params,
         )
-        async with self.client.circuit(ask):
-            answer = await self.client.fetch(ask)
+        async with self.client.circuit(request):
+            answer = await self.client.fetch(request)
             refuse_chart_answer(answer)
-            seen = ChartParseContext(
-                surface=answer.surface, observed_at=answer.fetched_at, words=self.profile.markers
+            context = ChartParseContext(
+                surface=answer.surface, observed_at=answer.fetched_at, markers=self.profile.markers
             )
-            return parse(answer.body, seen=seen)
+            return parse(answer.body, context=context)
 
     async def read_chart_songs(self, rank_id: str) -> object:
         """Read the first songs of the latest issue."""
@@ -163,14 +167,14 @@ class ProbeReader:
             partial(parse_songs, page=1),
             rankid=rank_id,
             version=self.profile.chart.song_version,
-            pagesize=str(SONGS),
+            pagesize=str(PAGE_SIZE),
             area_code="1",
             page="1",
             **_PLATFORM,
         )
 
 
-type AskSurface = Callable[[ProbeReader, str], Awaitable[object]]
+type ReadSurface = Callable[[ProbeReader, str], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,24 +183,30 @@ class Probe:
 
     surface: str
     needs: CanaryKind
-    ask: AskSurface
+    read: ReadSurface
 
 
-def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> AskSurface:
-    async def ask(reader: ProbeReader, entity_id: str) -> object:
+def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> ReadSurface:
+    async def read_value(reader: ProbeReader, entity_id: str) -> object:
         return (await read(reader, entity_id)).value
 
-    return ask
+    return read_value
 
 
 def _source(
     read: Callable[[SurfaceReader, SourceRequest], Awaitable[Reading[object]]],
-) -> AskSurface:
-    return _value(lambda reader, one: read(reader.surfaces, SourceRequest(entity_id=one)))
+) -> ReadSurface:
+    return _value(
+        lambda reader, entity_id: read(reader.surfaces, SourceRequest(entity_id=entity_id))
+    )
 
 
 PROBES = (
-    Probe("music_info", "music_id", _value(lambda reader, one: reader.provider.fetch_track(one))),
+    Probe(
+        "music_info",
+        "music_id",
+        _value(lambda reader, music_id: reader.provider.fetch_track(music_id)),
+    ),
     Probe("music_list", "music_id", _source(read_music_list)),
     Probe("trends_list", "music_id", _source(read_trends_list)),
     Probe("video_page", "aweme_id", _source(read_video_page)),
@@ -207,14 +217,18 @@ PROBES = (
     Probe("user_posts", "sec_uid", _source(read_user_posts)),
     Probe("user_page", "sec_uid", _source(read_user_page)),
     Probe("short_link", "link", lambda reader, url: reader.provider.resolve_link(url)),
-    Probe("hashtag_info", "ch_id", _value(lambda reader, one: reader.provider.fetch_hashtag(one))),
+    Probe(
+        "hashtag_info", "ch_id", _value(lambda reader, ch_id: reader.provider.fetch_hashtag(ch_id))
+    ),
     Probe(
         "hashtag_list",
         "ch_id",
-        _value(lambda reader, one: reader.provider.fetch_hashtag_page(one, 0)),
+        _value(lambda reader, ch_id: reader.provider.fetch_hashtag_page(ch_id, 0)),
     ),
     Probe("search_stream", "term", ProbeReader.read_search),
-    Probe("service_track", "song", _value(lambda reader, one: reader.songs.fetch_song(one))),
+    Probe(
+        "service_track", "song", _value(lambda reader, song_id: reader.songs.fetch_song(song_id))
+    ),
     Probe(
         "chart_issues",
         "rank_id",

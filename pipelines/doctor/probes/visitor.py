@@ -1,8 +1,8 @@
-"""What the platform makes of this visitor: of its User-Agent, and of the Referer of its requests.
+"""How the platform treats this visitor: its User-Agent, and the Referer of its requests.
 
 Run after a round of probes, and only where one of them was refused: a page without data or with
-`isSpider` is read again in the local Chromium, a sound that was refused (403) is asked for again
-with other addresses that were really read, and without one. Nothing is invented or stored.
+`isSpider` is read again in the local Chromium, a sound that was refused (403) is requested again
+with other addresses that were really read, and without a Referer. Nothing is invented or stored.
 """
 
 import re
@@ -45,15 +45,17 @@ class PageView:
 
 
 def is_spider_in(body: bytes) -> bool | None:
-    """Return what a page says of its visitor; None if it says nothing."""
-    found = _IS_SPIDER.search(body)
-    return None if found is None else found[1] == b"true"
+    """Return the value of `isSpider` in a page; None if the page has none."""
+    match = _IS_SPIDER.search(body)
+    return None if match is None else match[1] == b"true"
 
 
 def judge_page(plain: PageView, browser: PageView | None) -> CheckResult:
-    """Judge how a page answers our own request, compared with the local Chromium.
+    """Judge how a page responds to our own request, compared with the local Chromium.
 
-    `browser` None: there is none.
+    Args:
+        plain: Result of our own request.
+        browser: Result in Chromium, or None if it was not used.
     """
     name = "user agent"
     if plain.has_data and not plain.is_spider:
@@ -78,11 +80,8 @@ def judge_referers(accepted: Mapping[str, bool]) -> CheckResult:
     parts = [f"{words[kind]}: {'works' if fine else '403'}" for kind, fine in accepted.items()]
     says = f"sounds by the Referer that is sent: {'; '.join(parts)}"
     if not any(accepted.values()):
-        return CheckResult(
-            "referer", "warn", says,
-            "the Referer is not the cause: wait some hours, or use another network or video",
-        )  # fmt: skip
-    if accepted.get("page"):
+        advice = "the Referer is not the cause: wait some hours, or use another network or video"
+    elif accepted.get("page"):
         advice = "only what pages name can be heard: set DATA_PROVIDER=browser-public"
     else:
         advice = "report this: the host refuses the address that was really read"
@@ -102,14 +101,16 @@ async def compare_page(
     bodies: Mapping[str, tuple[bytes, str | None]],
     dependencies: ProviderDependencies,
 ) -> CheckResult | None:
-    """Compare a probed page with what Chromium gets; None if it was not asked for."""
+    """Compare a probed page with what Chromium gets; None if the page was not requested."""
     if health.outcome == "not_asked" or health.entity_id is None:
         return None
+    # How our own request was treated, from the body that the probe kept.
     body, _ = bodies.get(health.payload_sha256 or "", (b"", None))
     is_refused = health.is_broken and health.error_type != "upstream_page_without_data"
     plain = PageView(
         health.outcome == "works", is_spider_in(body), health.reason if is_refused else None
     )
+    # A browser is started only if it may get more, and if there is one.
     if plain.has_data and not plain.is_spider:
         return judge_page(plain, None)
     if missing_libraries("browser"):
@@ -134,12 +135,20 @@ async def compare_page(
 
 
 async def compare_referers(reader: ProbeReader, url: str) -> CheckResult:
-    """Ask for a refused sound with each kind of Referer that was really read, and without one."""
+    """Request a refused sound with each kind of Referer that was really read, and without one."""
+    # One address of each kind, the sound's own first.
     own = reader.sound_pages.get(url)
     by_kind = {referer_kind(own, reader.profile): own}
     for address in (*reader.sound_pages.values(), None):
         by_kind.setdefault(referer_kind(address, reader.profile), address)
-    accepted = {kind: await _is_accepted(reader, url, address) for kind, address in by_kind.items()}
+    accepted = {}
+    for kind, address in by_kind.items():
+        try:
+            await read_sound_head(reader.client, url, referer=address)
+        except SametrackError:
+            accepted[kind] = False
+        else:
+            accepted[kind] = True
     return judge_referers(accepted)
 
 
@@ -148,11 +157,3 @@ def is_refused_sound(health: SurfaceHealth) -> bool:
     return health.surface == MEDIA and (
         health.http_status == HTTPStatus.FORBIDDEN or health.reason == _STATUS_403
     )
-
-
-async def _is_accepted(reader: ProbeReader, url: str, referer: str | None) -> bool:
-    try:
-        await read_sound_head(reader.client, url, referer=referer)
-    except SametrackError:
-        return False
-    return True

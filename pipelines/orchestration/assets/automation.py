@@ -1,12 +1,11 @@
-"""How old an asset may become, and which assets follow their tables by themselves.
+"""Declare how old an asset may become, and which assets follow their tables by themselves.
 
 The interval of a schedule is declared once, in `schedules.py`: the freshness policies of what its
 job writes are derived from it. Nothing here requests the platform or starts a scan.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
 from dagster import (
     AssetKey,
@@ -20,19 +19,19 @@ from dagster import (
     map_asset_specs,
 )
 
-from pipelines.orchestration import chart_jobs
+from pipelines.orchestration import chart_runs
 from pipelines.orchestration.assets.published_database import DATABASE
 from pipelines.orchestration.assets.reports import REPORTS
 from pipelines.orchestration.schedules import ScheduledJob, scheduled_jobs
 
 LATE_AFTER = 1.25
-"""Intervals until an asset is late: the next run has had a quarter of an interval to succeed."""
+"""Intervals until an asset is late: its next run then had a quarter of an interval to succeed."""
 
 TOO_OLD_AFTER = 2.25
 """Intervals until an asset is too old: two runs in a row have failed or were missed."""
 
 FOLLOWING = AssetSelection.assets(DATABASE, *(key for asset in REPORTS for key in asset.keys))
-"""What is derived from stored rows alone; steps of scans follow one another in their own run."""
+"""Assets derived from stored rows alone; the steps of a scan follow each other in its run."""
 
 FOLLOW_CRON = "22 * * * *"
 """At most once an hour: a day of scans would render every report hundreds of times."""
@@ -70,19 +69,27 @@ def automation_rules(
 ) -> AutomationRules:
     """Return the rules of these assets.
 
-    What only a stopped schedule would write gets no freshness policy: nobody expects it.
+    `hours` is the interval of each schedule by name. Assets that only a stopped schedule would
+    write get no freshness policy.
     """
-    known = list(assets)
-    running = [*scheduled_jobs(hours), *_chart(is_on=chart_daily)]
-    following = FOLLOWING.resolve(known)
-    return AutomationRules(
-        freshness=dict(_policies(known, running)),
-        conditions=dict.fromkeys(following, AFTER_NEW_ROWS),
-    )
+    all_assets = list(assets)
+    # The chart's schedule is not among `SCHEDULES`, because it runs at a fixed time of the day.
+    running = scheduled_jobs(hours)
+    if chart_daily:
+        running.append(ScheduledJob(chart_runs.read_chart, chart_runs.INTERVAL))
+    freshness: dict[AssetKey, FreshnessPolicy] = {}
+    for scheduled in running:
+        policy = FreshnessPolicy.time_window(
+            warn_window=scheduled.interval * LATE_AFTER,
+            fail_window=scheduled.interval * TOO_OLD_AFTER,
+        )
+        freshness |= dict.fromkeys(scheduled.selection.resolve(all_assets), policy)
+    following = FOLLOWING.resolve(all_assets)
+    return AutomationRules(freshness, dict.fromkeys(following, AFTER_NEW_ROWS))
 
 
 def follow_tables() -> AutomationConditionSensorDefinition:
-    """Return the sensor that evaluates the conditions; stopped until somebody starts it."""
+    """Return the sensor that evaluates the conditions; a user has to start it."""
     return AutomationConditionSensorDefinition(
         name="follow_tables",
         target=FOLLOWING,
@@ -90,24 +97,4 @@ def follow_tables() -> AutomationConditionSensorDefinition:
         minimum_interval_seconds=60,
         description="Renders reports and publishes the database again when one of their tables has "
         "new rows, once an hour at most. Requests nothing and starts no scan.",
-    )
-
-
-def _chart(*, is_on: bool) -> Iterator[ScheduledJob]:
-    if is_on:
-        yield ScheduledJob(chart_jobs.read_chart, chart_jobs.INTERVAL)
-
-
-def _policies(
-    assets: list[AssetsDefinition], running: Iterable[ScheduledJob]
-) -> Iterator[tuple[AssetKey, FreshnessPolicy]]:
-    for scheduled in running:
-        policy = _policy(scheduled.interval)
-        for key in scheduled.selection.resolve(assets):
-            yield key, policy
-
-
-def _policy(interval: timedelta) -> FreshnessPolicy:
-    return FreshnessPolicy.time_window(
-        warn_window=interval * LATE_AFTER, fail_window=interval * TOO_OLD_AFTER
     )

@@ -3,7 +3,7 @@
 It starts no scan and stores no observation. Not here: probing (`pipelines/doctor`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from dagster import (
     AssetCheckResult,
@@ -23,7 +23,7 @@ from pipelines.doctor.documents import to_surface_documents
 from pipelines.orchestration.assets.decorators import OWNERS, READS_PLATFORM
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import HealthResource
-from warehouse.records.health import SURFACE_USES, SurfaceHealth
+from warehouse.records.health import SURFACE_USES
 from warehouse.records.values import ReadOnlyDocument
 
 SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
@@ -51,46 +51,21 @@ def check_name(surface: str) -> str:
 def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
     """Whether each surface of the platform still responds as expected, with one probe each."""
     with reasons_as_failures():
-        found, last_worked = health.ask_all()
-    documents = to_surface_documents(found, last_worked=last_worked)
-    return MaterializeResult(
-        metadata={
-            "surfaces": _table(documents),
-            "works": sum(one.outcome == "works" for one in found),
-            "broken": sum(one.is_broken for one in found),
-        },
-        check_results=_results(found, documents),
-    )
-
-
-def _results(
-    found: Sequence[SurfaceHealth], documents: Iterable[ReadOnlyDocument]
-) -> list[AssetCheckResult]:
-    """Convert to check results: a refusal is a warning, a changed or missing surface an error."""
-    return [
+        surfaces, last_worked = health.ask_all()
+    documents: Sequence[ReadOnlyDocument] = to_surface_documents(surfaces, last_worked=last_worked)
+    results = [
         AssetCheckResult(
-            check_name=check_name(health.surface),
+            check_name=check_name(surface.surface),
             asset_key=SURFACE_HEALTH,
-            passed=health.outcome == "works",
+            passed=surface.outcome == "works",
+            # A refusal is a warning, a changed or missing surface an error.
             severity=AssetCheckSeverity.ERROR
-            if health.outcome in _ERROR_OUTCOMES
+            if surface.outcome in _ERROR_OUTCOMES
             else AssetCheckSeverity.WARN,
-            metadata=_metadata(document),
+            metadata=_check_metadata(document),
         )
-        for health, document in zip(found, documents, strict=True)
+        for surface, document in zip(surfaces, documents, strict=True)
     ]
-
-
-def _metadata(document: ReadOnlyDocument) -> dict[str, MetadataValue]:
-    """Convert to metadata; text from outside is shown as text, never as markup."""
-    suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
-    shown = {name: document[name] for name in _COLUMNS if document[name]}
-    shown |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
-    shown |= {"endpoints that suffer": ", ".join(suffering)} if suffering else {}
-    return {name: MetadataValue.text(str(value)) for name, value in shown.items()}
-
-
-def _table(documents: Iterable[ReadOnlyDocument]) -> MetadataValue:
     columns = (*_COLUMNS, *_LISTS)
     records = [
         TableRecord(
@@ -100,4 +75,21 @@ def _table(documents: Iterable[ReadOnlyDocument]) -> MetadataValue:
         for document in documents
     ]
     schema = TableSchema(columns=[TableColumn(name, "string") for name in columns])
-    return MetadataValue.table(records=records, schema=schema)
+    return MaterializeResult(
+        metadata={
+            "surfaces": MetadataValue.table(records=records, schema=schema),
+            "works": sum(surface.outcome == "works" for surface in surfaces),
+            "broken": sum(surface.is_broken for surface in surfaces),
+        },
+        check_results=results,
+    )
+
+
+def _check_metadata(document: ReadOnlyDocument) -> dict[str, MetadataValue]:
+    """Convert to metadata; text from outside is shown as text, never as markup."""
+    values = {name: str(document[name]) for name in _COLUMNS if document[name]}
+    values |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
+    suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
+    if suffering:
+        values["endpoints that suffer"] = ", ".join(suffering)
+    return {name: MetadataValue.text(value) for name, value in values.items()}

@@ -6,8 +6,10 @@ A computed column (a verdict, a distance, a rank) has no entry.
 from collections.abc import Mapping
 
 _SCREENS = (
-    "marts.music_first_screen", "marts.author_first_screens", "marts.hashtag_first_screens",
-)  # fmt: skip
+    "marts.music_first_screen",
+    "marts.author_first_screens",
+    "marts.hashtag_first_screens",
+)
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
 

@@ -36,10 +36,15 @@ _COVERAGE_COLUMNS = TableSchema(
 
 def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
     """Return the track of a run, with links to the job and the public page."""
+    # The job in the console, or its API path if no console address is configured.
+    job: PathMetadataValue | UrlMetadataValue = MetadataValue.path(session.job_path)
+    console_url = session.runtime.settings.console_url
+    if console_url is not None:
+        job = MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
     return {
         "music_id": MetadataValue.text(track.music_id),
         "title": MetadataValue.text(track.title or "(no title)"),
-        "job": _job_link(session),
+        "job": job,
         "public_page": MetadataValue.url(
             session.runtime.profile.address("public_music", music_id=track.music_id)
         ),
@@ -47,24 +52,18 @@ def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
     }
 
 
-def _job_link(session: ScanRun) -> PathMetadataValue | UrlMetadataValue:
-    """Link to the job in the console, or its API path if no console address is configured."""
-    console_url = session.runtime.settings.console_url
-    if console_url is None:
-        return MetadataValue.path(session.job_path)
-    return MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
-
-
 def coverage_metadata(session: ScanRun) -> RunMetadata:
     """Return the coverage report so far as a table."""
     records = [
-        TableRecord({
-            "surface": entry.surface,
-            **{name: getattr(entry, name) for name in _COVERAGE_COUNTS},
-            "stop_reason": entry.stop_reason,
-        })
+        TableRecord(
+            {
+                "surface": entry.surface,
+                **{name: getattr(entry, name) for name in _COVERAGE_COUNTS},
+                "stop_reason": entry.stop_reason,
+            }
+        )
         for entry in merge_coverage(session.state.coverage_report)
-    ]  # fmt: skip
+    ]
     return {
         "requests_used": session.captures.requests_used,
         "coverage": MetadataValue.table(records=records, schema=_COVERAGE_COLUMNS),
@@ -72,16 +71,10 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
 
 
 def step_metadata(session: ScanRun, counts: Mapping[str, int]) -> RunMetadata:
-    """Return the counts of a step, its rows as Dagster's row count, and where its state is."""
+    """Return the counts of a step, with its rows as Dagster's row count, and its checkpoint.
+
+    The checkpoint says where the state after the step is kept, for `CHECKPOINT_RETENTION_DAYS`.
+    """
     named = {"dagster/row_count" if name == ROWS else name: n for name, n in counts.items()}
-    return {**named, **checkpoint_metadata(session)}
-
-
-def checkpoint_metadata(session: ScanRun) -> RunMetadata:
-    """Return where the state after a step is kept, for `CHECKPOINT_RETENTION_DAYS`."""
-    number = session.state.checkpoint
-    return {
-        "checkpoint": MetadataValue.text(
-            f"{CHECKPOINTS}: job_id {session.job.job_id}, number {number}"
-        )
-    }
+    checkpoint = f"job_id {session.job.job_id}, number {session.state.checkpoint}"
+    return {**named, "checkpoint": MetadataValue.text(f"{CHECKPOINTS}: {checkpoint}")}

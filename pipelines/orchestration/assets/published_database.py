@@ -15,7 +15,7 @@ from dagster import (
 )
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
-from pipelines.orchestration.assets.descriptions import asset_key
+from pipelines.orchestration.assets.tables import asset_key
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import PublishingResource
 from warehouse.exports.published_database import LAYER
@@ -46,12 +46,14 @@ _ABOUT = TableSchema(
 def database(publishing: ResourceParam[PublishingResource]) -> Result:
     """All marts as one DuckDB file, every table and column with its comment."""
     with reasons_as_failures():
-        made = publishing.publish()
+        published = publishing.publish()
     return MaterializeResult(
         metadata={
-            "dagster/row_count": sum(made.row_counts.values()),
-            "file": MetadataValue.text(f"published/{made.path.name} in the home of this world"),
-            "size_bytes": made.size_bytes,
-            "rows_by_table": MetadataValue.json(dict(made.row_counts)),
+            "dagster/row_count": sum(published.row_counts.values()),
+            "file": MetadataValue.text(
+                f"published/{published.path.name} in the home of this world"
+            ),
+            "size_bytes": published.size_bytes,
+            "rows_by_table": MetadataValue.json(dict(published.row_counts)),
         }
     )

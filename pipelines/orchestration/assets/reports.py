@@ -3,7 +3,7 @@
 Not here: the content of a report (its notebook), rendering (`pipelines/reports`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,22 +45,22 @@ _FILES_SCHEMA = TableSchema(
 """The schema of the list of CSV files: the page itself is not a table."""
 
 
-def _schema(notebook: Notebook) -> dict[str, Field]:
-    """Return the run config: the notebook's parameters, `as_of`, `language` and `with_pdf`."""
-    given = {
-        one.name: Field(
-            one.type, default_value=one.default, is_required=False, description=one.meaning
+def _asset_of(notebook: Notebook) -> AssetsDefinition:
+    """Return the asset of a report; its run config has the notebook's parameters and three more."""
+    config_schema = {
+        parameter.name: Field(
+            parameter.type,
+            default_value=parameter.default,
+            is_required=False,
+            description=parameter.meaning,
         )
-        for one in notebook.parameters
-    }
-    return given | {
+        for parameter in notebook.parameters
+    } | {
         "as_of": Field(str, default_value="", is_required=False, description=_AS_OF),
         "language": Field(str, default_value="en", is_required=False, description=_LANGUAGE),
         "with_pdf": Field(bool, default_value=False, is_required=False, description=_PDF),
     }
 
-
-def _asset_of(notebook: Notebook) -> AssetsDefinition:
     @asset(
         key=AssetKey(["reports", notebook.name]),
         deps=[AssetKey(name.split(".")) for name in notebook.reads],
@@ -69,45 +69,46 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         kinds={"jupyter", "html"},
         metadata={"dagster/column_schema": _FILES_SCHEMA},
         description=f"{notebook.title}: {notebook.purpose}",
-        config_schema=_schema(notebook),
+        config_schema=config_schema,
         output_required=False,
     )
     def page(
         context: AssetExecutionContext, reports: ResourceParam[ReportResource]
     ) -> Iterator[Result]:
         config = dict(context.op_execution_context.op_config)
-        usual = {one.name: one.default for one in notebook.parameters}
+        has_defaults = not config["as_of"] and all(
+            config[parameter.name] == parameter.default for parameter in notebook.parameters
+        )
         try:
-            made = reports.make(notebook, config, run_id=context.run.run_id)
+            report = reports.make(notebook, config, run_id=context.run.run_id)
         except SametrackError as error:
-            is_usual = all(config[name] == value for name, value in usual.items())
-            if not isinstance(error, NothingToReportError) or not is_usual or config["as_of"]:
+            if not isinstance(error, NothingToReportError) or not has_defaults:
                 raise to_failure(error) from error
             # With default parameters there may be no data yet: not an error of a scheduled run.
             context.log.warning("no report: %s", error)
             return
-        yield MaterializeResult(metadata=_metadata(made))
+        yield MaterializeResult(metadata=_metadata(report))
 
     return page
 
 
-def _metadata(made: "RenderedReport") -> RunMetadata:
+def _metadata(report: "RenderedReport") -> RunMetadata:
+    records = [
+        TableRecord({"file": table.name, "size_bytes": table.stat().st_size})
+        for table in report.tables
+    ]
     metadata: RunMetadata = {
-        "page": _place(made.page),
-        "size_bytes": MetadataValue.int(made.page.stat().st_size),
-        "tables": MetadataValue.table(records=_records(made.tables), schema=_FILES_SCHEMA),
-        "is_demo_data": MetadataValue.bool(made.is_demo),
+        "page": _place(report.page),
+        "size_bytes": MetadataValue.int(report.page.stat().st_size),
+        "tables": MetadataValue.table(records=records, schema=_FILES_SCHEMA),
+        "is_demo_data": MetadataValue.bool(report.is_demo),
     }
-    return metadata if made.pdf is None else {**metadata, "pdf": _place(made.pdf)}
+    return metadata if report.pdf is None else {**metadata, "pdf": _place(report.pdf)}
 
 
 def _place(file: Path) -> TextMetadataValue:
     """Return the location of a file without absolute paths."""
     return MetadataValue.text(f"reports/{file.name} in the home of this world")
-
-
-def _records(tables: Sequence[Path]) -> list[TableRecord]:
-    return [TableRecord({"file": one.name, "size_bytes": one.stat().st_size}) for one in tables]
 
 
 REPORTS = tuple(_asset_of(notebook) for notebook in read_catalogue())

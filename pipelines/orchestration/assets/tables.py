@@ -1,15 +1,30 @@
-"""External assets for lake tables that no asset yields because other steps write them.
+"""The data contract in Dagster: tables as assets, with column schema, lineage and links.
 
-They complete the graph from captured data to reports and carry the checks of their tables.
+Tables that no step yields are external assets, because other steps write them: they complete the
+graph from captured data to reports and carry the checks of their tables. Not here: the contract
+itself (`warehouse/tables`), the sources of columns (`lineage.py`), counts of a run (`metadata.py`).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from dagster import AssetKey, AssetSpec
+from dagster import (
+    AssetDep,
+    AssetKey,
+    AssetsDefinition,
+    AssetSpec,
+    MetadataValue,
+    TableColumn,
+    TableColumnConstraints,
+    TableColumnDep,
+    TableColumnLineage,
+    TableConstraints,
+    TableSchema,
+    map_asset_specs,
+)
 
 from pipelines.orchestration.assets.decorators import CONCLUDE, KINDS, OWNERS
-from pipelines.orchestration.assets.descriptions import asset_key
-from warehouse.tables import TABLES, Table
+from pipelines.orchestration.assets.lineage import COLUMNS_FROM
+from warehouse.tables import BY_NAME, TABLES, Table
 
 GROUP = "lake"
 OTHER_GROUPS: Mapping[str, str] = {
@@ -19,10 +34,15 @@ OTHER_GROUPS: Mapping[str, str] = {
     "marts.chart_links": "chart",
 }
 """Tables whose rows follow from what scans conclude, or that only the chart reads."""
+
 FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.payloads": (
-        "raw/tracks", "marts/music_first_screen", "marts/author_first_screens",
-        "marts/hashtag_first_screens", "raw/search_pages", "marts/video_details",
+        "raw/tracks",
+        "marts/music_first_screen",
+        "marts/author_first_screens",
+        "marts/hashtag_first_screens",
+        "raw/search_pages",
+        "marts/video_details",
         "raw/watched_screens",
     ),
     "raw.captures": ("raw/payloads",),
@@ -35,21 +55,113 @@ FED_BY: Mapping[str, tuple[str, ...]] = {
     "raw.sounds": ("marts/video_details",),
     "marts.annotations": ("marts/audio_comparisons",),
     "marts.catalog_matches": ("marts/audio_comparisons", "raw/sounds"),
-}  # fmt: skip
+}
 """The steps and tables that the rows of each table come from."""
+
+WRITES: Mapping[str, str] = {"raw/watched_screens": "raw.capture_items"}
+"""Assets that are not tables themselves, with the table of most of their rows."""
+
+
+def asset_key(table: Table) -> AssetKey:
+    """Return the asset key of a table: `layer/noun`, the same names as in SQL."""
+    return AssetKey(table.name.split("."))
+
+
+def deps_on(*names: str) -> list[AssetDep]:
+    """Return dependencies on tables by name, such as `raw.videos`."""
+    return [AssetDep(asset_key(BY_NAME[name])) for name in names]
 
 
 def lake_tables(yielded: Collection[AssetKey]) -> list[AssetSpec]:
     """Return an external asset for each table of the contract that no other asset yields."""
-    return [_external(table) for table in TABLES if asset_key(table) not in yielded]
+    return [
+        AssetSpec(
+            asset_key(table),
+            deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
+            description=f"One row per {table.row}. Written by other steps; verified by its checks.",
+            group_name=OTHER_GROUPS.get(table.name, GROUP),
+            owners=OWNERS,
+            kinds=KINDS,
+        )
+        for table in TABLES
+        if asset_key(table) not in yielded
+    ]
 
 
-def _external(table: Table) -> AssetSpec:
-    return AssetSpec(
-        asset_key(table),
-        deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
-        description=f"One row per {table.row}. Written by other steps; verified by its checks.",
-        group_name=OTHER_GROUPS.get(table.name, GROUP),
-        owners=OWNERS,
-        kinds=KINDS,
+def described(
+    assets: Iterable[AssetsDefinition | AssetSpec], *, console_url: str | None = None
+) -> list[AssetsDefinition | AssetSpec]:
+    """Add the metadata of the data contract to assets; metadata of the asset itself wins.
+
+    `console_url` is the public address of the console for links; None makes no links.
+    """
+    links: dict[str, object] = {}
+    if console_url is not None:
+        root = console_url.rstrip("/")
+        links = {
+            "console": MetadataValue.url(f"{root}/console"),
+            "api": MetadataValue.url(f"{root}/docs"),
+        }
+
+    def describe(spec: AssetSpec) -> AssetSpec:
+        return spec.replace_attributes(
+            metadata={**_contract_metadata(spec.key), **links, **spec.metadata}
+        )
+
+    return list(map_asset_specs(describe, assets))
+
+
+def _contract_metadata(key: AssetKey) -> dict[str, object]:
+    """Return the metadata of the table of an asset, or of the table that a step writes."""
+    name = ".".join(key.path)
+    table = BY_NAME.get(name) or BY_NAME.get(WRITES.get(key.to_user_string(), ""))
+    if table is None:
+        return {}
+    metadata: dict[str, object] = {
+        "dagster/column_schema": table_schema(table),
+        "dictionary": MetadataValue.path(f"docs/data-dictionary.md#{table.name.replace('.', '')}"),
+    }
+    if table.name != name:
+        return {**metadata, "writes": MetadataValue.asset(asset_key(table))}
+    metadata |= {
+        "dagster/table_name": name,
+        "dagster/storage_kind": "delta",
+        "schema_version": table.version,
+    }
+    # A table that is itself a source has no lineage.
+    if name in COLUMNS_FROM:
+        columns = {}
+        for column, sources in COLUMNS_FROM[name].items():
+            parts = [source.rpartition(".") for source in sources]  # of `raw.videos.digg_count`
+            columns[column] = [
+                TableColumnDep(AssetKey(source_table.split(".")), source_column)
+                for source_table, _, source_column in parts
+            ]
+        metadata["dagster/column_lineage"] = TableColumnLineage(columns)
+    return metadata
+
+
+def table_schema(table: Table) -> TableSchema:
+    """Return the columns of a table with type, meaning, unit and nullability."""
+    columns = []
+    for column in table.columns:
+        # Unit and sources stand in the description: the free UI shows column lineage nowhere else.
+        unit = f" [{column.unit}]" if column.unit else ""
+        sources = ", ".join(COLUMNS_FROM.get(table.name, {}).get(column.name, ()))
+        columns.append(
+            TableColumn(
+                column.name,
+                column.type_label,
+                description=f"{column.meaning}{unit}" + (f" ← {sources}" if sources else ""),
+                constraints=TableColumnConstraints(
+                    nullable=not column.required, unique=table.key == (column.name,)
+                ),
+                tags={"key": ""} if column.name in table.key else None,
+            )
+        )
+    return TableSchema(
+        columns=columns,
+        constraints=TableConstraints(
+            other=[f"one row per {table.row}", f"key: {', '.join(table.key)}"]
+        ),
     )

@@ -18,7 +18,7 @@ from dagster import (
 )
 
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
-from pipelines.orchestration.assets.conclude import CONFIRMED
+from pipelines.orchestration.assets.scan_steps import CONFIRMED
 from pipelines.orchestration.partitions import tracks
 from pipelines.orchestration.runs.current_scan import CurrentScan
 from pipelines.scan.rules.expansion import ConfirmedVideo

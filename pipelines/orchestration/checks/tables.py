@@ -5,7 +5,7 @@ A step scans its table once, reports all of its checks and the row count. Not he
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from dagster import (
     AssetCheckExecutionContext,
@@ -22,20 +22,30 @@ from dagster import (
 )
 
 from pipelines.documents.videos import to_time
-from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days
 from pipelines.orchestration.assets.metadata import RunMetadata
+from pipelines.orchestration.assets.tables import asset_key
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ReviewResource
 from warehouse.maintenance.table_review import RuleResult, TableReview
 from warehouse.tables import TABLES, Table
 from warehouse.tables.row_rules import MEANINGS, rule_names
 
+_BARS = "▁▂▃▄▅▆▇█"
+
 
 def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckResult:
     """Convert a finding to a check result. Row keys are shown as text, never as markup."""
     metadata: RunMetadata = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
-        metadata["examples"] = MetadataValue.json([_plain(row) for row in finding.examples])
+        metadata["examples"] = MetadataValue.json(
+            [
+                {
+                    name: value if isinstance(value, int) else str(value)
+                    for name, value in row.items()
+                }
+                for row in finding.examples
+            ]
+        )
     if finding.says:
         metadata["says"] = MetadataValue.text(finding.says)
     return AssetCheckResult(
@@ -61,8 +71,17 @@ def to_observation(key: AssetKey, review: TableReview) -> AssetObservation:
     )
 
 
-def _plain(row: Mapping[str, object]) -> dict[str, object]:
-    return {name: value if isinstance(value, int) else str(value) for name, value in row.items()}
+def rows_of_days(counts: Mapping[date, int]) -> str:
+    """Render the rows per day as a Markdown bar chart; days without rows are dots."""
+    if not counts:
+        return "no rows in the last 30 days"
+    first, last = min(counts), max(counts)
+    most = max(counts.values())
+    bars = ""
+    for n in range((last - first).days + 1):
+        count = counts.get(first + timedelta(days=n), 0)
+        bars += "·" if count == 0 else _BARS[(count * (len(_BARS) - 1) + most - 1) // most]
+    return f"`{bars}`\n\n{first} to {last}, at most {most:,} rows a day"
 
 
 def _checks_of(table: Table) -> AssetChecksDefinition:

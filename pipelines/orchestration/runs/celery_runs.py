@@ -28,12 +28,12 @@ QUEUE = "dagster"
 DAY_S = 24 * 3600
 OPTIONS = {
     "broker_connection_retry_on_startup": True,
-    # Redis gives a message to another worker after this time; a run is taken once.
+    # Redis gives a message to another worker after this time, but a run must be taken only once.
     "broker_transport_options": {"visibility_timeout": 7 * DAY_S},
     # A worker that is busy must not hold the next run back from an idle one.
     "worker_prefetch_multiplier": 1,
     "worker_disable_prefetch": True,
-    # Logs go to stderr as they are: JSON, one object a line.
+    # Leave logs on stderr as they are: JSON, one object a line.
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "task_ignore_result": True,
@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def configure_logs(**_options: object) -> None:
-    """Log as all other programs do: with this signal Celery leaves it to us."""
+    """Log as all other programs do: a receiver of this signal replaces Celery's own setup."""
     configure_process_logging()
 
 
@@ -50,12 +50,15 @@ signals.setup_logging.connect(configure_logs)
 
 
 class CeleryJobLauncher(CeleryRunLauncher):
-    """Dagster's launcher for Celery, with the broker of the settings; as `JobRunLauncher` else."""
+    """Dagster's launcher for Celery, with the broker of the settings.
+
+    "Terminate" requests the end of a job's run, as in `JobRunLauncher`.
+    """
 
     @classmethod
     @override
     def config_type(cls) -> dict[str, Any]:
-        """Return the configuration in `dagster.yaml`: none."""
+        """Return the configuration schema: `dagster.yaml` sets nothing."""
         return {}
 
     @classmethod
@@ -74,30 +77,30 @@ class CeleryJobLauncher(CeleryRunLauncher):
     @override
     def terminate(self, run_id: str) -> bool:
         """Request the end of a job's run, or terminate another run; return whether that worked."""
-        is_asked = request_end(self._instance, run_id)
-        return bool(super().terminate(run_id)) if is_asked is None else is_asked
+        is_requested = request_end(self._instance, run_id)
+        return bool(super().terminate(run_id)) if is_requested is None else is_requested
 
 
 def has_waiting_runs(instance: DagsterInstance) -> bool:
-    """Whether runs wait for a Celery worker; also if the broker cannot say so at the moment."""
+    """Whether runs wait for a Celery worker; True also if the broker cannot be reached."""
     is_celery = isinstance(instance.run_launcher, CeleryJobLauncher)
     return is_celery and count_waiting(read_broker()) != 0
 
 
 def count_waiting(broker: str) -> int | None:
-    """Return the number of runs that no worker has taken yet; None if the broker does not say."""
-    made: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
+    """Return the number of runs that no worker has taken; None if the broker cannot be reached."""
+    celery_app: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
         {"broker": broker, "config_source": dict(OPTIONS)}
     )
     try:
-        with made.connection_for_read() as connection:
+        with celery_app.connection_for_read() as connection:
             connection.ensure_connection(max_retries=1)
-            found = connection.channel().queue_declare(queue=QUEUE, passive=True)
+            queue = connection.channel().queue_declare(queue=QUEUE, passive=True)
     except ChannelError:  # the broker forgets an empty queue
         return 0
     except OperationalError:
         return None
-    return int(found.message_count)
+    return int(queue.message_count)
 
 
 def read_broker() -> str:
@@ -120,11 +123,11 @@ def make_worker_app() -> Celery:
     Raises:
         WorkerUnavailableError: CELERY_BROKER_URL is not set.
     """
-    made: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
+    celery_app: Celery = make_app(  # type: ignore[no-untyped-call]  # Dagster's own
         {"broker": read_broker(), "config_source": dict(OPTIONS)}
     )
-    create_execute_job_task(made)
-    return made
+    create_execute_job_task(celery_app)
+    return celery_app
 
 
 def __getattr__(name: str) -> Celery:

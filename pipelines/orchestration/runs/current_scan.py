@@ -1,4 +1,4 @@
-"""The scan that a run executes: what its steps work on, and how it ended."""
+"""The scan that a run executes: the session that its steps share, and how it ended."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,9 +24,12 @@ CHECKED_WITH = "materialize marts/confirmed_videos of the track, which runs its 
 class ScanOutcome:
     """How a scan ended, and the error that ended it, if any.
 
-    `queued`: its process was asked to end, and the job goes on elsewhere. `lost`: it ended between
-    two stages, so its run is to blame; the job goes on if an attempt is left. `wait`: what the scan
-    has to wait for, if that is why it failed.
+    Attributes:
+        status: A final status of the job; `queued` if its process was asked to end and the job goes
+            on elsewhere; `lost` if its run broke between two stages, so that the job goes on if it
+            has another attempt.
+        error: The error that ended the scan.
+        wait: What the scan has to wait for, if that is why it failed.
     """
 
     status: JobStatus | Literal["lost"]
@@ -35,10 +38,9 @@ class ScanOutcome:
 
 
 class CurrentScan:
-    """The scan of a run; `session` is None where no scan runs, as in the code server.
+    """The scan of a run. Without a `session`, as in the code server, scan assets fail with a hint.
 
-    Every scan begins as a row of the job queue, and its run puts the session here. Without a
-    session scan assets fail with a hint.
+    Every scan begins as a row of the job queue, and its run sets the session.
     """
 
     def __init__(self) -> None:
@@ -51,22 +53,20 @@ class CurrentScan:
         self.has_result = False
 
     def refuse(self, error: SametrackError) -> None:
-        """Let the first step of the run fail with this error: there is no scan to run."""
+        """Make the first step of the run fail with this error, because there is no scan to run."""
         self.has_failed = True
         self.error = error
 
     def outcome(self) -> ScanOutcome:
-        """Return how the scan ended; a failed check leaves no error.
-
-        Lost if there is no result and neither a stage nor a check has failed: what runs the stages
-        has, because Dagster's storage cannot be reached for example.
-        """
+        """Return how the scan ended; a failed check leaves no error."""
         if self.was_cancelled:
             return ScanOutcome("cancelled")
         if self.was_interrupted:
             return ScanOutcome("queued")
         if self.has_failed:
             return ScanOutcome("failed", self.error, self.wait)
+        # Without a result and a failed stage or check, Dagster has failed between two stages, for
+        # example because its storage could not be reached.
         return ScanOutcome("completed" if self.has_result else "lost")
 
     def note_check(self, *, passed: bool) -> None:
@@ -102,9 +102,9 @@ class CurrentScan:
         except RunCancelledError as error:
             self.was_cancelled = True
             self.session.on_canceling()
-            # After another error Dagster would first go through all other steps, without them.
+            # After any other error Dagster would first go through all remaining steps.
             raise DagsterExecutionInterruptedError from error
-        # SIGTERM or Ctrl-C, as Dagster or Python raises it: the job goes on in another process.
+        # After SIGTERM or Ctrl-C, as Dagster or Python raises it, another process goes on.
         except (DagsterExecutionInterruptedError, KeyboardInterrupt):
             self.was_interrupted = True
             raise

@@ -1,7 +1,7 @@
-"""Heartbeats that a busy machine does not stop, and the judgement of those who send none.
+"""Send heartbeats from a thread, and detect jobs whose heartbeats have stopped.
 
-A thread sends them, whatever the loop of its process is busy with. Not here: what follows from a
-loss (`worker.py`).
+The thread sends them however busy its process is. Not here: what the worker does about a lost job
+(`worker/worker.py`).
 """
 
 import threading
@@ -15,34 +15,35 @@ import structlog
 from pipelines.background_thread import background_thread
 from warehouse.records.jobs import Job
 
-LOOKS = 3
-"""So many looks in a row find a lost job silent."""
+SILENT_CHECKS = 3
+"""A job that so many checks in a row find silent is lost."""
 log = structlog.get_logger(__name__)
 
-type Sign = tuple[str, int, datetime | None]
+type Heartbeat = tuple[str, int, datetime | None]
+"""Job, run number and time of the last heartbeat."""
 
 
 class SilenceWatch:
     """Counts the checks in a row that found a job without a new heartbeat.
 
-    One check proves nothing on a starved machine or one that slept: the checker was held up, too.
-    A checker that gets little processor time checks rarely, and so leaves more time to the others.
+    One check proves nothing on a machine that was overloaded or suspended: the checker was held up,
+    too. A checker with little processor time checks rarely, and so waits longer for the others.
     """
 
     def __init__(self) -> None:
-        self._looks: Counter[Sign] = Counter()
+        self._counts: Counter[Heartbeat] = Counter()
 
     def lost(self, silent: Sequence[Job]) -> list[Job]:
-        """Return those jobs that `LOOKS` checks in a row have found silent, this one included."""
-        signs = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
-        # Built anew each time: a job that sent a heartbeat meanwhile has another sign, and starts
-        # at one.
-        self._looks = Counter({sign: self._looks[sign] + 1 for sign in signs})
-        return [job for job, sign in zip(silent, signs, strict=True) if self._looks[sign] >= LOOKS]
+        """Count one more check; return the jobs that `SILENT_CHECKS` in a row found silent."""
+        last = [(job.job_id, job.run_number, job.heartbeat_at) for job in silent]
+        # A job that has sent a heartbeat meanwhile has another key, and starts at one again.
+        self._counts = Counter({key: self._counts[key] + 1 for key in last})
+        counts = [self._counts[key] for key in last]
+        return [job for job, count in zip(silent, counts, strict=True) if count >= SILENT_CHECKS]
 
 
 def heartbeats(beat: Callable[[], object], *, every_s: float) -> AbstractContextManager[None]:
-    """Repeat `beat` in a thread until this is left; what fails is tried again next time."""
+    """Repeat `beat` in a thread while the context is open; a failed one is logged."""
 
     def run(stop: threading.Event) -> None:
         while True:

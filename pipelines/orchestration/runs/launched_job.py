@@ -1,9 +1,8 @@
-"""The job of a run that somebody launched in Dagster: in its UI, its command line, a back-fill.
+"""The job of a run that a user launched in Dagster: in its UI, its command line, a back-fill.
 
 The queue knows nothing of such a run, so it gets a job of its own with the origin `launchpad`. A
-run of single steps begins with a kept state that has the steps before them behind it: that of the
-run it repeats, else of the newest jobs of the same track. Not here: the life of the run
-(`run_session.py`).
+run of single steps begins with a stored state after the steps before them. Not here: the life of
+the run (`run_session.py`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -33,28 +32,30 @@ from warehouse.records.jobs import (
 
 PARTITION_TAG = "dagster/partition"
 NEWEST_JOBS = 20
-"""So many jobs of a track are searched for a state to begin with."""
+"""The newest jobs of a track in which a state to begin with is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepGraph:
     """The steps of one kind of job.
 
-    `assets` has the step that yields each asset, `needs` the steps that each step needs directly.
+    Attributes:
+        assets: The step that yields each asset.
+        needs: The steps that each step needs directly.
     """
 
     assets: Mapping[AssetKey, str]
     needs: Mapping[str, frozenset[str]]
 
     def before(self, steps: Collection[str]) -> frozenset[str]:
-        """Return the steps that these need, directly or not, and that are not among them."""
-        found: set[str] = set()
-        left = list(steps)
-        while left:
-            new = self.needs[left.pop()] - found
-            found |= new
-            left.extend(new)
-        return frozenset(found - set(steps))
+        """Return the other steps that these need, directly or indirectly."""
+        needed: set[str] = set()
+        open_steps = list(steps)
+        while open_steps:
+            new = self.needs[open_steps.pop()] - needed
+            needed |= new
+            open_steps.extend(new)
+        return frozenset(needed - set(steps))
 
 
 def read_graph(assets: Sequence[AssetsDefinition]) -> StepGraph:
@@ -68,13 +69,13 @@ def read_graph(assets: Sequence[AssetsDefinition]) -> StepGraph:
 
 
 def _step_of(op: str) -> str:
-    """Return the step of an op, as `complete_step` has it: Dagster names it `raw__tracks`."""
+    """Return the step of an op, as `complete_step` names it: `tracks` for `raw__tracks`."""
     return op.rpartition("__")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchedJob:
-    """The job of a launched run. `state` is what it begins with; None if with nothing."""
+    """The job of a launched run, and the state that it begins with, if it has earlier steps."""
 
     job: Job
     partition: str
@@ -87,28 +88,54 @@ def begin_job(runtime: Runtime, run: DagsterRun, graphs: Mapping[str, StepGraph]
 
     Raises:
         InvalidMusicInputError: The partition has no such steps, no search of this name is known,
-            or no state is kept that the selected steps could begin with.
+            or no state is stored that the selected steps could begin with.
         WorkerUnavailableError: Another job scans the same at this moment.
     """
     partition = run.tags[PARTITION_TAG]
     kind = _kind_of(run, partition, graphs)
-    selected = _selected(run, partition, graphs[kind])
-    known = jobs.newest_of(
-        runtime.control, kind, partition.removeprefix(MUSIC_PARTITION), limit=NEWEST_JOBS
-    )
+    selected = _selected_steps(run, partition, graphs[kind])
+    subject = partition.removeprefix(MUSIC_PARTITION)
+    earlier = jobs.newest_of(runtime.control, kind, subject, limit=NEWEST_JOBS)
     before = graphs[kind].before(selected)
-    state = _find_state(runtime, run, known, selected, before) if before else None
-    job = job_claims.begin(
-        runtime.control, _new_job(run, kind, partition, known), f"run:{run.run_id}"
-    )
-    try:
-        _take_lease(runtime, job, is_whole=state is None)
-    except WorkerUnavailableError as error:
-        kept_until = datetime.now(UTC) + timedelta(days=runtime.settings.job_retention_days)
-        jobs.finish(
-            runtime.control, job.job_id, "failed", error=error.to_document(), expires_at=kept_until
+    state = None
+    if before:
+        # The state of the run that it repeats, else of the newest jobs of the same track.
+        repeated = [] if run.parent_run_id is None else [run.parent_run_id]
+        job_ids = list(dict.fromkeys([*repeated, *(job.job_id for job in earlier)]))
+        state = find_state(
+            runtime, job_ids, finished=before, unfinished=selected, repeated=run.parent_run_id
         )
-        raise
+        if state is None:
+            raise InvalidMusicInputError(
+                f"No state is kept that {', '.join(sorted(selected))} could begin with",
+                hint=f"Materialize {', '.join(sorted(before))} as well, or launch the job `scan`",
+            )
+        state.checkpoint = 0  # counts the checkpoints of one job
+    job = job_claims.begin(
+        runtime.control, _new_job(run, kind, partition, earlier), f"run:{run.run_id}"
+    )
+    if job.music_id is not None:
+        # The lease of the scan keeps other jobs from scanning the same meanwhile.
+        key, twin = job_keys(runtime, job, job.music_id)
+        holder = acquire_scan_lease(runtime, job, job.music_id, twin).waits_for
+        if holder is not None:
+            error = WorkerUnavailableError(
+                f"Job {holder} scans the same at this moment",
+                hint="Wait for its end, or terminate its run; then launch this one again",
+            )
+            expires_at = datetime.now(UTC) + timedelta(days=runtime.settings.job_retention_days)
+            jobs.finish(
+                runtime.control,
+                job.job_id,
+                "failed",
+                error=error.to_document(),
+                expires_at=expires_at,
+            )
+            raise error
+        # Later requests for the same get the result of a scan that has begun with nothing. A result
+        # that begins with an earlier state has old observations: it is no ranking of today.
+        if state is None:
+            jobs.set_target(runtime.control, job.job_id, music_id=job.music_id, scan_key=key)
     return LaunchedJob(job, partition, selected, state)
 
 
@@ -117,65 +144,40 @@ def _kind_of(run: DagsterRun, partition: str, graphs: Mapping[str, StepGraph]) -
         return run.job_name
     if not partition.startswith(MUSIC_PARTITION):
         return KEYWORD_SEARCH
+    # A launch of selected assets has Dagster's own job, so the assets decide the kind.
     discovers = any(key in graphs[DISCOVERY].assets for key in run.asset_selection or ())
     return DISCOVERY if discovers else SCAN
 
 
-def _selected(run: DagsterRun, partition: str, graph: StepGraph) -> frozenset[str]:
+def _selected_steps(run: DagsterRun, partition: str, graph: StepGraph) -> frozenset[str]:
     """Return the steps that a run executes.
 
     Raises:
         InvalidMusicInputError: The partition has no such steps.
     """
+    # Steps are named by "Re-execute from failure", assets by a selection in the UI; a launched job
+    # names neither and executes all.
     if run.step_keys_to_execute:
-        chosen = set(map(_step_of, run.step_keys_to_execute)) & graph.needs.keys()
-    elif run.asset_selection:
-        chosen = {graph.assets[key] for key in run.asset_selection if key in graph.assets}
-        foreign = sorted(key.to_user_string() for key in run.asset_selection - graph.assets.keys())
-        if foreign:
-            raise InvalidMusicInputError(
-                f"{partition} has no {', '.join(foreign)} in one run with the other assets",
-                hint="A search by name confirms nothing, and a discovery is a run of its own",
-            )
-    else:
-        chosen = {*graph.needs}
-    return frozenset(chosen)
-
-
-def _find_state(
-    runtime: Runtime,
-    run: DagsterRun,
-    known: Sequence[Job],
-    selected: Collection[str],
-    before: Collection[str],
-) -> ScanState:
-    """Return the state to begin with.
-
-    Raises:
-        InvalidMusicInputError: None is kept.
-    """
-    repeated = [] if run.parent_run_id is None else [run.parent_run_id]
-    job_ids = list(dict.fromkeys([*repeated, *[job.job_id for job in known]]))
-    state = find_state(
-        runtime, job_ids, finished=before, unfinished=selected, repeated=run.parent_run_id
-    )
-    if state is None:
+        return frozenset(map(_step_of, run.step_keys_to_execute)) & graph.needs.keys()
+    if not run.asset_selection:
+        return frozenset(graph.needs)
+    foreign = sorted(key.to_user_string() for key in run.asset_selection - graph.assets.keys())
+    if foreign:
         raise InvalidMusicInputError(
-            f"No state is kept that {', '.join(sorted(selected))} could begin with",
-            hint=f"Materialize {', '.join(sorted(before))} as well, or launch the job `scan`",
+            f"{partition} has no {', '.join(foreign)} in one run with the other assets",
+            hint="A search by name confirms nothing, and a discovery is a run of its own",
         )
-    state.checkpoint = 0  # counts the checkpoints of one job
-    return state
+    return frozenset(graph.assets[key] for key in run.asset_selection)
 
 
-def _new_job(run: DagsterRun, kind: str, partition: str, known: Sequence[Job]) -> NewJob:
+def _new_job(run: DagsterRun, kind: str, partition: str, earlier: Sequence[Job]) -> NewJob:
     """Return the job to create, with the input and parameters of the newest one for the same.
 
     Raises:
         InvalidMusicInputError: No search of this name is known: the partition has only its hash.
     """
     music_id = partition.removeprefix(MUSIC_PARTITION) if kind != KEYWORD_SEARCH else None
-    if not known and music_id is None:
+    if not earlier and music_id is None:
         raise InvalidMusicInputError(
             f"The name behind {partition} is not known any more",
             hint="Search for the name again through the API, the console or the command line",
@@ -183,35 +185,13 @@ def _new_job(run: DagsterRun, kind: str, partition: str, known: Sequence[Job]) -
     defaults = DiscoveryParameters() if kind == DISCOVERY else scan_parameters({})
     return NewJob(
         kind=kind,
-        input=music_id or known[0].input,
+        input=music_id or earlier[0].input,
         target=music_id or partition,
         music_id=music_id,
-        parameters=known[0].parameters if known else defaults.to_document(),
+        parameters=earlier[0].parameters if earlier else defaults.to_document(),
         fingerprint=f"launchpad:{run.run_id}",  # nobody joins it: it may end before its result
         scan_key=None,
         origin="launchpad",
         priority=PRIORITY_INTERACTIVE,
         job_id=run.run_id,
     )
-
-
-def _take_lease(runtime: Runtime, job: Job, *, is_whole: bool) -> None:
-    """Take the lease of the scan; let a scan from nothing answer later requests for the same.
-
-    A result that begins with an earlier state has observations of then, so nobody is answered from
-    it who asks for the ranking of today.
-
-    Raises:
-        WorkerUnavailableError: Another job holds it.
-    """
-    if job.music_id is None:
-        return
-    key, twin = job_keys(runtime, job, job.music_id)
-    holder = acquire_scan_lease(runtime, job, job.music_id, twin).waits_for
-    if holder is not None:
-        raise WorkerUnavailableError(
-            f"Job {holder} scans the same at this moment",
-            hint="Wait for its end, or terminate its run; then launch this one again",
-        )
-    if is_whole:
-        jobs.set_target(runtime.control, job.job_id, music_id=job.music_id, scan_key=key)

@@ -1,6 +1,6 @@
-"""What "Terminate" does in Dagster, for runs that its code server executes.
+"""The launcher of runs in Dagster's code server, with our own "Terminate".
 
-Configured in `dagster.yaml`, so every Dagster process loads it. Ending a scan's process would lose
+`dagster.yaml` configures it, so every Dagster process loads it. Killing a scan's process would lose
 the reason of its end, so "Terminate" requests its end at a safe point.
 """
 
@@ -17,15 +17,16 @@ class JobRunLauncher(DefaultRunLauncher):
     @override
     def terminate(self, run_id: str) -> bool:
         """Request the end of a job's run, or terminate another run; return whether that worked."""
-        is_asked = request_end(self._instance, run_id)
-        return bool(super().terminate(run_id)) if is_asked is None else is_asked  # type: ignore[no-untyped-call]  # Dagster's own
+        is_requested = request_end(self._instance, run_id)
+        return bool(super().terminate(run_id)) if is_requested is None else is_requested  # type: ignore[no-untyped-call]  # Dagster's own
 
 
 def request_end(instance: DagsterInstance, run_id: str) -> bool | None:
     """Mark the run of a job as canceling, which its heartbeat notices.
 
     Returns:
-        False if the run has ended or is unknown, None, without effect, if it is no run of a job.
+        True if it was marked, False if the run has ended or is unknown, None if it is not the run
+        of a job and nothing was done.
     """
     run = instance.get_run_by_id(run_id)
     if run is None or run.is_finished:

@@ -1,7 +1,7 @@
-"""Execute runs in processes of this machine (`RUNS=local`), each in one of its own.
+"""Execute runs on this machine (`RUNS=local`), each in a process of its own.
 
-They are forked from a server that has loaded what a run needs, so a run begins within a second.
-Never two runs in threads of one process: they deadlock.
+The processes are forked from a server that has loaded what a run needs, so a run begins within a
+second. Two runs in threads of one process would deadlock.
 """
 
 from multiprocessing.context import ForkServerProcess
@@ -23,7 +23,7 @@ class LocalRun:
         self._process = process
 
     def has_begun(self) -> bool:
-        """Return True: nothing has to act for it any more."""
+        """Return True: the worker need not send heartbeats for it."""
         return True
 
     def is_over(self) -> bool:

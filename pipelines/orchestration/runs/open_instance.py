@@ -1,4 +1,4 @@
-"""Open Dagster's instance of a home, in a program of ours."""
+"""Open Dagster's instance of a home."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ def open_instance(home: Home) -> DagsterInstance:
         WorkerUnavailableError: `CELERY_BROKER_URL` is set without the extra `celery`.
     """
     environment = dagster_environment(Settings(), home)
-    os.environ.update(environment)  # what this program starts uses the same instance
+    os.environ.update(environment)  # for the programs that this one starts
     # Programs that create the tables of a new home at the same time would hit a locked database.
     with (home.dagster_dir / "opening.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)

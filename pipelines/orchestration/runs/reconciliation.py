@@ -48,19 +48,19 @@ def cancel_jobs_of_terminated_runs(
 ) -> None:
     """Request cancellation of the jobs whose run was terminated in Dagster's UI.
 
-    expires_at: when a job is deleted that ends at once, since it waits for its next run.
+    `expires_at` is the expiry of jobs that end at once, because they wait for their next run.
     """
     if not run_ids:
         return
-    wanted = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
-    for run in instance.get_runs(wanted):
+    terminated = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
+    for run in instance.get_runs(terminated):
         jobs.request_cancel(control, job_id_of(run), expires_at=expires_at)
 
 
 def end_orphaned_runs(
     instance: DagsterInstance, control: ControlStore, *, now: datetime | None = None
 ) -> list[str]:
-    """End up to `MOST_AT_ONCE` runs whose job has ended, is gone or goes on in another run.
+    """End up to `MOST_AT_ONCE` runs whose job has ended, was deleted or goes on in another run.
 
     Returns their ids.
     """
@@ -69,22 +69,29 @@ def end_orphaned_runs(
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
         job = jobs.get(control, job_id_of(run))
-        if _is_launched_again(run, job):
+        # A run that repeats another one has the tags of that one until it gets its own job.
+        if run.parent_run_id is not None and (job is None or job.job_id != run.run_id):
             continue
-        if not _is_settled(job, now) and not _is_superseded(job, run):
-            continue
-        end_run(instance, run, job)
-        ended.append(run.run_id)
+        # Its process may be about to report the end of a run itself: leave it some time.
+        is_settled = job is None or (
+            job.status in FINAL_STATUSES
+            and job.finished_at is not None
+            and now - job.finished_at >= SETTLED_AFTER
+        )
+        if is_settled or _is_superseded(job, run):
+            end_run(instance, run, job)
+            ended.append(run.run_id)
     return ended
 
 
 def end_unserved_runs(instance: DagsterInstance) -> list[str]:
-    """End the runs of no job whose code server is gone, and their process with it; return the ids.
+    """End runs without a job (watchlists, maintenance, reports) whose code server is gone.
 
-    Watchlists, maintenance, reports: nobody else reports their end, so Dagster would show them as
-    running for ever, and a watchlist would wait for its own. Code servers are known by the file of
-    their socket, so this is for a storage that no other machine uses.
+    Returns their ids. Only for a storage that no other machine uses, because code servers are found
+    by the file of their socket.
     """
+    # Their process has ended with the code server. Nothing else reports their end: Dagster would
+    # show them as running for ever, and a watchlist would wait for its own run.
     under_way = instance.get_runs(RunsFilter(statuses=list(_UNDER_WAY)))
     lost = [run for run in under_way if ORIGIN_TAG not in run.tags and _is_unserved(run)]
     for run in lost:
@@ -93,7 +100,7 @@ def end_unserved_runs(instance: DagsterInstance) -> list[str]:
 
 
 def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None:
-    """Report a run that no process executes any more with the status of its job."""
+    """Report the end of a run that no process executes any more, by the status of its job."""
     if run.is_finished:
         return
     if _is_superseded(job, run):
@@ -101,21 +108,17 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
     elif job is not None and job.status == "cancelled":
         instance.report_run_canceled(run, message="The job was cancelled")
     elif job is not None and job.status == "completed":
-        _report_success(instance, run)
+        # The result was stored, but the process was killed before it reported its success.
+        success = DagsterEvent(
+            event_type_value=DagsterEventType.RUN_SUCCESS.value,
+            job_name=run.job_name,
+            message="The result was complete",
+        )
+        instance.report_dagster_event(success, run_id=run.run_id)
     else:
         error = (job.error if job is not None else None) or {}
         why = error.get("detail") or PROCESS_GONE
         instance.report_run_failed(run, message=str(why))
-
-
-def _report_success(instance: DagsterInstance, run: DagsterRun) -> None:
-    """Report success: the result was stored, but the process was killed before reporting it."""
-    done = DagsterEvent(
-        event_type_value=DagsterEventType.RUN_SUCCESS.value,
-        job_name=run.job_name,
-        message="The result was complete",
-    )
-    instance.report_dagster_event(done, run_id=run.run_id)
 
 
 def is_finished(instance: DagsterInstance, run_id: str) -> bool:
@@ -126,6 +129,7 @@ def is_finished(instance: DagsterInstance, run_id: str) -> bool:
 
 def _is_unserved(run: DagsterRun) -> bool:
     """Whether a code server launched the run and nobody listens to its socket any more."""
+    # A run without this tag was not launched by a code server.
     path = orjson.loads(run.tags.get(_CODE_SERVER_TAG, "{}")).get("socket")
     if path is None:
         return False
@@ -138,19 +142,7 @@ def _is_unserved(run: DagsterRun) -> bool:
 
 
 def _is_superseded(job: Job | None, run: DagsterRun) -> bool:
-    """Whether the job waits for another run, or has one: a second run failed after the first."""
+    """Whether the job waits for another run, or already has another one."""
     if job is None:
         return False
     return job.status == "queued" or run_id_of(job) != run.run_id
-
-
-def _is_launched_again(run: DagsterRun, job: Job | None) -> bool:
-    """Whether a run repeats the run of a job and has not got its own job yet, only these tags."""
-    return run.parent_run_id is not None and (job is None or job.job_id != run.run_id)
-
-
-def _is_settled(job: Job | None, now: datetime) -> bool:
-    if job is None:
-        return True
-    ended_at = job.finished_at
-    return job.status in FINAL_STATUSES and ended_at is not None and now - ended_at >= SETTLED_AFTER

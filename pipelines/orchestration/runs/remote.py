@@ -13,7 +13,7 @@ from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from pipelines.settings import Settings
 from warehouse.records.errors import WorkerUnavailableError
 
-LOOK_EVERY_S = 0.5
+CHECK_EVERY_S = 0.5
 DAEMON_TIMEOUT_S = 60.0
 QUEUE_DAEMON = "QUEUED_RUN_COORDINATOR"
 DAEMON_LOST_AFTER_S = 120.0  # its heartbeat comes every 30 s
@@ -23,7 +23,7 @@ _IN_QUEUE = (DagsterRunStatus.NOT_STARTED, DagsterRunStatus.QUEUED)
 
 
 class RemoteRun:
-    """A run that is executed elsewhere, as its record says."""
+    """A run that is executed elsewhere; its state is read from its record."""
 
     def __init__(
         self,
@@ -39,23 +39,24 @@ class RemoteRun:
         self._clock = clock
         self._status: DagsterRunStatus | None = None
         self._launched_at: float | None = None
-        self._looked_at = float("-inf")
+        self._read_at = float("-inf")
 
     def has_begun(self) -> bool:
-        """Whether the run sends heartbeats itself, or should, because it is given up for lost."""
-        status = self._look()
+        """Whether the run sends its own heartbeats, or is given up as lost."""
+        status = self._read_status()
         if status != DagsterRunStatus.STARTING:
             return status not in _IN_QUEUE
         now = self._clock()
         if self._launched_at is None:
             self._launched_at = now
+        # While runs wait for an executor, this one may be among them: start the limit again.
         if now - self._launched_at >= START_LIMIT_S and self._has_waiting_runs():
-            self._launched_at = now  # more runs than executors: it may be one of those that wait
+            self._launched_at = now
         return now - self._launched_at >= START_LIMIT_S
 
     def is_over(self) -> bool:
         """Whether the run has ended, or is gone."""
-        status = self._look()
+        status = self._read_status()
         return status is None or status in ENDED_STATUSES
 
     def kill(self) -> None:
@@ -64,10 +65,11 @@ class RemoteRun:
         if run is not None and not run.is_finished:
             self._instance.report_run_canceled(run)
 
-    def _look(self) -> DagsterRunStatus | None:
+    def _read_status(self) -> DagsterRunStatus | None:
+        # The worker asks ten times a second; Dagster's storage may be on another machine.
         now = self._clock()
-        if now - self._looked_at >= LOOK_EVERY_S:
-            self._looked_at = now
+        if now - self._read_at >= CHECK_EVERY_S:
+            self._read_at = now
             run = self._instance.get_run_by_id(self._run_id)
             self._status = None if run is None else run.status
         return self._status
@@ -98,23 +100,19 @@ class RemoteExecutor:
 
 
 def check_daemon(instance: DagsterInstance) -> None:
-    """Wait until Dagster's daemon is alive.
-
-    It waits because `sametrack up` starts worker and daemon at the same time.
+    """Wait until Dagster's daemon is alive: `sametrack up` starts it together with the worker.
 
     Raises:
         WorkerUnavailableError: No recent heartbeat after `DAEMON_TIMEOUT_S`.
     """
     until = time.monotonic() + DAEMON_TIMEOUT_S
-    while not _is_daemon_alive(instance):
+    while True:
+        heartbeat = instance.get_daemon_heartbeats().get(QUEUE_DAEMON)
+        if heartbeat is not None and time.time() - heartbeat.timestamp < DAEMON_LOST_AFTER_S:
+            return
         if time.monotonic() >= until:
             raise WorkerUnavailableError(
                 "Dagster's daemon, which launches runs, is not running",
                 hint="Start it (`sametrack up` does) or set RUNS=local, then retry",
             )
-        time.sleep(LOOK_EVERY_S)
-
-
-def _is_daemon_alive(instance: DagsterInstance) -> bool:
-    beat = instance.get_daemon_heartbeats().get(QUEUE_DAEMON)
-    return beat is not None and time.time() - beat.timestamp < DAEMON_LOST_AFTER_S
+        time.sleep(CHECK_EVERY_S)

@@ -1,6 +1,6 @@
-"""Launches that a sensor repeats for the same work until it is done, with growing pauses.
+"""Count the launches that a sensor repeats for the same work, and pause longer after each.
 
-Dagster launches a run key once. The key of a repeated launch therefore contains how many ended.
+Dagster launches a run key only once, so the key of a repeated launch contains how many have ended.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ class EndedLaunches:
 
     Attributes:
         count: How many there are, however they ended.
-        newest_at: End of the newest in UTC, or None if there is none.
+        newest_at: End of the newest one in UTC; None if `count` is 0.
     """
 
     count: int
@@ -32,6 +32,7 @@ class EndedLaunches:
         """Whether the next launch has to wait: 0 s after the first, then 20 s, 60 s, to 1 h."""
         if self.newest_at is None:
             return False
+        # 0, 1, 3, 7, … times the first pause.
         factor = (1 << min(self.count - 1, _LAST_DOUBLING)) - 1
         return now < self.newest_at + min(factor * _FIRST_PAUSE, _LONGEST_PAUSE)
 

@@ -1,9 +1,9 @@
-"""The life of a job inside its run, wherever the run executes: here, in Celery, in Dagster's own.
+"""The life of a job inside its run, on this machine, in Celery or in Dagster's code server.
 
 A run finds its job or creates one, sends heartbeats, opens the scan for its steps, and writes the
 end of the job: completed, failed, cancelled, or back into the queue. Until a run has begun, and
-when its process is killed, a worker acts for it (`worker/worker.py`). In the code server, which
-runs nothing, there is no scan.
+when its process is killed, a worker acts for it (`worker/worker.py`). When Dagster only loads the
+definitions, there is no scan.
 """
 
 import time
@@ -37,7 +37,7 @@ from pipelines.orchestration.worker.maintenance import delete_output
 from pipelines.scan.conclude import carry_over
 from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.job_endings import end_lost_run
+from pipelines.scan.service.lost_runs import end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, job_claims, jobs, leases
 from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
@@ -63,7 +63,8 @@ def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
         with ExitStack() as stack:
             try:
                 _begin(stack, current_scan, run, instance, graphs)
-            except SametrackError as error:  # raised here it would not be shown as the reason
+            except SametrackError as error:
+                # The first step raises it: from here Dagster's UI would not show the reason.
                 current_scan.refuse(error)
             yield current_scan
 
@@ -77,32 +78,47 @@ def _begin(
     instance: DagsterInstance,
     graphs: Mapping[str, StepGraph],
 ) -> None:
+    """Find or create the job of a run, and open its scan until `stack` is closed."""
     settings = Settings()
     # Also here: a machine that only executes runs has no other maintenance.
     kept_since = datetime.now(UTC) - timedelta(days=settings.orchestrator_retention_days)
     delete_output(instance, kept_since)
     control = open_control_store(settings)
-    if _is_of_a_job(run):
-        job = _job_of(control, run)
+    # The queue created this run. A repeated run has the tags of the run before it.
+    if ORIGIN_TAG in run.tags and run.parent_run_id is None:
+        job = _running_job(control, run)
         _name_in_log(stack, job)
-        # first: opening a lake in an object store may take longer than a job may be silent
+        # Before opening a lake in an object store, which may take longer than a job may be silent.
         stack.enter_context(_heartbeats(control, settings, job, run, instance))
         try:
             runtime = open_runtime(settings, stack, control=control)
         except SametrackError as error:
             if wait := awaited_resource(error):
-                job_claims.requeue(
-                    control, job.job_id, run_number=job.run_number, costs_attempt=False,
-                    waiting_for=wait.resource, wait_s=wait.seconds,
-                )  # fmt: skip
+                _requeue(control, job, wait)
             raise
-        stack.enter_context(_continue_job(runtime, job, run, instance, current_scan))
+        stack.enter_context(_run_scan(runtime, job, run, instance, current_scan))
     elif PARTITION_TAG in run.tags:
         runtime = open_runtime(settings, stack, control=control)
         launched = begin_job(runtime, run, graphs)
         _name_in_log(stack, launched.job)
         stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
-        stack.enter_context(_launch_job(runtime, run, instance, current_scan, launched))
+        stack.enter_context(
+            _run_scan(runtime, launched.job, run, instance, current_scan, launched=launched)
+        )
+
+
+def _running_job(control: ControlStore, run: DagsterRun) -> Job:
+    """Return the job of a run.
+
+    Raises:
+        WorkerUnavailableError: The job has ended, or goes on in another run.
+    """
+    job = jobs.get(control, job_id_of(run))
+    if job is None or job.status in FINAL_STATUSES:
+        raise WorkerUnavailableError("The job of this run has ended before the run began")
+    if job.status != "running" or run_id_of(job) != run.run_id:
+        raise WorkerUnavailableError("The job of this run goes on in another run")
+    return job
 
 
 def _name_in_log(stack: ExitStack, job: Job) -> None:
@@ -111,69 +127,10 @@ def _name_in_log(stack: ExitStack, job: Job) -> None:
     stack.callback(structlog.contextvars.unbind_contextvars, "job_id")
 
 
-def _is_of_a_job(run: DagsterRun) -> bool:
-    """Whether the queue made this run; a repeated run has the tags of the one before it."""
-    return ORIGIN_TAG in run.tags and run.parent_run_id is None
-
-
-@contextmanager
-def _continue_job(
-    runtime: Runtime,
-    job: Job,
-    run: DagsterRun,
-    instance: DagsterInstance,
-    current_scan: CurrentScan,
-) -> Iterator[None]:
-    """Run the scan of a job of the queue, and write its end."""
-    with ExitStack() as stack:
-        # Registered before the session, so that it runs after the session has written everything.
-        stack.callback(lambda: end_job_patiently(runtime, job, current_scan.outcome()))
-        session = ScanRun(runtime, job, music_id=job.music_id or "")
-        stack.enter_context(_open(session, run, instance, current_scan))
-        if job.kind == SCAN:
-            runtime.listening.start()  # its processes load their libraries while lists are read
-        yield
-
-
-@contextmanager
-def _launch_job(
-    runtime: Runtime,
-    run: DagsterRun,
-    instance: DagsterInstance,
-    current_scan: CurrentScan,
-    launched: LaunchedJob,
-) -> Iterator[None]:
-    """Run the scan of a launched job, and write its end."""
-    job, state = launched.job, launched.state
-    with ExitStack() as stack:
-        session = ScanRun(runtime, job, music_id=job.music_id or "", begin_with=state)
-        # As above: the end of the job is written after the session has closed.
-        stack.callback(
-            lambda: end_job_patiently(runtime, job, _outcome(current_scan, session, launched))
-        )
-        instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
-        stack.enter_context(_open(session, run, instance, current_scan))
-        if state is not None:
-            carry_over(session)
-        yield
-        session.finish_appends()
-
-
-@contextmanager
-def _open(
-    session: ScanRun, run: DagsterRun, instance: DagsterInstance, current_scan: CurrentScan
-) -> Iterator[None]:
-    """Open a session for the assets of this run."""
-    with session:
-        session.on_canceling = lambda: instance.report_run_canceling(run)
-        current_scan.session = session
-        yield
-
-
 def _heartbeats(
     control: ControlStore, settings: Settings, job: Job, run: DagsterRun, instance: DagsterInstance
 ) -> AbstractContextManager[None]:
-    """Return the thread for the heartbeats of a run: its steps may take longer than they may."""
+    """Return the thread for the heartbeats of a run, because a step may take long."""
 
     def beat() -> None:
         job_claims.beat_job(control, job.job_id, run_number=job.run_number)
@@ -183,62 +140,103 @@ def _heartbeats(
     return heartbeats(beat, every_s=settings.heartbeat_s)
 
 
-def _outcome(current_scan: CurrentScan, session: ScanRun, launched: LaunchedJob) -> ScanOutcome:
-    """Return how a launched job ended: without a failure, and without a result, as cancelled."""
-    ended = current_scan.outcome()
-    is_partial = ended.error is None and launched.selected <= session.state.steps.keys()
-    return ScanOutcome("cancelled") if ended.status in ("failed", "lost") and is_partial else ended
+@contextmanager
+def _run_scan(
+    runtime: Runtime,
+    job: Job,
+    run: DagsterRun,
+    instance: DagsterInstance,
+    current_scan: CurrentScan,
+    *,
+    launched: LaunchedJob | None = None,
+) -> Iterator[None]:
+    """Open the scan of a job for the assets of this run; write the end of the job at the end."""
+    state = None if launched is None else launched.state
+    session = ScanRun(runtime, job, music_id=job.music_id or "", begin_with=state)
 
+    def end() -> None:
+        outcome = current_scan.outcome()
+        # A launched run of some steps has no result. If all of them succeeded, its job ends as
+        # cancelled, so that no later request gets it as a result.
+        if launched is not None and outcome.status in ("failed", "lost") and outcome.error is None:
+            is_done = launched.selected <= session.state.steps.keys()
+            outcome = ScanOutcome("cancelled") if is_done else outcome
+        end_job_patiently(runtime, job, outcome)
 
-def _job_of(control: ControlStore, run: DagsterRun) -> Job:
-    job = jobs.get(control, job_id_of(run))
-    if job is None or job.status in FINAL_STATUSES:
-        raise WorkerUnavailableError("The job of this run has ended before the run began")
-    if job.status != "running" or run_id_of(job) != run.run_id:
-        raise WorkerUnavailableError("The job of this run goes on in another run")
-    return job
+    with ExitStack() as stack:
+        # Registered before the session, so that it runs after the session has written everything.
+        stack.callback(end)
+        if launched is not None:
+            instance.add_run_tags(run.run_id, tags_of(job, launched.partition))
+        stack.enter_context(session)
+        session.on_canceling = lambda: instance.report_run_canceling(run)
+        current_scan.session = session
+        if launched is None and job.kind == SCAN:
+            runtime.decoders.start()  # its processes load their libraries while lists are read
+        if state is not None:
+            carry_over(session)
+        yield
+        if launched is not None:
+            session.finish_appends()
 
 
 def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Literal["lost"]:
     """Write the end of a run: the end of its job, or its way back into the queue.
 
-    A full disk, a store that is away, a paused host or a spent budget is no fault of the scan: what
-    it has read is kept, and it goes on afterwards with all of its attempts.
+    Returns the new status of the job, "lost" if another run has it.
     """
-    wait = outcome.wait
-    if outcome.status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
+    control, status, error, wait = runtime.control, outcome.status, outcome.error, outcome.wait
+    if status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
         wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
-    if wait is not None and job_claims.requeue(
-        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False,
-        waiting_for=wait.resource, wait_s=wait.seconds,
-    ):  # fmt: skip
+    # A full disk, a store that is away, a paused host or a spent budget costs no attempt: what the
+    # scan has read is stored, and it goes on afterwards.
+    if wait is not None and _requeue(control, job, wait):
         log.warning(
-            "scan waits", waiting_for=wait.resource, seconds=wait.seconds, error=repr(outcome.error)
+            "scan waits", waiting_for=wait.resource, seconds=wait.seconds, error=repr(error)
         )
         return "queued"
-    if outcome.status == "lost":
-        return _lose(runtime, job)
-    status, error = outcome.status, outcome.error
-    if status == "queued" and job_claims.requeue(
-        runtime.control, job.job_id, run_number=job.run_number, costs_attempt=False
-    ):
+    if status == "lost":
+        stored = jobs.get(control, job.job_id) or job  # a cancellation may have been requested
+        lost_status = end_lost_run(
+            control, stored, RUN_BROKE, has_result=False, expires_at=_kept_until(runtime)
+        )
+        log.warning("run lost", attempt=job.attempt, reason=RUN_BROKE, job_is_now=lost_status)
+        return lost_status or "lost"
+    if status == "queued" and _requeue(control, job):
         log.info("scan handed back: its process was asked to end")
         return status
     if wait is not None or status == "queued":
         # The queue takes no job whose cancellation was requested.
-        found = jobs.get(runtime.control, job.job_id)
-        is_cancelled = found is not None and found.cancel_requested
+        stored_job = jobs.get(control, job.job_id)
+        is_cancelled = stored_job is not None and stored_job.cancel_requested
         status, error = ("cancelled", None) if is_cancelled else ("failed", error)
     return status if finish_job(runtime, job, status, error) else "lost"
+
+
+def _requeue(control: ControlStore, job: Job, wait: ResourceWait | None = None) -> bool:
+    """Put the job back into the queue, which costs no attempt.
+
+    Returns False if another run has the job, or if its cancellation was requested.
+    """
+    if wait is None:
+        return job_claims.requeue(
+            control, job.job_id, run_number=job.run_number, costs_attempt=False
+        )
+    return job_claims.requeue(
+        control,
+        job.job_id,
+        run_number=job.run_number,
+        costs_attempt=False,
+        waiting_for=wait.resource,
+        wait_s=wait.seconds,
+    )
 
 
 def end_job_patiently(
     runtime: Runtime, job: Job, outcome: ScanOutcome, *, sleep: Callable[[float], None] = time.sleep
 ) -> JobStatus | Literal["lost"]:
-    """Write the end of a run; while a store is away, again and again.
-
-    Otherwise the run would count as lost, although it only waits.
-    """
+    """Write the end of a run; retry while a store is away."""
+    # Without retries the run would count as lost, although it only waits.
     for _ in range(OUTAGE_TRIES):
         try:
             return end_job(runtime, job, outcome)
@@ -250,19 +248,10 @@ def end_job_patiently(
     return end_job(runtime, job, outcome)
 
 
-def _lose(runtime: Runtime, job: Job) -> JobStatus | Literal["lost"]:
-    found = jobs.get(runtime.control, job.job_id) or job  # its cancellation may have been requested
-    status = end_lost_run(
-        runtime.control, found, RUN_BROKE, has_result=False, expires_at=_kept_until(runtime)
-    )
-    log.warning("run lost", attempt=job.attempt, reason=RUN_BROKE, job_is_now=status)
-    return status or "lost"
-
-
 def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackError | None) -> bool:
     """Write the end of a job and the expiry of its result, release leases, compact the lake.
 
-    False, without effect, if another run has the job.
+    Returns False, without effect, if another run has the job.
     """
     job_id = job.job_id
     if status == "failed" and error is None:
@@ -281,11 +270,11 @@ def finish_job(runtime: Runtime, job: Job, status: JobStatus, error: SametrackEr
     if not has_ended:
         log.warning("another run has this job", run_number=job.run_number)
         return False
-    why: dict[str, str | None] = {"error": error.type if error else None}
+    reason: dict[str, str | None] = {"error": error.type if error else None}
     if error is not None:
-        why["detail"] = error.detail
-    log.info("scan ended", status=status, **why)
-    # Only now: who gets the lease next must find the end of this job, not scan again.
+        reason["detail"] = error.detail
+    log.info("scan ended", status=status, **reason)
+    # Last, so that the next holder of a lease finds the end of this job instead of scanning again.
     leases.release_all(runtime.control, job_id)
     runtime.lake.compact_crowded()
     return True

@@ -23,7 +23,7 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import prepare_scan
 from warehouse.control import jobs
 from warehouse.records.errors import RunCancelledError, SametrackError
-from warehouse.records.jobs import JOB_KINDS, Job
+from warehouse.records.jobs import JOB_KINDS
 
 CODE = (LOCATION, "pipelines.definitions", "defs")
 """Where the code of a run is: code location, module, attribute."""
@@ -35,17 +35,17 @@ class LaunchedRun(Protocol):
     """A run that was started."""
 
     def has_begun(self) -> bool:
-        """Whether it sends heartbeats itself, or should."""
+        """Whether it sends its own heartbeats, or is given up as lost."""
 
     def is_over(self) -> bool:
-        """Whether it has ended, or is gone."""
+        """Whether it has ended, or does not exist any more."""
 
     def kill(self) -> None:
-        """End it without its help."""
+        """End it without waiting for it."""
 
 
 class Executor(Protocol):
-    """A way to execute runs; with `outlives_worker` they continue when the worker stops."""
+    """A way to execute runs; if `outlives_worker`, they continue when the worker stops."""
 
     outlives_worker: bool
 
@@ -54,7 +54,7 @@ class Executor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """What became of a claimed job: it waits for an equal job, or has a run, or has ended."""
+    """The result of a launch: the job waits for an equal job, has a run, or has ended."""
 
     waits_for: str | None = None
     run: LaunchedRun | None = None
@@ -68,6 +68,7 @@ class JobLauncher:
         self._instance = instance
         self._executor = executor
         self.runs_outlive_worker = executor.outlives_worker
+        # Built once for all runs, because resolving the jobs of all assets takes long.
         definitions = build_definitions()
         self._jobs = {kind: definitions.resolve_job_def(kind) for kind in JOB_KINDS}
 
@@ -90,38 +91,38 @@ class JobLauncher:
             if prepared.waits_for is not None:
                 return Launched(waits_for=prepared.waits_for)
             if not prepared.is_served:
-                return Launched(run=self._start(job, prepared.music_id))
+                partition = partition_key(job.kind, prepared.music_id or job.target)
+                # Dagster refuses a run whose partition does not exist yet.
+                self._instance.add_dynamic_partitions(str(tracks.name), [partition])
+                run = create_run(
+                    self._instance,
+                    self._jobs[job.kind],
+                    run_id=run_id_of(job),
+                    tags=tags_of(job, partition),
+                    run_config=QUIET,
+                    code=CODE,
+                )
+                return Launched(run=self._executor.start(run.run_id))
             outcome = ScanOutcome("completed")
         except RunCancelledError:
             outcome = ScanOutcome("cancelled")
-        except SametrackError as fault:
-            outcome = ScanOutcome("failed", fault, awaited_resource(fault))
+        except SametrackError as error:
+            outcome = ScanOutcome("failed", error, awaited_resource(error))
         end_job(self._runtime, job, outcome)
         return Launched()
 
-    def _start(self, job: Job, music_id: str) -> LaunchedRun:
-        partition = partition_key(job.kind, music_id or job.target)
-        # Dagster refuses a run whose partition does not exist yet.
-        self._instance.add_dynamic_partitions(str(tracks.name), [partition])
-        run = create_run(
-            self._instance,
-            self._jobs[job.kind],
-            run_id=run_id_of(job),
-            tags=tags_of(job, partition),
-            run_config=QUIET,
-            code=CODE,
-        )
-        return self._executor.start(run.run_id)
-
 
 def in_thread[T](work: Callable[[], T]) -> Future[T]:
-    """Do some work in a thread that does not keep the process alive when it is asked to end."""
+    """Do some work in a daemon thread, which does not keep a stopped process alive.
+
+    A `ThreadPoolExecutor` would wait for its threads at exit.
+    """
     future: Future[T] = Future()
 
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as error:  # noqa: BLE001 -- whoever asks for the result gets it
+        except BaseException as error:  # noqa: BLE001 -- raised where the result is read
             future.set_exception(error)
 
     threading.Thread(target=run, name="launch", daemon=True).start()

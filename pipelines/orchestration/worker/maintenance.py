@@ -1,23 +1,26 @@
 """Maintenance of the stores: delete expired data, sort and compact files.
 
-One `delete_expired` is bounded, so that a worker can run it between claims. `maintain` does
-everything, for
-`sametrack maintain` and for Dagster's schedule. Observations are never deleted.
+A thread of the worker deletes a bounded part of the expired data every few minutes; `maintain` does
+everything, for `sametrack maintain` and for Dagster's schedule. Observations are never deleted.
 """
 
 import shutil
-from contextlib import ExitStack, closing
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import structlog
 from dagster import DagsterInstance, RunsFilter
 
-from pipelines.open_stores import open_control_of, open_lake_of
+from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
 from pipelines.orchestration.dagster_compat import (
     delete_check_results,
     delete_runless_materializations,
 )
+from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from pipelines.settings import Settings
@@ -29,12 +32,15 @@ from warehouse.lake.store import Lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 from warehouse.queries.results import read_checkpointed_jobs
-from warehouse.records.jobs import Job
 
 JOBS_AT_ONCE = 200
 RUNS_AT_ONCE = 50
+MAINTENANCE_EVERY_S = 600.0
+MAINTENANCE_RETRY_S = 10.0
+FIRST_MAINTENANCE_S = 60.0
 RESULTS = "marts.job_results"
 CHECKPOINTS = "raw.scan_checkpoints"
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,7 @@ class StoreMaintainer:
     def delete_expired(self, now: datetime | None = None) -> MaintenanceReport:
         """Delete a bounded part of the expired data."""
         now = now or datetime.now(UTC)
+        # First, because a run has to be ended before it can expire.
         ended = end_orphaned_runs(self.instance, self.control, now=now)
         links_and_leases = leases.delete_expired(self.control, now)
         expired = jobs.expired(self.control, now, limit=self.jobs_at_once)
@@ -86,8 +93,10 @@ class StoreMaintainer:
         results = self.lake.delete(RESULTS, "job_id", expired)
         jobs_deleted = jobs.delete_ended(self.control, expired)
         self._delete_checkpoints(now - timedelta(days=self.checkpoint_days))
-        runs = self._delete_runs(now - timedelta(days=self.run_days))
-        self._delete_reports(now - timedelta(days=self.run_days))
+        runs_before = now - timedelta(days=self.run_days)
+        runs = self._delete_runs(runs_before)
+        # Materializations that no run reported, except for the newest of each table.
+        delete_runless_materializations(self.instance, runs_before)
         return MaintenanceReport(
             jobs=jobs_deleted,
             results=results,
@@ -108,60 +117,44 @@ class StoreMaintainer:
         while total.is_more:
             total = total.plus(self.delete_expired(now))
         self.excerpts.delete_surplus()
-        payloads, sounds = self._remove_old(now)
-        tidied = asdict(maintain_lake(self.lake))
-        return replace(total, payloads=payloads, sounds=sounds, **tidied)
-
-    def _remove_old(self, now: datetime) -> tuple[int, int]:
-        """Delete old payloads and sounds; return both counts."""
+        payloads_before = now - timedelta(days=self.payload_days)
+        sounds_before = now - timedelta(days=self.sound_days)
         with closing(Engine(self.lake)) as engine:
-            return (
-                delete_expired(
-                    self.lake, engine, PAYLOADS, now - timedelta(days=self.payload_days)
-                ),
-                delete_expired(self.lake, engine, SOUNDS, now - timedelta(days=self.sound_days)),
-            )
+            payloads = delete_expired(self.lake, engine, PAYLOADS, payloads_before)
+            sounds = delete_expired(self.lake, engine, SOUNDS, sounds_before)
+        compacted = asdict(maintain_lake(self.lake))
+        return replace(total, payloads=payloads, sounds=sounds, **compacted)
 
     def _delete_checkpoints(self, before: datetime) -> None:
-        """Delete checkpoints of jobs that ended before then, or are gone."""
+        """Delete checkpoints of jobs that ended before then, or were deleted."""
         if not self.lake.files(CHECKPOINTS):
             return
         with closing(Engine(self.lake)) as engine:
-            ids = read_checkpointed_jobs(engine)
-        checkpointed = {job_id: jobs.get(self.control, job_id) for job_id in ids}
-        self.lake.delete(
-            CHECKPOINTS,
-            "job_id",
-            [name for name, job in checkpointed.items() if _ended(job, before)],
-        )
+            job_ids = read_checkpointed_jobs(engine)
+        ended = []
+        for job_id in job_ids:
+            job = jobs.get(self.control, job_id)
+            if job is None or (job.finished_at is not None and job.finished_at <= before):
+                ended.append(job_id)
+        self.lake.delete(CHECKPOINTS, "job_id", ended)
 
     def _delete_runs(self, before: datetime) -> int:
         """Delete ended runs with their events, oldest first, even if their job is kept."""
         old = RunsFilter(updated_before=before, statuses=list(ENDED_STATUSES))
-        found = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
-        for run in found:
+        runs = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
+        for run in runs:
             self.instance.delete_run(run.run_id)
-        delete_check_results(self.instance, [run.run_id for run in found])
+        delete_check_results(self.instance, [run.run_id for run in runs])
         delete_output(self.instance, before)
-        return len(found)
-
-    def _delete_reports(self, before: datetime) -> None:
-        """Delete materializations without a run, but the newest of each table."""
-        delete_runless_materializations(self.instance, before)
+        return len(runs)
 
 
 def delete_output(instance: DagsterInstance, before: datetime) -> None:
-    """Delete the folders of runs that began before then on this machine: what their steps printed.
-
-    By age and not by run, because another machine, or somebody in the UI, may have deleted the run.
-    """
+    """Delete the captured output of runs that began before then on this machine."""
+    # By age and not by run: another machine, or a user in the UI, may have deleted the run.
     for folder in Path(instance.storage_directory()).glob("*-*-*-*-*"):
         if folder.stat().st_mtime < before.timestamp():
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def _ended(job: Job | None, before: datetime) -> bool:
-    return job is None or (job.finished_at is not None and job.finished_at <= before)
 
 
 def open_maintainer(
@@ -184,3 +177,39 @@ def open_maintainer(
         checkpoint_days=settings.checkpoint_retention_days,
         sound_days=settings.sound_retention_days,
     )
+
+
+def maintain_once(settings: Settings) -> MaintenanceReport:
+    """Run all maintenance on newly opened stores, for the command line.
+
+    Raises:
+        ProfileNotChosenError: No platform profile is selected.
+        WarehouseError: A store cannot be opened, read or written.
+    """
+    with _open_stores(settings) as maintainer:
+        return maintainer.maintain()
+
+
+def run_maintenance(settings: Settings, stop: threading.Event) -> None:
+    """Delete expired data every few minutes, a bounded part each time, until the event is set.
+
+    For a thread of the worker; the stores are open only meanwhile.
+    """
+    pause_s = FIRST_MAINTENANCE_S
+    while not stop.wait(pause_s):
+        pause_s = MAINTENANCE_EVERY_S
+        try:
+            with _open_stores(settings) as maintainer:
+                report = maintainer.delete_expired()
+        except Exception:
+            log.exception("clean-up failed")
+            continue
+        log.info("expired data deleted", **asdict(report))
+        pause_s = MAINTENANCE_RETRY_S if report.is_more else MAINTENANCE_EVERY_S
+
+
+@contextmanager
+def _open_stores(settings: Settings) -> Iterator[StoreMaintainer]:
+    home = open_chosen_home(settings)
+    with ExitStack() as stack:
+        yield open_maintainer(settings, home, stack.enter_context(open_instance(home)), stack)

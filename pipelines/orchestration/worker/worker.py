@@ -1,4 +1,4 @@
-"""The worker: claims jobs from the queue, prepares them, starts their runs, notices what was lost.
+"""The worker: claims jobs from the queue, prepares them, starts their runs, requeues lost ones.
 
 A run does everything else itself, wherever it executes (`runs/run_session.py`). The worker sends
 the heartbeats of a job until its run has begun, puts the jobs of lost runs back into the queue, and
@@ -39,25 +39,25 @@ from pipelines.orchestration.runs.reconciliation import (
 )
 from pipelines.orchestration.runs.remote import RemoteExecutor
 from pipelines.orchestration.runs.run_identity import run_id
-from pipelines.orchestration.worker.catalog import report_assets
+from pipelines.orchestration.worker.asset_catalog import report_assets
 from pipelines.orchestration.worker.launch import JobLauncher, Launched, LaunchedRun
-from pipelines.orchestration.worker.maintenance_rounds import run_maintenance
+from pipelines.orchestration.worker.maintenance import run_maintenance
 from pipelines.scan.runtime import open_runtime
-from pipelines.scan.service.job_endings import ASK_AGAIN, WORKER_GONE, end_lost_run
+from pipelines.scan.service.lost_runs import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.home.disk_space import free_megabytes
 from warehouse.records.errors import WorkerUnavailableError
-from warehouse.records.jobs import FINAL_STATUSES, JobStatus
+from warehouse.records.jobs import FINAL_STATUSES
 
 CLAIM_EVERY_S = 0.1
 WAITERS_EVERY_S = 0.5
 RECONCILE_EVERY_S = 15.0
 HANGS_AFTER_S = 300.0
-"""A loop without a step for so long hangs: its worker sends no heartbeat and is given up."""
+"""A worker whose loop takes no step for so long sends no heartbeat, and counts as lost."""
 
 OUTAGE_LIMIT_S = 300.0
-"""A worker whose stores have been away for longer ends, so that it does not go unnoticed."""
+"""A worker ends when its stores have been away for longer, so that operators notice it."""
 
 OUTAGE_PAUSE_S = 1.0
 
@@ -65,7 +65,7 @@ CANCEL_GRACE_S = 30.0
 """A cancelled scan stops within seconds; after this time it hangs, and its process is killed."""
 
 THREAD_WAIT_S = 5.0
-"""What a thread of the worker leaves undone at the end, the next worker finds again."""
+"""Wait for each thread at the end; the next worker does what it leaves undone."""
 
 SPACE_EVERY_S = 5.0
 PROCESS_GONE = "The process that ran this scan ended unexpectedly"
@@ -102,7 +102,8 @@ class IntervalTimer:
 class HeldJob:
     """A job that this worker has claimed.
 
-    It is prepared (`launched` is not done), or waits for an equal job (`waits_for`), or has a run.
+    It is being prepared (`launched` is not done), waits for an equal job (`waits_for`), or has a
+    run. `overdue_since` is when a run that should have ended was first noticed.
     """
 
     job_id: str
@@ -110,7 +111,7 @@ class HeldJob:
     launched: Future[Launched]
     waits_for: str | None = None
     run: LaunchedRun | None = None
-    asked_at: float | None = None
+    overdue_since: float | None = None
 
     @property
     def run_id(self) -> str:
@@ -136,7 +137,7 @@ class Worker:
     utc: Callable[[], datetime] = lambda: datetime.now(UTC)
     held: dict[str, HeldJob] = field(default_factory=dict)
     has_space: Callable[[], bool] = lambda: True
-    _is_full: bool = True  # until the first look: jobs may be marked by an earlier worker
+    _is_full: bool = True  # until the first check: an earlier worker may have marked jobs
     _stepped_at: float | None = None
     _outage_began_at: float | None = None
     _beating: tuple[str, ...] = ()
@@ -147,7 +148,7 @@ class Worker:
         """Follow the jobs that are held, claim others, requeue those whose run was lost."""
         self._stepped_at = self.clock()
         checks_waiters = self._is_due("waiters", WAITERS_EVERY_S)
-        # First what has ended: it frees the places that waiting and queued jobs then get.
+        # Follow ended jobs first: they free places for the waiting and the queued ones.
         for held in list(self.held.values()):
             if held.run is not None:
                 self._follow_run(held, held.run)
@@ -169,13 +170,18 @@ class Worker:
             )
             self._kill_hanging_runs()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
-            self._reconcile()
+            ended = end_orphaned_runs(self.instance, self.control, now=self.utc())
+            # Other machines may use Dagster's storage in PostgreSQL.
+            if not self.settings.dagster_storage_url:
+                ended += end_unserved_runs(self.instance)
+            for ended_id in ended:
+                log.info("run ended that nothing executes", run_id=ended_id)
 
     def try_step(self) -> bool:
-        """Take a step; False while a store is away. What a step leaves undone, a later one does.
+        """Take a step; return False while a store is away. A later step does what is left undone.
 
-        A job that had just been claimed, or had just ended, sends no heartbeat any more, and so
-        goes on as a lost one.
+        A job that had just been claimed or had just ended may then be without heartbeats, and goes
+        on as a lost one.
 
         Raises:
             Exception: The step failed for another reason, or a store has been away for
@@ -195,9 +201,9 @@ class Worker:
         return True
 
     def beat(self) -> None:
-        """Send the heartbeat of the worker and of jobs whose run has not begun. From any thread.
+        """Send the heartbeat of the worker and of jobs whose run has not begun, from any thread.
 
-        Not while the worker's loop hangs.
+        Sends nothing while the worker's loop hangs.
 
         Raises:
             WarehouseError: The control store refuses it.
@@ -208,9 +214,9 @@ class Worker:
             job_claims.beat(self.control, self.worker_id, self._beating)
 
     def hand_back_all(self, why: str) -> None:
-        """Put the jobs that are held back into the queue, when the worker stops.
+        """Kill the local runs and put their jobs back into the queue, when the worker stops.
 
-        Their processes are killed first. This costs no attempt: the next worker goes on at once.
+        This costs no attempt: the next worker goes on at once.
         """
         for held in list(self.held.values()):
             if held.run is not None and self.launcher.runs_outlive_worker:
@@ -221,7 +227,15 @@ class Worker:
             self._hand_back(held, why)
 
     def _claim(self) -> None:
-        while self._free_places() and self._may_claim():
+        while self._free_places():
+            if self._is_due("space", SPACE_EVERY_S):
+                was_full, self._is_full = self._is_full, not self.has_space()
+                # Mark the queued jobs as waiting for the disk, also those that are added meanwhile,
+                # and remove the marks when it has space again.
+                if self._is_full or was_full:
+                    job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
+            if self._is_full:
+                return
             job = job_claims.claim(self.control, self.worker_id)
             if job is None:
                 return
@@ -230,50 +244,56 @@ class Worker:
             self.held[job.job_id] = HeldJob(job.job_id, job.run_number, launched)
 
     def _free_places(self) -> int:
-        """Return how many more runs may be under way; a job that waits for an equal one is none."""
-        taken = sum(held.waits_for is None for held in self.held.values())
-        return self.settings.worker_runs - taken
-
-    def _may_claim(self) -> bool:
-        """Whether there is space for another scan; if not, the queued jobs say so."""
-        if self._is_due("space", SPACE_EVERY_S):
-            was_full, self._is_full = self._is_full, not self.has_space()
-            if self._is_full or was_full:  # once more when it is over; jobs are added meanwhile
-                job_claims.set_queue_waiting_for_disk(self.control, self._is_full)
-        return not self._is_full
+        """Return how many more runs may be under way; jobs that wait for an equal one need none."""
+        running = sum(held.waits_for is None for held in self.held.values())
+        return self.settings.worker_runs - running
 
     def _follow_launch(self, held: HeldJob) -> None:
-        """Take over what became of a job that was being prepared."""
+        """Read the result of a launch, if it is there."""
         if not held.launched.done():
             return
-        fault = held.launched.exception()
-        if fault is not None:
-            log.error("job not launched", job_id=held.job_id, fault=repr(fault))
-            wait = awaited_resource(fault)
-            if wait is None:
-                self._fail(held, "The scan failed unexpectedly")
-            else:
-                self._hand_back(held, "A store was away", wait=wait)
+        error = held.launched.exception()
+        if error is None:
+            launched = held.launched.result()
+            held.run, held.waits_for = launched.run, launched.waits_for
+            if held.waits_for is not None:
+                job_claims.set_waiting_for(self.control, held.job_id, "lease")
+            elif held.run is None:
+                self._give_up(held, "The run ended without a status")
             return
-        launched = held.launched.result()
-        held.run, held.waits_for = launched.run, launched.waits_for
-        if held.waits_for is not None:
-            job_claims.set_waiting_for(self.control, held.job_id, "lease")
-        elif held.run is None:
-            self._give_up(held, "The run ended without a status")
+        log.error("job not launched", job_id=held.job_id, fault=repr(error))
+        wait = awaited_resource(error)
+        if wait is not None:
+            self._hand_back(held, "A store was away", wait=wait)
+            return
+        # The next attempt would fail in the same way.
+        job = jobs.get(self.control, held.job_id)
+        if job is not None:
+            reason = WorkerUnavailableError("The scan failed unexpectedly", hint=ASK_AGAIN)
+            jobs.finish(
+                self.control,
+                held.job_id,
+                "cancelled" if job.cancel_requested else "failed",
+                error=reason.to_document(),
+                expires_at=self._kept_until(),
+                run_number=held.run_number,
+            )
+        del self.held[held.job_id]
 
     def _follow_run(self, held: HeldJob, run: LaunchedRun) -> None:
-        """Forget a job whose run is over; a killed process could not write its end."""
+        """Drop a job whose run is over; write its end if a killed process could not."""
         if not run.is_over():
             return
         may_write = self.launcher.runs_outlive_worker and run.has_begun()
         if may_write and not jobs.is_cancel_requested(self.control, held.job_id):
-            del self.held[held.job_id]  # the run writes its end; if it does not, it falls silent
+            # The run writes its end itself; if it does not, its heartbeats stop and it is lost.
+            del self.held[held.job_id]
         else:
             self._give_up(held, PROCESS_GONE)
 
     def _follow_waiting(self, held: HeldJob, twin_id: str) -> None:
-        """Launch a job whose equal job has ended, before new ones are claimed."""
+        """Launch a job whose equal job has ended; it comes before newly claimed ones."""
+        # The result of its twin may serve this job, or the twin has failed and this job scans.
         twin = jobs.get(self.control, twin_id)
         if jobs.is_cancel_requested(self.control, held.job_id):
             self._give_up(held, "Cancelled while it waited")
@@ -296,27 +316,16 @@ class Worker:
         for held in self.held.values():
             if held.run is None:
                 continue
-            if not self._should_have_ended(held):
-                held.asked_at = None
+            should_end = jobs.is_cancel_requested(self.control, held.job_id)
+            if not should_end and not is_finished(self.instance, held.run_id):
+                held.overdue_since = None
                 continue
-            held.asked_at = now if held.asked_at is None else held.asked_at
+            held.overdue_since = now if held.overdue_since is None else held.overdue_since
             if not held.run.has_begun():
                 held.run.kill()
-            elif now - held.asked_at >= CANCEL_GRACE_S:
+            elif now - held.overdue_since >= CANCEL_GRACE_S:
                 log.error("scan does not stop", job_id=held.job_id)
                 held.run.kill()
-
-    def _should_have_ended(self, held: HeldJob) -> bool:
-        if jobs.is_cancel_requested(self.control, held.job_id):
-            return True
-        return is_finished(self.instance, held.run_id)
-
-    def _reconcile(self) -> None:
-        ended = end_orphaned_runs(self.instance, self.control, now=self.utc())
-        if not self.settings.dagster_storage_url:
-            ended += end_unserved_runs(self.instance)
-        for run in ended:
-            log.info("run ended that nothing executes", run_id=run)
 
     def _hand_back(self, held: HeldJob, why: str, *, wait: ResourceWait | None = None) -> None:
         """Put a job back into the queue; this costs no attempt."""
@@ -324,9 +333,13 @@ class Worker:
         run = self.instance.get_run_by_id(held.run_id)
         has_result = run is not None and run.is_success  # its end was not written yet
         if has_result or not job_claims.requeue(
-            self.control, held.job_id, run_number=held.run_number, costs_attempt=False,
-            waiting_for=wait.resource, wait_s=wait.seconds,
-        ):  # fmt: skip
+            self.control,
+            held.job_id,
+            run_number=held.run_number,
+            costs_attempt=False,
+            waiting_for=wait.resource,
+            wait_s=wait.seconds,
+        ):
             self._lose(held.job_id, held.run_number, why)  # it has ended, or is to be cancelled
         else:
             log.info("job handed back", job_id=held.job_id, waiting_for=wait.resource)
@@ -335,15 +348,16 @@ class Worker:
         del self.held[held.job_id]  # last: while a store is away, each step tries again
 
     def _give_up(self, held: HeldJob, why: str) -> None:
-        """Forget a job; without effect on one that has an end, or is in the queue again."""
+        """Drop a job, and requeue or end it if it is still held by its run."""
         self._lose(held.job_id, held.run_number, why)
         del self.held[held.job_id]
 
     def _lose(self, job_id: str, number: int, why: str) -> None:
-        """Write what becomes of a job whose run was lost, if that run still holds it."""
+        """Requeue or end a job whose run was lost, if that run still holds it."""
         job = jobs.get(self.control, job_id)
         if job is None or job.run_number != number or job.status != "running":
             return
+        # A run that has succeeded has stored its result: the job is completed, not repeated.
         run = self.instance.get_run_by_id(run_id(job_id, number))
         status = end_lost_run(
             self.control,
@@ -357,18 +371,6 @@ class Worker:
         log.warning("run lost", job_id=job_id, attempt=job.attempt, reason=why, job_is_now=status)
         if run is not None:
             end_run(self.instance, run, jobs.get(self.control, job_id))
-
-    def _fail(self, held: HeldJob, why: str) -> None:
-        """Fail a job that cannot be launched: it would fail again."""
-        job = jobs.get(self.control, held.job_id)
-        if job is not None:
-            error = WorkerUnavailableError(why, hint=ASK_AGAIN).to_document()
-            status: JobStatus = "cancelled" if job.cancel_requested else "failed"
-            jobs.finish(
-                self.control, held.job_id, status, error=error, expires_at=self._kept_until(),
-                run_number=held.run_number,
-            )  # fmt: skip
-        del self.held[held.job_id]
 
     def _kept_until(self) -> datetime:
         return self.utc() + timedelta(days=self.settings.job_retention_days)
@@ -384,7 +386,22 @@ def run_worker(settings: Settings) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     with ExitStack() as stack:
-        worker = _build_worker(settings, stack)
+        runtime = open_runtime(settings, stack)
+        instance = stack.enter_context(open_instance(runtime.home))
+        executor = (
+            RemoteExecutor(settings, instance)
+            if settings.runs == "remote"
+            else LocalExecutor(settings)
+        )
+        worker = Worker(
+            # Host and process id repeat: after a restart, and in containers.
+            worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
+            settings=settings,
+            control=runtime.control,
+            instance=instance,
+            launcher=JobLauncher(runtime, instance, executor),
+            has_space=lambda: free_megabytes(runtime.home.root) >= settings.min_free_disk_mb,
+        )
         for name, run in (
             ("maintenance", partial(run_maintenance, settings)),
             ("assets", partial(report_assets, settings, worker.worker_id)),
@@ -400,20 +417,3 @@ def run_worker(settings: Settings) -> int:
         # After the last heartbeat: another one would register the worker again.
         job_claims.retire(worker.control, worker.worker_id)
     return 0
-
-
-def _build_worker(settings: Settings, stack: ExitStack) -> Worker:
-    runtime = open_runtime(settings, stack)
-    instance = stack.enter_context(open_instance(runtime.home))
-    executor = (
-        RemoteExecutor(settings, instance) if settings.runs == "remote" else LocalExecutor(settings)
-    )
-    return Worker(
-        # Host and process id repeat: after a restart, and in containers.
-        worker_id=f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}",
-        settings=settings,
-        control=runtime.control,
-        instance=instance,
-        launcher=JobLauncher(runtime, instance, executor),
-        has_space=lambda: free_megabytes(runtime.home.root) >= settings.min_free_disk_mb,
-    )

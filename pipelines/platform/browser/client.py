@@ -53,6 +53,7 @@ FIRST_SCREENS: Mapping[str, FirstScreen] = {
 }
 """The page that loads each surface."""
 _HOSTS_HINT = "if one of these hosts serves the page's scripts, add it to [browser] of the profile"
+# Share pages of videos and notes are shells since August 2026: their script loads the data.
 VIDEO_PAGES = frozenset({"video_page", "note_page", "slides_page"})
 VIDEO_ANSWERS = ("item_info", "slides_info", "web_detail")
 """What the script of a page without data loads about its video, the usual one first."""
@@ -81,7 +82,7 @@ class BrowserClient(GuestClient):
         self._pages = pages
         self._clock = clock
         self._surfaces = SurfaceReader(self)
-        self._brought: dict[tuple[str, str], tuple[float, HttpResponse]] = {}
+        self._loaded: dict[tuple[str, str], tuple[float, HttpResponse]] = {}
 
     async def aclose(self) -> None:
         """Close every connection and the browser."""
@@ -90,20 +91,22 @@ class BrowserClient(GuestClient):
         finally:
             await super().aclose()
 
-    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+    async def fetch(self, request: HttpRequest) -> HttpResponse:
         """Load a page, or a surface that a page loads, in the browser; anything else directly."""
-        screen = FIRST_SCREENS.get(ask.surface)
-        if screen is not None and screen.asked_by in ask.params:  # an account also by its handle
-            return await self._screen(ask, screen)
-        if ask.surface in PAGES:
-            await self._permit(ask)
-            if ask.surface in VIDEO_PAGES:
-                return await self._video(ask)
-            visit = Visit(surface=ask.surface, url=ask.address, wanted=ask.surface, paths={})
-            return self._shown((await self._load(visit)).document)
-        return await super().fetch(ask)
+        surface = request.surface
+        screen = FIRST_SCREENS.get(surface)
+        # An account may also be asked for by its handle, which no page takes.
+        if screen is not None and screen.asked_by in request.params:
+            return await self._fetch_first_screen(request, screen)
+        if surface in PAGES:
+            await self._permit(request)
+            if surface in VIDEO_PAGES:
+                return await self._fetch_video(request)
+            visit = Visit(surface=surface, url=request.address, wanted=surface, paths={})
+            return self._with_location((await self._load(visit)).document)
+        return await super().fetch(request)
 
-    async def _video(self, ask: HttpRequest) -> HttpResponse:
+    async def _fetch_video(self, request: HttpRequest) -> HttpResponse:
         """Return the document of a page, or what its script received if the document has no data.
 
         The script may ask with a token of its own, which we never make.
@@ -113,41 +116,63 @@ class BrowserClient(GuestClient):
             return self._surfaces.ends_at(document.url) or shows_video(document.body)
 
         visit = Visit(
-            surface=ask.surface,
-            url=ask.address,
+            surface=request.surface,
+            url=request.address,
             wanted=VIDEO_ANSWERS[0],
             paths={name: getattr(self.profile.paths, name) for name in VIDEO_ANSWERS},
             is_enough=is_enough,
         )
-        loaded = await self._load(visit)
-        answers = [loaded.answers[name] for name in VIDEO_ANSWERS if name in loaded.answers]
-        if is_enough(loaded.document) or not answers:
-            return self._shown(loaded.document)
-        shown = (answer for answer in answers if shows_video(answer.body))
-        return replace(next(shown, answers[0]), surface=ask.surface)
+        page = await self._load(visit)
+        answers = [page.answers[name] for name in VIDEO_ANSWERS if name in page.answers]
+        if is_enough(page.document) or not answers:
+            return self._with_location(page.document)
+        with_video = (answer for answer in answers if shows_video(answer.body))
+        return replace(next(with_video, answers[0]), surface=request.surface)
 
-    async def _screen(self, ask: HttpRequest, screen: FirstScreen) -> HttpResponse:
-        entity = ask.params[screen.asked_by]
-        brought_at, known = self._brought.pop((ask.surface, entity), (0.0, None))
-        if known is not None and self._clock.monotonic() - brought_at < FRESH_S:
-            return known
-        await self._permit(ask)
-        loaded = await self._load(self._visit(ask.surface, screen, entity))
-        for surface, answer in loaded.answers.items():
-            if surface != ask.surface and surface in FIRST_SCREENS:
-                self._brought[(surface, entity)] = (self._clock.monotonic(), answer)
-        found = loaded.answers.get(ask.surface)
-        if found is not None:
-            return found
-        self._refuse(self._shown(loaded.document), ask.surface)
+    async def _fetch_first_screen(self, request: HttpRequest, screen: FirstScreen) -> HttpResponse:
+        """Return what the page of an entity receives from a surface."""
+        surface, entity_id = request.surface, request.params[screen.asked_by]
+        loaded_at, earlier = self._loaded.pop((surface, entity_id), (0.0, None))
+        if earlier is not None and self._clock.monotonic() - loaded_at < FRESH_S:
+            return earlier
+        await self._permit(request)
+        visit = Visit(
+            surface=screen.page,
+            url=self.profile.address(screen.page, **{screen.filled_by: entity_id}),
+            wanted=surface,
+            paths={
+                name: getattr(self.profile.paths, name)
+                for name, other in FIRST_SCREENS.items()
+                if other.page == screen.page
+            },
+        )
+        page = await self._load(visit)
+        # One page loads several surfaces; the others are kept for the requests that follow.
+        for name, answer in page.answers.items():
+            if name != surface and name in FIRST_SCREENS:
+                self._loaded[name, entity_id] = (self._clock.monotonic(), answer)
+        if surface in page.answers:
+            return page.answers[surface]
+        # The page itself may show why it loaded nothing.
+        document = replace(self._with_location(page.document), surface=surface)
+        self._surfaces.refuse(document)
+        error: UpstreamError = PageWithoutDataError("", surface=surface)
+        try:
+            parse_container(document.body, surface=surface)
+        except UpstreamError as unreadable:
+            error = unreadable
+        named = self._surfaces.explain(error, document)
+        if not isinstance(named, PageWithoutDataError):
+            raise named
         if screen.is_extra:
-            return await super().fetch(ask)
-        raise not_loaded_error(loaded, ask.surface)
+            return await super().fetch(request)
+        raise not_loaded_error(page, surface)
 
     async def _load(self, visit: Visit) -> LoadedPage:
         """Open a page, and apply the status rules (429, 5xx) to its responses.
 
-        A surface that was not wanted fails for itself: it is left out, and asked when it is wanted.
+        A surface that the visit does not want fails alone: it is left out, and requested when it is
+        wanted.
         """
         check_address(
             visit.url,
@@ -155,8 +180,8 @@ class BrowserClient(GuestClient):
             profile=self.profile,
             surface=visit.surface,
         )
-        loaded = await self._pages.load(visit)
-        for answer in (loaded.document, *loaded.answers.values()):
+        page = await self._pages.load(visit)
+        for answer in (page.document, *page.answers.values()):
             address = check_address(
                 answer.url,
                 allowed=(*self.profile.links.redirect, *self.profile.browser.hosts),
@@ -164,52 +189,22 @@ class BrowserClient(GuestClient):
                 surface=answer.surface,
             )
             try:
-                await self._heeded(answer, address)
+                await self.apply_status(answer, address)
             except (RateLimitedError, UnreachableError):
                 if answer.surface in {visit.surface, visit.wanted}:
                     raise
-                del loaded.answers[answer.surface]
-        return loaded
+                del page.answers[answer.surface]
+        return page
 
-    def _visit(self, surface: str, screen: FirstScreen, entity: str) -> Visit:
-        paths = self.profile.paths
-        return Visit(
-            surface=screen.page,
-            url=self.profile.address(screen.page, **{screen.filled_by: entity}),
-            wanted=surface,
-            paths={
-                name: getattr(paths, name)
-                for name, other in FIRST_SCREENS.items()
-                if other.page == screen.page
-            },
-        )
-
-    def _shown(self, document: HttpResponse) -> HttpResponse:
+    def _with_location(self, document: HttpResponse) -> HttpResponse:
         """Return the document; if a redirect that is an answer led to it, with its `location`."""
         is_answer = self._surfaces.ends_at(document.url)
         return replace(document, location=document.url) if is_answer else document
 
-    def _refuse(self, document: HttpResponse, surface: str) -> None:
-        """Raise the error that the page itself shows as the reason why it loaded nothing.
 
-        Raises:
-            UpstreamError: The page shows a refusal.
-        """
-        asked = replace(document, surface=surface)
-        self._surfaces.refuse(asked)
-        error: UpstreamError = PageWithoutDataError("", surface=surface)
-        try:
-            parse_container(asked.body, surface=surface)
-        except UpstreamError as found:
-            error = found
-        named = self._surfaces.explain(error, asked)
-        if not isinstance(named, PageWithoutDataError):
-            raise named
-
-
-def not_loaded_error(loaded: LoadedPage, surface: str) -> PageWithoutDataError:
-    """Return the error for a page without its first screen, with the hosts that it lacked."""
-    hosts = loaded.describe_refused()
+def not_loaded_error(page: LoadedPage, surface: str) -> PageWithoutDataError:
+    """Return the error for a page without its first screen, with the hosts that were refused."""
+    hosts = page.describe_refused()
     detail = "the page did not load its first screen"
     return PageWithoutDataError(
         f"{detail}; refused hosts: {hosts}" if hosts else detail,

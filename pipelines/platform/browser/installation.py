@@ -1,6 +1,6 @@
-"""What must be installed before a browser can start: the extra with its driver, and Chromium.
+"""Checks what a browser needs before it can start: the extra with its driver, and Chromium.
 
-Loads no driver, so every feature can ask first.
+Loads no driver, so every feature can check first.
 """
 
 import shutil
@@ -17,10 +17,10 @@ def find_chromium(chosen: Path | None) -> Path:
         ProviderUnsupportedError: The extra `browser` or Chromium is not installed.
     """
     need_extra("browser", "reading or printing pages", error=ProviderUnsupportedError)
-    found = shutil.which(str(chosen) if chosen else "chromium")
-    if found is None:
+    executable = shutil.which(str(chosen) if chosen else "chromium")
+    if executable is None:
         raise ProviderUnsupportedError(
             "no Chromium was found on this machine",
             hint="run `make setup-browser` (Debian, as root), or set CHROMIUM_PATH",
         )
-    return Path(found)
+    return Path(executable)

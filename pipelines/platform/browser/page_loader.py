@@ -21,11 +21,11 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.browser.process import CLOSE_S, BrowserProcess
 from pipelines.platform.browser.proxy import GateProxy, end_tasks
 from pipelines.platform.browser.visit import LoadedPage, Visit, VisitState, to_http_response
-from pipelines.platform.call_trace import HttpResponse, record_request, record_response
+from pipelines.platform.call_trace import record_request, record_response
 from pipelines.platform.http.client import USER_AGENT
-from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
     RegionBlockedError,
@@ -110,13 +110,29 @@ class PageLoader:
             BudgetSpentError: Today's budget for the host is used up.
         """
         async with self._one_at_a_time:
-            watch = VisitState(visit)
+            state = VisitState(visit)
             try:
-                return await self._visit(watch)
+                await self._proxy.start()
+                browser = await self._process.started(proxy=self._proxy.address)
+                self._proxy.begin()
+                self._refused.clear()
+                page = await (await _context(browser)).new_page()
+                try:
+                    return await self._within_limits(self._open(page, state))
+                finally:
+                    await end_tasks(state.reading)
+                    with suppress(Error, TimeoutError):
+                        async with asyncio.timeout(CLOSE_S):
+                            await page.close()
             except Error as error:
-                raise self._named(watch, error) from error
+                raise self._named(state, error) from error
             finally:
-                _record_visit(watch)
+                # The browser's events run in other tasks, which know nothing of the caller's trace.
+                for _ in range(state.requests):
+                    record_request()
+                last = state.answers.get(visit.wanted) or state.answers.get(visit.surface)
+                if last is not None:
+                    record_response(last)
 
     async def aclose(self) -> None:
         """End the browser, its driver and the proxy."""
@@ -124,20 +140,6 @@ class PageLoader:
             await self._process.aclose()
         finally:
             await self._proxy.aclose()
-
-    async def _visit(self, watch: VisitState) -> LoadedPage:
-        await self._proxy.start()
-        browser = await self._process.started(proxy=self._proxy.address)
-        self._proxy.begin()
-        self._refused.clear()
-        page = await (await _context(browser)).new_page()
-        try:
-            return await self._within_limits(self._open(page, watch))
-        finally:
-            await end_tasks(watch.reading)
-            with suppress(Error, TimeoutError):
-                async with asyncio.timeout(CLOSE_S):
-                    await page.close()
 
     async def _within_limits(self, opening: Coroutine[Any, Any, LoadedPage]) -> LoadedPage:
         """Await a visit, and end it as soon as the page exceeds its size limit."""
@@ -151,81 +153,78 @@ class PageLoader:
         finally:
             await end_tasks({opened, over})
 
-    async def _open(self, page: Page, watch: VisitState) -> LoadedPage:
-        patience_ms = self.limits.page_s * 1000
+    async def _open(self, page: Page, state: VisitState) -> LoadedPage:
+        timeout_ms = self.limits.page_s * 1000
         # Routes and listeners come before `goto`: the first request must not pass unseen.
-        await page.route("**/*", lambda route: self._route(route, watch))
+        await page.route("**/*", lambda route: self._route(route, state))
         # Playwright marks the object of a bound method, and this one has slots.
-        page.on("request", lambda request: watch.note_request(request))  # noqa: PLW0108
-        page.on("response", lambda response: watch.note_response(response))  # noqa: PLW0108
-        response = await page.goto(watch.visit.url, wait_until="commit", timeout=patience_ms)
+        page.on("request", lambda request: state.note_request(request))  # noqa: PLW0108
+        page.on("response", lambda response: state.note_response(response))  # noqa: PLW0108
+        response = await page.goto(state.visit.url, wait_until="commit", timeout=timeout_ms)
         if response is None:
             raise Error("the page has no document")
-        await page.wait_for_load_state("domcontentloaded", timeout=patience_ms)
-        document = to_http_response(watch.visit.surface, response, await response.body())
-        watch.answers[watch.visit.surface] = document
-        visit = watch.visit
+        await page.wait_for_load_state("domcontentloaded", timeout=timeout_ms)
+        document = to_http_response(state.visit.surface, response, await response.body())
+        state.answers[state.visit.surface] = document
+        visit = state.visit
         if visit.wanted != visit.surface and not visit.is_enough(document):
-            await self._wait(page, watch)
-        if watch.error is not None:
-            raise watch.error
-        return self._loaded(document, watch)
-
-    def _loaded(self, document: HttpResponse, watch: VisitState) -> LoadedPage:
-        """Build the result, and log the refused hosts: without them a page may stay empty."""
-        loaded = LoadedPage(document, dict(watch.answers), self.refused_hosts)
+            await self._wait(page, state)
+        if state.error is not None:
+            raise state.error
+        loaded = LoadedPage(document, dict(state.answers), self.refused_hosts)
+        # Without the hosts of its scripts a page may stay empty, and nothing else would say why.
         if loaded.refused:
             _log.info(
-                "browser_hosts_refused",
-                surface=watch.visit.surface,
-                hosts=loaded.describe_refused(),
+                "browser_hosts_refused", surface=visit.surface, hosts=loaded.describe_refused()
             )
         return loaded
 
-    async def _wait(self, page: Page, watch: VisitState) -> None:
+    async def _wait(self, page: Page, state: VisitState) -> None:
         """Wait for the wanted response plus `settle_s`, or until the page is idle without it."""
         quiet = asyncio.create_task(page.wait_for_load_state("networkidle", timeout=0))
-        came = asyncio.create_task(watch.came.wait())
+        came = asyncio.create_task(state.came.wait())
         try:
             async with asyncio.timeout(self.limits.answer_s):
                 await asyncio.wait({quiet, came}, return_when=asyncio.FIRST_COMPLETED)
                 if quiet.done():
                     quiet.result()  # raises when the page or the browser has ended
-                if watch.came.is_set() or watch.reading:
+                if state.came.is_set() or state.reading:
                     await self._clock.sleep(self.limits.settle_s)
-                await asyncio.gather(*watch.reading)
+                await asyncio.gather(*state.reading)
         except TimeoutError:
             return  # the page shows what has arrived by now
         finally:
             await end_tasks({quiet, came})
 
-    async def _route(self, route: Route, watch: VisitState) -> None:
+    async def _route(self, route: Route, state: VisitState) -> None:
         """Let a request through at the host's rate if it only reads and a first screen needs it."""
         request = route.request
         kind, host = request.resource_type, urlsplit(request.url).hostname or ""
         try:
+            # The proxy refuses it, too; here it is counted for the page that asked.
             if not host_matches(host, self._allowed):
                 self._refused[host] += 1
                 await route.abort()
                 return
-            if request.method != "GET" or kind not in _ALLOWED_TYPES or watch.error is not None:
+            if request.method != "GET" or kind not in _ALLOWED_TYPES or state.error is not None:
                 await route.abort()
                 return
+            # Scripts are static files, which the rate limit does not count.
             if kind in _RATE_LIMITED_TYPES:
-                await self._turns.wait(host, surface=watch.visit.surface)
-                watch.requests += 1
+                await self._turns.wait(host, surface=state.visit.surface)
+                state.requests += 1
             await route.continue_()
         except UpstreamError as error:
-            watch.error = error
+            state.error = error
             await route.abort()
         except Error:
             return  # the page was closed while its request waited
 
-    def _named(self, watch: VisitState, error: Error) -> UpstreamError:
+    def _named(self, state: VisitState, error: Error) -> UpstreamError:
         """Return the upstream error for a failed visit."""
-        surface, host = watch.visit.surface, urlsplit(watch.went_to).hostname or ""
-        if watch.error is not None:
-            return watch.error
+        surface, host = state.visit.surface, urlsplit(state.went_to).hostname or ""
+        if state.error is not None:
+            return state.error
         if self._proxy.traffic.over.is_set():
             return StructureChangedError(
                 f"the page loaded more than {self.limits.page_bytes} bytes",
@@ -233,21 +232,20 @@ class PageLoader:
                 reason="body_too_large",
             )
         if host and not host_matches(host, self._allowed):
-            return self._led_off(host, surface)
+            if host_matches(host, self._profile.links.region):
+                detail = "the platform sends this region elsewhere"
+                return RegionBlockedError(detail, surface=surface)
+            return SubstitutionError(
+                f"the page leads to {host!r}, which is not on the allow-list",
+                surface=surface,
+                reason="foreign_host",
+            )
         if self._process.has_ended:
             return UnreachableError("the browser has ended", surface=surface, reason="browser_gone")
+        # Chromium's own code, such as ERR_CONNECTION_RESET, stands after "net::" in the first line.
         word = error.message.partition("\n")[0].rpartition("net::")[2].partition(" ")[0]
         return UnreachableError(
             "the page could not be opened in the browser", surface=surface, reason=word[:60]
-        )
-
-    def _led_off(self, host: str, surface: str) -> UpstreamError:
-        if host_matches(host, self._profile.links.region):
-            return RegionBlockedError("the platform sends this region elsewhere", surface=surface)
-        return SubstitutionError(
-            f"the page leads to {host!r}, which is not on the allow-list",
-            surface=surface,
-            reason="foreign_host",
         )
 
 
@@ -261,12 +259,3 @@ async def _context(browser: Browser) -> BrowserContext:
     # Routes of a page come before those of its context, so this reaches other pages alone.
     await context.route("**/*", lambda route: route.abort())
     return context
-
-
-def _record_visit(watch: VisitState) -> None:
-    """Record the visit on the caller's trace: the browser's events run in other tasks."""
-    for _ in range(watch.requests):
-        record_request()
-    last = watch.answers.get(watch.visit.wanted) or watch.answers.get(watch.visit.surface)
-    if last is not None:
-        record_response(last)

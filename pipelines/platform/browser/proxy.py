@@ -23,10 +23,20 @@ HEAD_S = 10.0
 CONNECT_S = 5.0
 _CHUNK = 64 * 1024
 _FIRST_LINE = re.compile(r"(?P<method>[A-Z]{1,16}) (?P<target>[!-~]+) HTTP/1\.[01]", re.ASCII)
-_DROPPED = frozenset({
-    "connection", "content-length", "host", "keep-alive", "proxy-authorization",
-    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-})  # fmt: skip
+_DROPPED = frozenset(
+    {
+        "connection",
+        "content-length",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
 
 type StreamPair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -50,12 +60,13 @@ def parse_proxy_request(head: bytes) -> ProxyRequest | None:
         first, *lines = head.decode("ascii").removesuffix("\r\n\r\n").split("\r\n")
     except UnicodeDecodeError:
         return None
-    found = _FIRST_LINE.fullmatch(first)
+    first_line = _FIRST_LINE.fullmatch(first)
     parts = [line.partition(":") for line in lines]
     headers = tuple((name, value.strip()) for name, colon, value in parts if colon)
-    if found is None or len(headers) != len(lines):
+    if first_line is None or len(headers) != len(lines):
         return None
-    method, target = found["method"], found["target"]
+    method, target = first_line["method"], first_line["target"]
+    # A tunnel names host and port alone; the gate checks them as an https address.
     if method == "CONNECT":
         return ProxyRequest(method, f"https://{target}/", is_tunnel=True, headers=headers)
     if method in {"GET", "HEAD"} and target.startswith("http://"):
@@ -74,8 +85,8 @@ class Traffic:
 
     def refuse(self, host: str) -> None:
         """Count a refusal; hosts beyond the first `MAX_REFUSED` share one counter."""
-        known = host in self.refused or len(self.refused) < MAX_REFUSED
-        self.refused[host if known else "?"] += 1
+        has_counter = host in self.refused or len(self.refused) < MAX_REFUSED
+        self.refused[host if has_counter else "?"] += 1
 
 
 class GateProxy:
@@ -143,77 +154,64 @@ class GateProxy:
             await _close(writer)
 
     async def _serve(self, browser: StreamPair) -> None:
+        """Connect one request of the browser to its host, if the gate permits it."""
         async with asyncio.timeout(HEAD_S):
             order = parse_proxy_request(await browser[0].readuntil(b"\r\n\r\n"))
         if order is None:
             self.traffic.refuse("?")
             return
-        address = self._checked(order)
-        if address is None:
-            return
-        host = await self._dial(address)
-        if host is None:
-            return
-        try:
-            await self._begin(order, address, browser, host)
-            # On a plain connection only the one checked request is forwarded.
-            asking = [asyncio.create_task(_pipe(browser[0], host[1]))] if order.is_tunnel else []
-            try:
-                await self._bring(host[0], browser[1])
-            finally:
-                await end_tasks(asking)
-        finally:
-            await _close(host[1])
-
-    def _checked(self, order: ProxyRequest) -> CheckedAddress | None:
-        """Return the address if the gate permits it in the form requested, else None."""
         try:
             address = check_address(
                 order.address, allowed=self._allowed, profile=self._profile, surface=SURFACE
             )
         except UpstreamError:
             address = None
+        # A tunnel hides what is in it, so it must lead to a host that speaks https.
         if address is None or (address.scheme == "https") != order.is_tunnel:
             self.traffic.refuse(order.address.split("/")[2].partition(":")[0])
-            return None
-        return address
-
-    async def _dial(self, address: CheckedAddress) -> StreamPair | None:
-        """Connect to the host's checked address; None if that fails."""
+            return
         try:
             ip = await self._dialler.dial_address(address.host, surface=SURFACE)
         except UpstreamError:
             self.traffic.refuse(address.host)
-            return None
+            return
         async with asyncio.timeout(CONNECT_S):
             host = await asyncio.open_connection(ip, address.port)
         self.traffic.connections += 1
-        return host
+        try:
+            await self._exchange(order, address, browser, host)
+        finally:
+            await _close(host[1])
 
-    async def _begin(
+    async def _exchange(
         self, order: ProxyRequest, address: CheckedAddress, browser: StreamPair, host: StreamPair
     ) -> None:
+        """Forward a request, and copy the response to the browser up to the page's size limit."""
         if order.is_tunnel:
             browser[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             await browser[1].drain()
-            return
-        kept = [f"{name}: {value}" for name, value in order.headers if name.lower() not in _DROPPED]
-        # One request per connection: a second one would pass unchecked.
-        own = [f"Host: {address.url.split('/')[2]}", "Connection: close"]
-        lines = [f"{order.method} {address.target} HTTP/1.1", *own, *kept, "", ""]
-        host[1].write("\r\n".join(lines).encode("ascii"))
-        await host[1].drain()
-
-    async def _bring(self, host: asyncio.StreamReader, browser: asyncio.StreamWriter) -> None:
-        """Copy the host's response to the browser, up to the page's size limit."""
+        else:
+            kept = [
+                f"{name}: {value}" for name, value in order.headers if name.lower() not in _DROPPED
+            ]
+            # One request per connection: a second one would pass unchecked.
+            own = [f"Host: {address.url.split('/')[2]}", "Connection: close"]
+            lines = [f"{order.method} {address.target} HTTP/1.1", *own, *kept, "", ""]
+            host[1].write("\r\n".join(lines).encode("ascii"))
+            await host[1].drain()
+        # On a plain connection only the one checked request is forwarded.
+        sending = [asyncio.create_task(_pipe(browser[0], host[1]))] if order.is_tunnel else []
         # A connection of an earlier page must not count against the next one.
         traffic = self.traffic
-        while not traffic.over.is_set() and (chunk := await host.read(_CHUNK)):
-            traffic.received_bytes += len(chunk)
-            if traffic.received_bytes > self._limit_bytes:
-                traffic.over.set()
-            browser.write(chunk)
-            await browser.drain()
+        try:
+            while not traffic.over.is_set() and (chunk := await host[0].read(_CHUNK)):
+                traffic.received_bytes += len(chunk)
+                if traffic.received_bytes > self._limit_bytes:
+                    traffic.over.set()
+                browser[1].write(chunk)
+                await browser[1].drain()
+        finally:
+            await end_tasks(sending)
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

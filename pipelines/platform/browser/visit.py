@@ -50,10 +50,10 @@ class LoadedPage:
 
     def describe_refused(self) -> str:
         """Return the refused hosts as text, most requested first; empty if there are none."""
-        most = sorted(self.refused.items(), key=lambda one: (-one[1], one[0]))
-        shown = [f"{host} ({count})" for host, count in most[:_HOSTS_SHOWN]]
-        more = len(most) - len(shown)
-        return ", ".join([*shown, f"and {more} more"] if more else shown)
+        by_count = sorted(self.refused.items(), key=lambda entry: (-entry[1], entry[0]))
+        texts = [f"{host} ({count})" for host, count in by_count[:_HOSTS_SHOWN]]
+        more = len(by_count) - len(texts)
+        return ", ".join([*texts, f"and {more} more"] if more else texts)
 
 
 @dataclass(slots=True)
@@ -80,8 +80,8 @@ class VisitState:
     def note_response(self, response: Response) -> None:
         """Read the bodies of the surfaces of interest; the last response of each is kept."""
         path = urlsplit(response.url).path
-        for surface, known in self.visit.paths.items():
-            if path == known:
+        for surface, surface_path in self.visit.paths.items():
+            if path == surface_path:
                 self.reading.add(asyncio.create_task(self._read(surface, response)))
 
     async def _read(self, surface: str, response: Response) -> None:

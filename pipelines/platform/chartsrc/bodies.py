@@ -40,7 +40,7 @@ class ChartParseContext:
 
     surface: str
     observed_at: datetime
-    words: ProfileMarkers
+    markers: ProfileMarkers
 
 
 def refuse_chart_answer(answer: HttpResponse) -> None:
@@ -51,6 +51,7 @@ def refuse_chart_answer(answer: HttpResponse) -> None:
         SignatureDemandedError: Status 412 or 444.
         ChartUnavailableError: Any other status than 200, or an empty body.
     """
+    # 404, 5xx and the like say as little as an empty body: another form of the issue may answer.
     surface, status = answer.surface, answer.status
     if status in SIGNATURE_CODES:
         detail = "the chart answers signed requests only"
@@ -65,7 +66,7 @@ def refuse_chart_answer(answer: HttpResponse) -> None:
         raise refusal_error("chart_http", detail, surface=surface, status=status, reason=word)
 
 
-def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
+def parse_document(body: bytes, *, context: ChartParseContext) -> JsonNode:
     """Parse the JSON object of a chart response.
 
     Raises:
@@ -73,9 +74,13 @@ def parse_document(body: bytes, *, seen: ChartParseContext) -> JsonNode:
         StructureChangedError: Its status has an unknown type.
     """
     try:
-        document = parse_json(_without_comments(body), surface=seen.surface)
+        # A request with `with_res_tag` gets its document between comments; so may any other.
+        document = parse_json(_without_comments(body), surface=context.surface)
     except StructureChangedError as error:
-        raise _not_a_document(body, seen) from error
+        named = refusal_from_text(body, context)
+        raise named or refusal_error(
+            "chart_text", "the chart sent no JSON object", surface=context.surface
+        ) from error
     refuse_failure(document)
     return document
 
@@ -92,13 +97,17 @@ def _without_comments(body: bytes) -> bytes:
     return body
 
 
-def refusal_from_text(body: bytes, seen: ChartParseContext) -> UpstreamError | None:
+def refusal_from_text(body: bytes, context: ChartParseContext) -> UpstreamError | None:
     """Return the error for a body that is a known refusal text; None for any other body."""
     text = body[:_TEXT_KEPT].decode("utf-8", "replace")
-    if any(word in text for word in seen.words.chart_denied):
-        return refusal_error("chart_denied", "the chart's firewall refused", surface=seen.surface)
-    if any(word in text for word in seen.words.chart_unknown):
-        return refusal_error("chart_wrong_id", "the chart knows no such id", surface=seen.surface)
+    if any(word in text for word in context.markers.chart_denied):
+        return refusal_error(
+            "chart_denied", "the chart's firewall refused", surface=context.surface
+        )
+    if any(word in text for word in context.markers.chart_unknown):
+        return refusal_error(
+            "chart_wrong_id", "the chart knows no such id", surface=context.surface
+        )
     return None
 
 
@@ -110,6 +119,7 @@ def refuse_failure(document: JsonNode) -> None:
         ChartUnavailableError: It reports any other failure, or is the list of charts.
     """
     status, code = _signed(document, "status"), _signed(document, "errcode")
+    # "操作太频繁": asking again at once, as after other failures, would only prolong it.
     if code == _TOO_FREQUENT:
         detail = "the chart asks for fewer requests"
         raise refusal_error("chart_too_frequent", detail, surface=document.surface)
@@ -119,6 +129,7 @@ def refuse_failure(document: JsonNode) -> None:
     if code:
         detail = f"the chart answered with error {code}"
         raise refusal_error("chart_errcode", detail, surface=document.surface)
+    # The form `rank/list` of 2022 lists the charts themselves.
     charts = document.values.get("rank")
     if isinstance(charts, dict) and "list" in charts and not _SONGS & document.values.keys():
         detail = "the chart sent its list of charts (`rank/list`), which has no songs"
@@ -145,7 +156,7 @@ def empty_list_error(surface: str) -> UpstreamError:
 def non_negative_int(node: JsonNode, key: str) -> int | None:
     """Return a non-negative integer, also from a text; None when absent or empty."""
     value = node.values.get(key)
-    if not isinstance(value, str):
+    if not isinstance(value, str):  # ids and totals are texts in some forms
         return node.whole(key)
     if not value:
         return None
@@ -163,10 +174,10 @@ def _signed(document: JsonNode, key: str) -> int | None:
 def find_date(node: JsonNode, *keys: str) -> date | None:
     """Return the date at the start of the first of these texts that has one, else None."""
     for key in keys:
-        found = _DATE.match(node.text(key) or "")
-        if found is not None:
+        match = _DATE.match(node.text(key) or "")
+        if match is not None:
             try:
-                return date.fromisoformat(found[0])
+                return date.fromisoformat(match[0])
             except ValueError:  # such as 0000-00-00
                 continue
     return None
@@ -178,20 +189,13 @@ def find_time(node: JsonNode, key: str, *, day: date | None = None) -> datetime 
     A text such as `10:00:00` is a time of `day`, unknown without one.
     """
     text = node.values.get(key)
-    found = _TIME.fullmatch(text.strip()) if isinstance(text, str) else None
-    if found is None:
+    match = _TIME.fullmatch(text.strip()) if isinstance(text, str) else None
+    if match is None:
         return None
-    dated = f"{found['day'] or day} {found['minute']}{found['second'] or ':00'}"
+    dated = f"{match['day'] or day} {match['minute']}{match['second'] or ':00'}"
     try:
         local = datetime.strptime(dated, "%Y-%m-%d %H:%M:%S")  # noqa: DTZ007  # zone follows
         local.astimezone(UTC)
     except (ValueError, OverflowError):  # such as 0000-00-00 00:00:00
         return None
     return local.replace(tzinfo=_SHANGHAI)
-
-
-def _not_a_document(body: bytes, seen: ChartParseContext) -> UpstreamError:
-    known = refusal_from_text(body, seen)
-    return known or refusal_error(
-        "chart_text", "the chart sent no JSON object", surface=seen.surface
-    )

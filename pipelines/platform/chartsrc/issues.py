@@ -17,31 +17,34 @@ _RELEASE = "scheduled_release_time"
 _LATEST_DATE = "latest_rank_cid_publish_date"
 
 
-def parse_issues(body: bytes, *, seen: ChartParseContext) -> ChartIndex:
+def parse_issues(body: bytes, *, context: ChartParseContext) -> ChartIndex:
     """Parse all issues, newest first; those without a date come last.
 
     Raises:
         ChartUnavailableError: The response is a refusal, or the list is empty.
         StructureChangedError: Keys or types are unknown.
     """
-    data = chart_data(parse_document(body, seen=seen))
+    data = chart_data(parse_document(body, context=context))
     if not data.has("info"):
         raise data.missing("info")
-    found: dict[str, ChartIssue] = {}
+    # The list goes back only so many years, and has gaps; nodes without an issue are reported.
+    issues: dict[str, ChartIssue] = {}
     for year in data.nodes("info"):
         if year.values.get("vols") is None:
             raise year.missing("vols")
         for entry in year.nodes("vols"):
-            issue = _issue(entry, data, seen)
-            found.setdefault(issue.volid, issue)
-    if not found:
-        raise empty_list_error(seen.surface)
-    newest_first = sorted(found.values(), key=lambda i: i.chart_date or date.min, reverse=True)
+            issue = _issue(entry, data, context)
+            issues.setdefault(issue.volid, issue)
+    if not issues:
+        raise empty_list_error(context.surface)
+    newest_first = sorted(issues.values(), key=lambda i: i.chart_date or date.min, reverse=True)
     return ChartIndex(issues=tuple(newest_first), latest_volid=data.id("rank_cid"))
 
 
-def _issue(entry: JsonNode, data: JsonNode, seen: ChartParseContext) -> ChartIssue:
+def _issue(entry: JsonNode, data: JsonNode, context: ChartParseContext) -> ChartIssue:
     volid = entry.must_id("volid")
+    # Without either text the date stays unknown. It cannot be computed from the id: all charts
+    # share one counter, and the number of an issue begins again each year.
     chart_date = find_date(entry, "voltime", "outer_text")
     scheduled_at = find_time(entry, _RELEASE, day=chart_date)
     for holder in (entry, data):
@@ -57,8 +60,8 @@ def _issue(entry: JsonNode, data: JsonNode, seen: ChartParseContext) -> ChartIss
             scheduled_at = find_time(schedule, _RELEASE, day=chart_date)
     return ChartIssue(
         volid=volid,
-        surface=seen.surface,
-        observed_at=seen.observed_at,
+        surface=context.surface,
+        observed_at=context.observed_at,
         name=entry.name("volname") or entry.name("voltitle"),
         chart_date=chart_date,
         scheduled_at=scheduled_at,

@@ -33,7 +33,14 @@ _FEATURES = re.compile(r"global\.features\s*=\s*(?=\[)")
 _UPDATED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})\s*更新", re.ASCII)
 
 
-def parse_songs(body: bytes, *, page: int, seen: ChartParseContext) -> ChartPage:
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)  # NaN and Infinity are no JSON
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def parse_songs(body: bytes, *, page: int, context: ChartParseContext) -> ChartPage:
     """Parse a page of `chart_songs`.
 
     Raises:
@@ -41,57 +48,63 @@ def parse_songs(body: bytes, *, page: int, seen: ChartParseContext) -> ChartPage
         SubstitutionError: The songs are not all of one issue.
         StructureChangedError: Keys or types are unknown.
     """
-    data = chart_data(parse_document(body, seen=seen))
+    data = chart_data(parse_document(body, context=context))
     total, first = non_negative_int(data, "total"), (page - 1) * PAGE_SIZE + 1
-    shown = _listed(data, "info", is_end=total is not None and total > 0 and first > total)
-    return _page(shown, page=page, first=first, total=total, seen=seen)
+    songs = _listed(data, "info", is_end=total is not None and total > 0 and first > total)
+    return _page(songs, page=page, first=first, total=total, context=context)
 
 
-def parse_latest(body: bytes, *, page: int, seen: ChartParseContext) -> ChartPage:
+def parse_latest(body: bytes, *, page: int, context: ChartParseContext) -> ChartPage:
     """Parse a page of `chart_latest`.
 
     Raises:
         UpstreamError: As for `parse_songs`.
     """
-    document = parse_document(body, seen=seen)
+    document = parse_document(body, context=context)
     songs, about = document.must_node("songs"), document.node("info")
-    total, size = (
-        non_negative_int(songs, "total"),
-        non_negative_int(songs, "pagesize") or _LATEST_SIZE,
-    )
+    total = non_negative_int(songs, "total")
+    size = non_negative_int(songs, "pagesize") or _LATEST_SIZE
     first = (page - 1) * size + 1
-    shown = _listed(songs, "list", is_end=total is not None and total > 0 and first > total)
-    found = _page(shown, page=page, first=first, total=total, seen=seen)
-    told = None if about is None else find_date(about, "rank_id_publish_date")
-    if told is not None and found.chart_date not in {None, told}:
-        raise _other_issue(seen.surface, f"{told} and {found.chart_date}")
-    return replace(found, chart_date=found.chart_date or told)
+    listed = _listed(songs, "list", is_end=total is not None and total > 0 and first > total)
+    chart_page = _page(listed, page=page, first=first, total=total, context=context)
+    # Both the document and its songs may state the date of the issue.
+    stated = None if about is None else find_date(about, "rank_id_publish_date")
+    if stated is not None and chart_page.chart_date not in {None, stated}:
+        raise _other_issue(context.surface, f"{stated} and {chart_page.chart_date}")
+    return replace(chart_page, chart_date=chart_page.chart_date or stated)
 
 
 def parse_song_page(
-    body: bytes, *, page: int, page_size: int, seen: ChartParseContext
+    body: bytes, *, page: int, page_size: int, context: ChartParseContext
 ) -> ChartPage:
     """Parse a page of `chart_html` or `chart_html_old`, with its date if the page shows one.
 
     Raises:
         UpstreamError: As for `parse_songs`.
     """
-    refuse_too_many_values(body, surface=seen.surface)
+    refuse_too_many_values(body, surface=context.surface)
     text = body.decode("utf-8", "replace")
-    found = _FEATURES.search(text)
-    if found is None:
-        raise refusal_from_text(body, seen) or refusal_error(
-            "no_container", "the page holds no list of songs", surface=seen.surface
+    assignment = _FEATURES.search(text)
+    if assignment is None:
+        raise refusal_from_text(body, context) or refusal_error(
+            "no_container", "the page holds no list of songs", surface=context.surface
         )
-    listed = JsonNode({"features": _decoded(text, found.end(), seen)}, seen.surface, "$")
+    try:  # code follows the list
+        end = _DECODER.raw_decode(text, assignment.end())[1]
+        features = decode_json(text[assignment.end() : end].encode())
+    except (ValueError, RecursionError) as exc:
+        raise refusal_error(
+            "not_json", "the list of songs is not JSON", surface=context.surface
+        ) from exc
     first = (page - 1) * page_size + 1
-    songs = tuple(parse_song_of_page(song, first + n) for n, song in _listed(listed, "features"))
+    songs = _listed(JsonNode({"features": features}, context.surface, "$"), "features")
+    updated = _UPDATED.search(text)
     return ChartPage(
-        songs=songs,
-        surface=seen.surface,
-        observed_at=seen.observed_at,
+        songs=tuple(parse_song_of_page(song, first + position) for position, song in songs),
+        surface=context.surface,
+        observed_at=context.observed_at,
         page=page,
-        chart_date=_shown_day(text),
+        chart_date=find_date(JsonNode({"day": updated[1]}, "", ""), "day") if updated else None,
     )
 
 
@@ -121,56 +134,35 @@ def _listed(node: JsonNode, key: str, *, is_end: bool = False) -> Iterable[tuple
     """Return the songs with their positions from 0; an empty list is an error except at the end."""
     if not node.has(key):
         raise node.missing(key)
-    found = list(node.nodes(key))
-    if not found and (not is_end or node.values[key] is None):
+    songs = list(node.nodes(key))
+    if not songs and (not is_end or node.values[key] is None):
         raise empty_list_error(node.surface)
-    return enumerate(found)
+    return enumerate(songs)
 
 
 def _page(
-    shown: Iterable[tuple[int, JsonNode]],
+    songs: Iterable[tuple[int, JsonNode]],
     *,
     page: int,
     first: int,
     total: int | None,
-    seen: ChartParseContext,
+    context: ChartParseContext,
 ) -> ChartPage:
-    nodes = list(shown)
+    nodes = list(songs)
+    # Each song states its issue. Until an issue is released, the chart serves the previous one's.
     volids = {node.id("rank_cid") for _, node in nodes} - {None}
     days = {find_date(node, "rank_id_publish_date") for _, node in nodes} - {None}
     if len(volids) > 1 or len(days) > 1:
-        raise _other_issue(seen.surface, "songs of several issues")
+        raise _other_issue(context.surface, "songs of several issues")
     return ChartPage(
         songs=tuple(parse_song(node, first + n) for n, node in nodes),
-        surface=seen.surface,
-        observed_at=seen.observed_at,
+        surface=context.surface,
+        observed_at=context.observed_at,
         page=page,
         volid=next(iter(volids), None),
         chart_date=next(iter(days), None),
         total=total,
     )
-
-
-def _decoded(text: str, start: int, seen: ChartParseContext) -> object:
-    """Decode the JSON value at an offset of a script; code follows it."""
-    try:
-        _, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
-        value = decode_json(text[start:end].encode())
-    except (ValueError, RecursionError) as exc:
-        raise refusal_error(
-            "not_json", "the list of songs is not JSON", surface=seen.surface
-        ) from exc
-    return value
-
-
-def _no_constant(word: str) -> NoReturn:
-    raise ValueError(word)  # NaN and Infinity are no JSON
-
-
-def _shown_day(text: str) -> date | None:
-    """Return the date of the update that the page shows, else None."""
-    found = _UPDATED.search(text)
-    return None if found is None else find_date(JsonNode({"day": found[1]}, "", ""), "day")
 
 
 def _other_issue(surface: str, what: str) -> Exception:
@@ -189,18 +181,24 @@ def parse_song(node: JsonNode, rank: int) -> ChartSong:
     Raises:
         StructureChangedError: It has no title, or a field has an unknown type.
     """
-    artist, title = _parts(node.name("filename"))
-    title = node.name("songname") or title
-    if title is None:
+    # Older songs have only a file name, "artist - title"; titles may contain the mark, too.
+    filename = node.name("filename") or ""
+    artist, mark, title = filename.partition(_PARTS)
+    if not mark:
+        artist, title = "", filename
+    title = node.name("songname") or title.strip()
+    if not title:
         raise node.missing("songname")
+    authors = [author.name("author_name") for author in node.nodes("authors")]
+    joined = _JOIN.join(name for name in authors if name)
     return ChartSong(
         rank=rank,
         title=title,
-        artist=_authors(node) or node.name("singername") or artist,
+        artist=joined or node.name("singername") or artist.strip() or None,
         duration_s=_seconds(node, "duration"),
         cover_url=_cover(node),
-        previous_rank=non_negative_int(node, "last_sort") or None,
-        sort=non_negative_int(node, "sort") or None,
+        previous_rank=non_negative_int(node, "last_sort") or None,  # 0 for a new song
+        sort=non_negative_int(node, "sort") or None,  # has gaps, so the position is the rank
         song_hash=node.name("hash"),
         album_audio_id=node.id("album_audio_id"),
         album_id=node.id("album_id"),
@@ -215,23 +213,9 @@ def parse_song_of_page(node: JsonNode, rank: int) -> ChartSong:
     Raises:
         StructureChangedError: It has no title, or a field has an unknown type.
     """
+    # Pages give no cover and no previous rank; `timeLen` is in seconds, too.
     values = {_ON_PAGE.get(key, key): value for key, value in node.values.items()}
     return parse_song(JsonNode(values, node.surface, node.path), rank)
-
-
-def _parts(filename: str | None) -> tuple[str | None, str | None]:
-    """Split "artist - title"; without the separator all of it is the title."""
-    if filename is None:
-        return None, None
-    artist, mark, title = filename.partition(_PARTS)
-    if not mark:
-        return None, filename.strip() or None
-    return artist.strip() or None, title.strip() or None
-
-
-def _authors(node: JsonNode) -> str | None:
-    names = [author.name("author_name") for author in node.nodes("authors")]
-    return _JOIN.join(name for name in names if name) or None
 
 
 def _seconds(node: JsonNode, key: str) -> int | None:
@@ -247,8 +231,8 @@ def _seconds(node: JsonNode, key: str) -> int | None:
 def _cover(node: JsonNode) -> str | None:
     """Return the URL of the cover; None if it is empty or no URL."""
     more = node.node("trans_param")
-    found = node.name("album_sizable_cover") or (more.name("union_cover") if more else None) or ""
-    address = found.replace("{size}", _COVER_SIZE)
+    form = node.name("album_sizable_cover") or (more.name("union_cover") if more else None) or ""
+    address = form.replace("{size}", _COVER_SIZE)
     if address.startswith("http://"):
         address = f"https://{address.removeprefix('http://')}"
     return address if address.startswith("https://") else None

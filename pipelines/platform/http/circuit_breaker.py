@@ -52,10 +52,9 @@ _FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
 """How many errors in a row open the circuit.
 
 One demand for verification, an account or a signature is enough, since the next request would meet
-it, too. A burst of
-empty responses is how an address gets blocked gradually. Responses that nobody can read, one after
-the other, are a refusal of an unknown form, or a surface that is gone. A host may refuse one sound
-six times: three addresses, and three more once its video is read again.
+it, too. A burst of empty responses is how an address gets blocked gradually. Responses that nobody
+can read, one after the other, are a refusal of an unknown form, or a surface that is gone. A host
+may refuse one sound six times: three addresses, and three more once its video is read again.
 """
 _HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
@@ -112,7 +111,16 @@ class CircuitBreaker:
     @asynccontextmanager
     async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
         """Guard one circuit; yields whether this request is its probe."""
-        passage = await self._ask(host, name)
+        checking = asyncio.ensure_future(
+            asyncio.to_thread(circuits.check, self._store, host, name, probe_s=self._times.probe_s)
+        )
+        try:
+            passage = await asyncio.shield(checking)
+        except asyncio.CancelledError:
+            # Nobody would use a probe that the store grants to this request meanwhile.
+            if (await checking).is_probe:
+                await asyncio.to_thread(circuits.release_probe, self._store, host, name)
+            raise
         if not passage.is_allowed:
             raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
         if not passage.is_probe:
@@ -130,31 +138,21 @@ class CircuitBreaker:
                     asyncio.to_thread(circuits.release_probe, self._store, host, name)
                 )
             raise
-        await self._worked(passage, host, name, with_data=True)
-
-    async def _ask(self, host: str, name: str) -> CircuitDecision:
-        """Ask the store; if we are cancelled meanwhile, a granted probe is released at once."""
-        asking = asyncio.ensure_future(
-            asyncio.to_thread(circuits.check, self._store, host, name, probe_s=self._times.probe_s)
-        )
-        try:
-            return await asyncio.shield(asking)
-        except asyncio.CancelledError:
-            if (await asking).is_probe:
-                await asyncio.to_thread(circuits.release_probe, self._store, host, name)
-            raise
+        await self._note_success(passage, host, name, with_data=True)
 
     async def _learn(
         self, error: SametrackError, passage: CircuitDecision, host: str, surface: str
     ) -> None:
+        """Record an error in the circuit of the host or of the surface that it counts against."""
         threshold = failure_threshold(error)
         reason = error.reason if isinstance(error, UpstreamError) else None
         if surface == WHOLE_HOST:
             await self._learn_of_host(error, passage, host)
         elif threshold is not None:
-            await self._failed(error, passage, host, surface, threshold=threshold)
+            await self._note_failure(error, passage, host, surface, threshold=threshold)
+        # "No such id" and the refusal of one item are answers of a surface that works.
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
-            await self._worked(passage, host, surface, with_data=False)
+            await self._note_success(passage, host, surface, with_data=False)
         elif passage.is_probe:
             await asyncio.to_thread(circuits.release_probe, self._store, host, surface)
 
@@ -164,6 +162,7 @@ class CircuitBreaker:
         """Close a host by a second challenged surface; its probe is any answer but a challenge."""
         reason = error.reason if isinstance(error, UpstreamError) else None
         is_answer = reason not in UNASKED_REASONS
+        # Two surfaces that demand verification mean the visitor, not the surface.
         if isinstance(error, VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
                 circuits.open_surfaces,
@@ -173,15 +172,15 @@ class CircuitBreaker:
                 since_s=self._times.longest_s,
             )
             if passage.is_probe or closes_host(challenged):
-                await self._failed(error, passage, host, WHOLE_HOST, threshold=1)
+                await self._note_failure(error, passage, host, WHOLE_HOST, threshold=1)
         elif not passage.is_probe:
             return
         elif is_answer and not isinstance(error, (UnreachableError, *_HANDLED_PER_HOST)):
-            await self._worked(passage, host, WHOLE_HOST, with_data=False)
+            await self._note_success(passage, host, WHOLE_HOST, with_data=False)
         else:
             await asyncio.to_thread(circuits.release_probe, self._store, host, WHOLE_HOST)
 
-    async def _failed(
+    async def _note_failure(
         self,
         error: SametrackError,
         passage: CircuitDecision,
@@ -201,10 +200,11 @@ class CircuitBreaker:
             open_s=self._times.open_s,
             longest_s=self._times.longest_s,
         )
+        # Requests of this client that wait for their turn must not meet the demand, too.
         if threshold == 1:
             self._demands[(host, surface)] = error.type
 
-    async def _worked(
+    async def _note_success(
         self, passage: CircuitDecision, host: str, surface: str, *, with_data: bool
     ) -> None:
         self._demands.pop((host, surface), None)

@@ -9,35 +9,31 @@ import asyncio
 import random
 import ssl
 import time
+from codecs import BOM_UTF8
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Self
+from typing import Protocol, Self
 from urllib.parse import urlsplit
 
 import httpx2
-import stamina
 
-from pipelines.platform.call_trace import (
-    HttpResponse,
-    record_request,
-    record_response,
-)
-from pipelines.platform.http.body_sinks import BodySink, Sink
+from pipelines.platform.call_trace import HttpResponse, record_request, record_response
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.host_policy import NOT_MODIFIED, HostPolicy, StoredResponse
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.link_gate import (
+    DIAL,
     MAX_REDIRECTS,
     CheckedAddress,
     Dialler,
+    PinnedTransport,
     check_address,
     join_address,
 )
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.http.transport import DIAL, PinnedTransport
 from pipelines.platform.profiles import PlatformProfile
 from warehouse.records.errors import (
     SURFACE_OFF,
@@ -76,9 +72,17 @@ class HttpLimits:
 class HttpRequest:
     """One request.
 
-    `ends_at` is True for redirect targets that are the answer themselves; `known` is the stored
-    response to revalidate, if the server sent a validator with it. `referer` is the address of the
-    page that was really read and named this one; it is sent as it is, and nothing else ever is.
+    Attributes:
+        surface: Name of the surface; circuits and learned health are kept by it.
+        url: The URL without its parameters.
+        allowed: Rules of the hosts that the URL and its redirects may lead to.
+        params: Parameters of the query.
+        ends_at: Returns True for redirect targets that are the answer themselves.
+        total_s: Timeout of one attempt; None means that of the client.
+        attempts: Attempts, the first one included; None means those of the client.
+        stored: The stored response to revalidate, if the server sent a validator with it.
+        referer: Address of the page that was really read and named this one. It is sent as it is,
+            and nothing else ever is.
     """
 
     surface: str
@@ -88,13 +92,55 @@ class HttpRequest:
     ends_at: Callable[[str], bool] = lambda _location: False
     total_s: float | None = None
     attempts: int | None = None
-    known: StoredResponse | None = None
+    stored: StoredResponse | None = None
     referer: str | None = None
 
     @property
     def address(self) -> str:
         """The URL with its parameters."""
         return str(httpx2.URL(self.url, params=dict(self.params))) if self.params else self.url
+
+
+class Sink(Protocol):
+    """Receives the decompressed body of one attempt; the cap counts decompressed bytes."""
+
+    def begin(self) -> None:
+        """Discard the bytes of an earlier attempt."""
+
+    def take(self, chunk: bytes) -> None:
+        """Receive the next bytes.
+
+        Raises:
+            UpstreamError: The cap is exceeded, which stops the download at once.
+        """
+
+
+class BodySink:
+    """Keeps the body in memory."""
+
+    def __init__(self, *, surface: str, limit_bytes: int) -> None:
+        self._surface = surface
+        self._limit_bytes = limit_bytes
+        self._body = bytearray()
+
+    @property
+    def body(self) -> bytes:
+        """The bytes received so far, without the mark of their encoding."""
+        return bytes(self._body).removeprefix(BOM_UTF8)
+
+    def begin(self) -> None:
+        """Discard the bytes of an earlier attempt."""
+        self._body.clear()
+
+    def take(self, chunk: bytes) -> None:
+        """Receive the next bytes."""
+        if len(self._body) + len(chunk) > self._limit_bytes:
+            raise StructureChangedError(
+                f"the body is larger than {self._limit_bytes} bytes",
+                surface=self._surface,
+                reason="body_too_large",
+            )
+        self._body += chunk
 
 
 USER_AGENT = f"Mozilla/5.0 (compatible; Sametrack/{version('sametrack')}; reads public pages)"
@@ -175,24 +221,25 @@ class GuestClient:
         await self._client.aclose()
 
     @asynccontextmanager
-    async def circuit(self, ask: HttpRequest) -> AsyncIterator[None]:
+    async def circuit(self, request: HttpRequest) -> AsyncIterator[None]:
         """Guard a request and its interpretation; errors raised inside count against the surface.
 
         Raises:
             UpstreamError: The circuit is open, or the surface is off; no request was made.
         """
-        if ask.surface in self.profile.surfaces.off:
+        if request.surface in self.profile.surfaces.off:
             raise ForbiddenError(
-                f"the profile patch switches {ask.surface} off",
-                surface=ask.surface,
+                f"the profile patch switches {request.surface} off",
+                surface=request.surface,
                 reason=SURFACE_OFF,
                 hint="remove it from `[surfaces] off` in PROFILE_PATCH to request it again",
             )
-        host = urlsplit(ask.url).hostname or ""
-        async with self._host_policy.watch(host, ask.surface):
+        host = urlsplit(request.url).hostname or ""
+        async with self._host_policy.watch(host, request.surface):
             try:
                 yield
             except ForbiddenError as error:
+                # A refused visitor waits before anything else of this host is asked.
                 was_asked = error.reason not in UNASKED_REASONS
                 if was_asked and self._host_policy.circuits is not None:
                     await self._back_off(host)
@@ -202,87 +249,105 @@ class GuestClient:
                     error.retry_after = await self._turns.pause(host, None)
                 raise
 
-    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+    async def fetch(self, request: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body into memory."""
-        await self._permit(ask)
+        await self._permit(request)
         memory = self._host_policy.memory
+        # With the validators of a stored body the server may answer 304, which costs it nothing.
         if memory is not None:
-            ask = replace(ask, known=await memory.recall(ask.address))
-        sink = BodySink(surface=ask.surface, limit_bytes=self.limits.body_bytes)
-        answer = replace(await self._patiently(ask, sink), body=sink.body)
-        if answer.status == NOT_MODIFIED and ask.known is not None:
-            answer = replace(answer, status=_OK, body=ask.known.body, is_unchanged=True)
-        elif answer.status == _OK and memory is not None:
-            await memory.keep(ask.address, answer.validators, answer.body)
-        record_response(answer)
-        return answer
+            request = replace(request, stored=await memory.recall(request.address))
+        sink = BodySink(surface=request.surface, limit_bytes=self.limits.body_bytes)
+        response = replace(await self._follow(request, sink), body=sink.body)
+        if response.status == NOT_MODIFIED and request.stored is not None:
+            response = replace(response, status=_OK, body=request.stored.body, is_unchanged=True)
+        elif response.status == _OK and memory is not None:
+            await memory.keep(request.address, response.validators, response.body)
+        record_response(response)
+        return response
 
-    async def save(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
+    async def save(self, request: HttpRequest, sink: Sink) -> HttpResponse:
         """Read a body into a sink; the `body` of the returned response stays empty."""
-        await self._permit(ask)
-        answer = await self._patiently(ask, sink)
-        record_response(answer)
-        return answer
+        await self._permit(request)
+        response = await self._follow(request, sink)
+        record_response(response)
+        return response
 
-    async def _permit(self, ask: HttpRequest) -> None:
+    async def _permit(self, request: HttpRequest) -> None:
+        """Record what the host's robots.txt says of a request, and obey it if configured."""
+
         async def fetch(url: str) -> HttpResponse:
-            total_s = self.limits.robots_s
             robots = HttpRequest(
-                surface="robots", url=url, allowed=ask.allowed, total_s=total_s, attempts=1
+                surface="robots",
+                url=url,
+                allowed=request.allowed,
+                total_s=self.limits.robots_s,
+                attempts=1,
             )
             sink = BodySink(surface="robots", limit_bytes=self.limits.body_bytes)
             return replace(await self._follow(robots, sink), body=sink.body)
 
         if self._host_policy.robots is not None:
-            await self._host_policy.robots.permit(ask.address, ask.surface, fetch)
+            await self._host_policy.robots.permit(request.address, request.surface, fetch)
 
-    async def _patiently(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
-        """Retry after each 429 as long as the requested wait is within the maximum."""
-        for _ in range(self.limits.attempts - 1):
-            try:
-                return await self._follow(ask, sink)
-            except RateLimitedError as error:
-                if (error.retry_after or 0.0) > self._turns.max_wait_s:
-                    raise
-        return await self._follow(ask, sink)
+    async def _follow(self, request: HttpRequest, sink: Sink) -> HttpResponse:
+        """Return the last response behind redirects, each of whose addresses is checked.
 
-    async def _follow(self, ask: HttpRequest, sink: Sink) -> HttpResponse:
-        target = ask.address
-        for hop in range(MAX_REDIRECTS + 1):
+        After a 429 the request begins again, as long as the requested wait is within the maximum.
+        """
+        attempts_left = request.attempts or self.limits.attempts
+        hop, target, stored = 0, request.address, request.stored
+        while True:
             address = check_address(
-                target, allowed=ask.allowed, profile=self.profile, surface=ask.surface
+                target, allowed=request.allowed, profile=self.profile, surface=request.surface
             )
-            answer = await self._retried(address, ask, sink)
-            if answer.status not in _REDIRECTS or not answer.location:
+            try:
+                response = await self._send(address, replace(request, stored=stored), sink)
+            except RateLimitedError as error:
+                attempts_left -= 1
+                if not attempts_left or (error.retry_after or 0.0) > self._turns.max_wait_s:
+                    raise
+                hop, target, stored = 0, request.address, request.stored
+                continue
+            if response.status not in _REDIRECTS or not response.location:
                 # Validators are stored under the first address; those of another one are not about
                 # it.
-                return replace(answer, location=None, validators={} if hop else answer.validators)
-            ask = replace(ask, known=None)  # it is about the first address
-            target = join_address(address.url, answer.location, surface=ask.surface)
+                return replace(
+                    response, location=None, validators={} if hop else response.validators
+                )
+            target = join_address(address.url, response.location, surface=request.surface)
             # For some requests the redirect itself is the answer: where a short link leads.
-            if ask.ends_at(target):
-                return replace(answer, location=target)
-        raise SubstitutionError(
-            f"more than {MAX_REDIRECTS} redirects", surface=ask.surface, reason="redirect_loop"
-        )
+            if request.ends_at(target):
+                return replace(response, location=target)
+            if hop == MAX_REDIRECTS:
+                raise SubstitutionError(
+                    f"more than {MAX_REDIRECTS} redirects",
+                    surface=request.surface,
+                    reason="redirect_loop",
+                )
+            hop, stored = hop + 1, None  # the stored response is about the first address
 
-    async def _retried(self, address: CheckedAddress, ask: HttpRequest, sink: Sink) -> HttpResponse:
-        attempts = stamina.retry_context(
-            on=UnreachableError,
-            attempts=ask.attempts or self.limits.attempts,
-            timeout=None,
-            wait_initial=0,  # waiting is done by pausing the host, for every process
-            wait_max=0,
-            wait_jitter=0,
-        )
-        async for attempt in attempts:
-            with attempt:
-                try:
-                    return await self._in_turn(address, ask, sink)
-                except UnreachableError:
-                    await self._back_off(address.host)
+    async def _send(
+        self, address: CheckedAddress, request: HttpRequest, sink: Sink
+    ) -> HttpResponse:
+        """Send one request in its turn, and again after a failure, which pauses the host."""
+        attempts_left = request.attempts or self.limits.attempts
+        while True:
+            try:
+                async with self._slots[address.host]:
+                    # Slow preparation comes first: a turn that is not used at once is wasted.
+                    dial = await self._dialler.dial_address(address.host, surface=request.surface)
+                    self._transport.prepare(address.scheme, address.host)
+                    await self._turns.wait(address.host, surface=request.surface)
+                    # Another request may have met a refusal while this one waited for its turn.
+                    if self._host_policy.circuits is not None:
+                        self._host_policy.circuits.recheck(address.host, request.surface)
+                    response = await self._exchange(address, dial, request, sink)
+                    return await self.apply_status(response, address)
+            except UnreachableError:
+                await self._back_off(address.host)
+                attempts_left -= 1
+                if not attempts_left:
                     raise
-        raise AssertionError("the last attempt returns or raises")
 
     async def _back_off(self, host: str) -> None:
         """Pause a failing host for all processes; longer with each failure in a row."""
@@ -294,104 +359,76 @@ class GuestClient:
         if wait_s > 0:
             await self._turns.leave_alone(host, wait_s)
 
-    async def _in_turn(self, address: CheckedAddress, ask: HttpRequest, sink: Sink) -> HttpResponse:
-        """Send one request when the rate limiter allows; slow preparation happens before."""
-        async with self._slots[address.host]:
-            dial = await self._dialler.dial_address(address.host, surface=ask.surface)
-            self._transport.prepare(address.scheme, address.host)
-            await self._turns.wait(address.host, surface=ask.surface)
-            # Another request may have met a refusal while this one waited for its turn.
-            if self._host_policy.circuits is not None:
-                self._host_policy.circuits.recheck(address.host, ask.surface)
-            return await self._heeded(await self._exchange(address, dial, ask, sink), address)
-
-    async def _heeded(self, answer: HttpResponse, address: CheckedAddress) -> HttpResponse:
+    async def apply_status(self, response: HttpResponse, address: CheckedAddress) -> HttpResponse:
         """Raise for 429 and 5xx, and pause the host where the response asks for it."""
-        if answer.status == _TOO_MANY:
-            wait_s = await self._turns.pause(address.host, answer.retry_after)
+        if response.status == _TOO_MANY:
+            wait_s = await self._turns.pause(address.host, response.retry_after)
             raise RateLimitedError(
                 f"the platform asked for a pause of {wait_s:.0f} s",
-                surface=answer.surface,
-                status=answer.status,
+                surface=response.surface,
+                status=response.status,
                 retry_after=wait_s,
             )
-        if answer.status >= _SERVER_FAULT:
-            if answer.retry_after:
-                await self._turns.pause(address.host, answer.retry_after)
+        if response.status >= _SERVER_FAULT:
+            if response.retry_after:
+                await self._turns.pause(address.host, response.retry_after)
             raise UnreachableError(
-                f"the platform answered {answer.status}",
-                surface=answer.surface,
-                status=answer.status,
+                f"the platform answered {response.status}",
+                surface=response.surface,
+                status=response.status,
             )
         self._faults.pop(address.host, None)
-        return answer
+        return response
 
     async def _exchange(
-        self, address: CheckedAddress, dial: str, ask: HttpRequest, sink: Sink
+        self, address: CheckedAddress, dial: str, request: HttpRequest, sink: Sink
     ) -> HttpResponse:
-        """Send one request; its body goes to the sink."""
-        # A retry must not append to what a broken attempt has written.
-        sink.begin()
+        """Send one request; its body goes to the sink, not into the returned response."""
+        sink.begin()  # an attempt must not append to what a broken one has written
         record_request()
-        words, begun = _headers_of(ask), time.monotonic()
+        headers = dict(request.stored.headers) if request.stored else {}
+        if request.referer:
+            headers["Referer"] = request.referer
+        begun = time.monotonic()
         try:
             async with (
-                asyncio.timeout(ask.total_s or self.limits.total_s),
+                asyncio.timeout(request.total_s or self.limits.total_s),
                 self._client.stream(
-                    "GET", address.url, headers=words, extensions={DIAL: dial}
+                    "GET", address.url, headers=headers, extensions={DIAL: dial}
                 ) as response,
             ):
-                _check_coding(response, ask.surface)
+                # A coding that was not requested may unpack to gigabytes in one read, before the
+                # sink's cap could stop it.
+                coding = response.headers.get("Content-Encoding", "").strip().lower()
+                if coding not in _ACCEPTED_CODINGS:
+                    raise StructureChangedError(
+                        "the body is compressed in a way that was not requested",
+                        surface=request.surface,
+                        reason="undecodable_body",
+                    )
                 async for chunk in response.aiter_bytes():
                     sink.take(chunk)
         except (TimeoutError, httpx2.TransportError) as exc:
-            spent_s = time.monotonic() - begun
-            what = f"{type(exc).__name__} after {spent_s:.1f} s"
+            cause = f"{type(exc).__name__} after {time.monotonic() - begun:.1f} s"
             raise UnreachableError(
-                f"{address.host} did not answer in full: {what}", surface=ask.surface
+                f"{address.host} did not answer in full: {cause}", surface=request.surface
             ) from exc
         except httpx2.DecodingError as exc:
             raise StructureChangedError(
-                "the body cannot be decompressed", surface=ask.surface, reason="undecodable_body"
+                "the body cannot be decompressed",
+                surface=request.surface,
+                reason="undecodable_body",
             ) from exc
-        return _answer(response, surface=ask.surface, url=address.url)
-
-
-def _headers_of(ask: HttpRequest) -> dict[str, str]:
-    """Return the headers of one request besides those of all: validators and the Referer."""
-    validators = dict(ask.known.headers) if ask.known else {}
-    return validators | ({"Referer": ask.referer} if ask.referer else {})
-
-
-def _check_coding(response: httpx2.Response, surface: str) -> None:
-    """Refuse content codings that were not requested.
-
-    Such a body may unpack to gigabytes in one read, before a cap could stop it.
-
-    Raises:
-        StructureChangedError: The body has another coding, or several.
-    """
-    coding = response.headers.get("Content-Encoding", "").strip().lower()
-    if coding not in _ACCEPTED_CODINGS:
-        raise StructureChangedError(
-            "the body is compressed in a way that was not requested",
-            surface=surface,
-            reason="undecodable_body",
+        return HttpResponse(
+            surface=request.surface,
+            url=address.url,
+            status=response.status_code,
+            content_type=response.headers.get("Content-Type"),
+            body=b"",
+            fetched_at=observed_now(),
+            location=response.headers.get("Location"),
+            retry_after=response.headers.get("Retry-After"),
+            validators={
+                name: response.headers[name] for name in _VALIDATORS if name in response.headers
+            },
         )
-
-
-def _answer(response: httpx2.Response, *, surface: str, url: str) -> HttpResponse:
-    """Return the response without its body, which is in the sink."""
-    return HttpResponse(
-        surface=surface,
-        url=url,
-        status=response.status_code,
-        content_type=response.headers.get("Content-Type"),
-        body=b"",
-        fetched_at=observed_now(),
-        location=response.headers.get("Location"),
-        retry_after=response.headers.get("Retry-After"),
-        validators={
-            name: response.headers[name] for name in _VALIDATORS if name in response.headers
-        },
-    )

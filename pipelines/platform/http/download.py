@@ -1,6 +1,7 @@
 """Download of one public sound to a file: capped, typed by its first bytes, named by its hash."""
 
 import asyncio
+import hashlib
 import os
 import tempfile
 from datetime import datetime, timedelta
@@ -11,7 +12,6 @@ from urllib.parse import urlsplit
 
 from pipelines.audio.file_heads import HEAD_BYTES, is_altered
 from pipelines.platform.call_trace import HttpResponse, open_call_trace
-from pipelines.platform.http.body_sinks import FileSink
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.reading import SoundFile
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy, refusal_error
@@ -20,7 +20,42 @@ from warehouse.records.videos import VideoDetail
 
 SURFACE = "media"
 MAX_ADDRESSES = 3
-_NEW_ADDRESS = timedelta(minutes=5)  # URLs of sounds expire after hours
+_NEW_ADDRESS = timedelta(minutes=5)
+
+
+class FileSink:
+    """Writes a sound to an open file and hashes it on the way."""
+
+    def __init__(self, file: BinaryIO, *, surface: str, limit_bytes: int) -> None:
+        self._file = file
+        self._surface = surface
+        self._limit_bytes = limit_bytes
+        self._hash = hashlib.sha256()
+        self.size_bytes = 0
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the bytes received so far."""
+        return self._hash.hexdigest()
+
+    def begin(self) -> None:
+        """Discard the bytes of an earlier attempt."""
+        self._file.seek(0)
+        self._file.truncate()
+        self._hash = hashlib.sha256()
+        self.size_bytes = 0
+
+    def take(self, chunk: bytes) -> None:
+        """Receive the next bytes."""
+        self.size_bytes += len(chunk)
+        if self.size_bytes > self._limit_bytes:
+            raise AudioUnavailableError(
+                f"the sound is larger than {self._limit_bytes} bytes",
+                surface=self._surface,
+                reason="body_too_large",
+            )
+        self._hash.update(chunk)
+        self._file.write(chunk)
 
 
 async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -> SoundFile:
@@ -38,6 +73,7 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
         raise AudioUnavailableError(
             f"the video {detail.video.aweme_id} has no sound", surface=SURFACE, reason=reason
         )
+    # The same sound is at several hosts, whose tokens expire after hours.
     waiting = list(detail.play_urls[:MAX_ADDRESSES])
     with open_call_trace() as call_trace:
         while True:
@@ -55,15 +91,16 @@ async def download_sound(client: GuestClient, detail: VideoDetail, into: Path) -
 
 async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Path) -> SoundFile:
     # Written under a temporary name: the final one needs the hash, and names a complete file.
-    descriptor, name = await asyncio.to_thread(_new_file, into)
+    await asyncio.to_thread(into.mkdir, parents=True, exist_ok=True)
+    descriptor, name = await asyncio.to_thread(tempfile.mkstemp, prefix=".part-", dir=into)
     part = Path(name)
     try:
         with os.fdopen(descriptor, "w+b") as file, open_call_trace() as call_trace:
             sink = FileSink(file, surface=SURFACE, limit_bytes=client.limits.media_bytes)
-            ask = sound_request(client, url, referer=detail.read_from)
-            async with client.circuit(ask):
-                answer = await client.save(ask, sink)
-                suffix = _recognise_sound(answer, file, named_at=detail.video.observed_at)
+            request = sound_request(client, url, referer=detail.read_from)
+            async with client.circuit(request):
+                response = await client.save(request, sink)
+                suffix = _recognise_sound(response, file, named_at=detail.video.observed_at)
         # The video's id keeps two videos with the same sound from removing each other's file.
         path = into / f"{sink.sha256}-{detail.video.aweme_id}{suffix}"
         await asyncio.to_thread(part.replace, path)
@@ -73,7 +110,7 @@ async def _download(client: GuestClient, url: str, detail: VideoDetail, into: Pa
         path=path,
         sha256=sink.sha256,
         size_bytes=sink.size_bytes,
-        content_type=answer.content_type,
+        content_type=response.content_type,
         request_count=call_trace.request_count,
     )
 
@@ -92,28 +129,24 @@ def sound_request(client: GuestClient, url: str, *, referer: str | None) -> Http
     )
 
 
-def _new_file(into: Path) -> tuple[int, str]:
-    into.mkdir(parents=True, exist_ok=True)
-    return tempfile.mkstemp(prefix=".part-", dir=into)
-
-
-def _recognise_sound(answer: HttpResponse, file: BinaryIO, *, named_at: datetime) -> str:
+def _recognise_sound(response: HttpResponse, file: BinaryIO, *, named_at: datetime) -> str:
     """Return the file suffix if the response is a sound; its URL was read at `named_at`.
 
     Raises:
-        AudioUnavailableError: It is none.
+        AudioUnavailableError: It is not.
     """
-    is_new = abs(answer.fetched_at - named_at) < _NEW_ADDRESS
-    if answer.status == HTTPStatus.FORBIDDEN and is_new:
+    # URLs of sounds expire after hours, so 403 for a new one is a refusal by the host.
+    is_new = abs(response.fetched_at - named_at) < _NEW_ADDRESS
+    if response.status == HTTPStatus.FORBIDDEN and is_new:
         raise refusal_error(
-            "sound_refused", "the host refuses the sound", surface=SURFACE, status=answer.status
+            "sound_refused", "the host refuses the sound", surface=SURFACE, status=response.status
         )
-    if answer.status != HTTPStatus.OK:
+    if response.status != HTTPStatus.OK:
         raise AudioUnavailableError(
             "the URL of the sound has expired or was refused",
             surface=SURFACE,
-            status=answer.status,
-            reason=f"status {answer.status}",
+            status=response.status,
+            reason=f"status {response.status}",
         )
     file.seek(0)
     head = file.read(HEAD_BYTES)
@@ -127,10 +160,12 @@ def _recognise_sound(answer: HttpResponse, file: BinaryIO, *, named_at: datetime
 
 
 def refuse_altered(head: bytes) -> None:
-    """Raise for a file whose type box the host has altered; the byte is not put back.
+    """Raise for a file whose type box has another first byte, as some media hosts send it.
+
+    The byte is not put back: a host that alters its files does not want them read.
 
     Raises:
-        AudioUnavailableError: It has.
+        AudioUnavailableError: The host altered the file.
     """
     if is_altered(head):
         raise refusal_error(

@@ -7,8 +7,8 @@ revalidated. The body is the archived one; if it has been deleted, the request i
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from pipelines.clock import MACHINE_CLOCK, Clock
@@ -44,28 +44,28 @@ class ResponseMemory:
 
     async def recall(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
-        return await asyncio.to_thread(self._recall, address)
+        stored = await asyncio.to_thread(validators.read, self._store, _key(address))
+        if stored is None:
+            return None
+        body = await asyncio.to_thread(self._read_body, stored.payload_sha256)
+        if body is None:  # deleted after its retention period
+            return None
+        named = {"If-None-Match": stored.etag, "If-Modified-Since": stored.last_modified}
+        # A header of a request holds ASCII alone, one of a response may hold more.
+        headers = {name: value for name, value in named.items() if value and value.isascii()}
+        return StoredResponse(body, headers) if headers else None
 
     async def keep(self, address: str, headers: Mapping[str, str], body: bytes) -> None:
         """Store the validators of a response, if it has any."""
+        # Without a validator, or with `no-store`, there is nothing to ask again with.
         etag, modified = headers.get("ETag"), headers.get("Last-Modified")
         is_private = "no-store" in headers.get("Cache-Control", "").lower()
         if is_private or not body or not (etag or modified):
             return
         if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
-        answer = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(validators.save, self._store, _key(address), answer)
-
-    def _recall(self, address: str) -> StoredResponse | None:
-        answer = validators.read(self._store, _key(address))
-        body = None if answer is None else self._read_body(answer.payload_sha256)
-        if answer is None or body is None:
-            return None
-        words = {"If-None-Match": answer.etag, "If-Modified-Since": answer.last_modified}
-        # A header of a request holds ASCII alone, one of a response may hold more.
-        headers = {name: word for name, word in words.items() if word and word.isascii()}
-        return StoredResponse(body, headers) if headers else None
+        stored = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
+        await asyncio.to_thread(validators.save, self._store, _key(address), stored)
 
 
 def _key(address: str) -> str:
@@ -82,14 +82,9 @@ class HostPolicy:
     robots: RobotsPolicy | None = None
     health: LearnedHealth | None = None
 
-    @asynccontextmanager
-    async def watch(self, host: str, surface: str) -> AsyncIterator[None]:
+    def watch(self, host: str, surface: str) -> AbstractAsyncContextManager[None]:
         """Guard a request to a surface; see `CircuitBreaker.watch`."""
-        if self.circuits is None:
-            yield
-            return
-        async with self.circuits.watch(host, surface):
-            yield
+        return nullcontext() if self.circuits is None else self.circuits.watch(host, surface)
 
 
 def build_host_policy(

@@ -39,7 +39,7 @@ class LearnedHealth:
     def __init__(self, store: ControlStore | None = None, *, clock: Clock = MACHINE_CLOCK) -> None:
         self._store = store
         self._clock = clock
-        self._known: dict[SurfaceKey, Sequence[str]] = {}
+        self._answers: dict[SurfaceKey, Sequence[str]] = {}
         self._touched: dict[SurfaceKey, float] = {}
         self._written: dict[SurfaceKey, float] = {}
         self._refreshed_at: float | None = None
@@ -48,15 +48,16 @@ class LearnedHealth:
     async def answers(self) -> Mapping[SurfaceKey, Sequence[str]]:
         """Return the latest answers of every surface, oldest first."""
         if self._store is None:
-            return self._known
-        async with self._refreshing:  # who asks meanwhile waits, and does not take it for nothing
+            return self._answers
+        # A caller that comes meanwhile waits: until then nothing would be known of any surface.
+        async with self._refreshing:
             now = self._clock.monotonic()
             if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
-                found = await asyncio.to_thread(
+                recent = await asyncio.to_thread(
                     surface_answers.read_recent, self._store, max_age_s=HEALTH_TTL_S
                 )
-                self._known, self._refreshed_at = dict(found), now
-        return self._known
+                self._answers, self._refreshed_at = dict(recent), now
+        return self._answers
 
     async def note(self, host: str, surface: str, error: SametrackError | None) -> None:
         """Record the outcome of a read; None if it had data."""
@@ -65,16 +66,16 @@ class LearnedHealth:
             return
         key = (host, surface)
         if self._store is None:
-            self._known[key] = (*self._known.get(key, ()), kind)[-ANSWERS_KEPT:]
+            self._answers[key] = (*self._answers.get(key, ()), kind)[-ANSWERS_KEPT:]
             self._touched[key] = self._clock.monotonic()
             return
-        now, known = self._clock.monotonic(), self._known.get(key, ())
+        now, answers = self._clock.monotonic(), self._answers.get(key, ())
         # Another answer like the last 50 changes nothing that is stored but its time.
-        is_steady = len(known) == ANSWERS_KEPT and {kind, *known} == {ANSWERED}
+        is_steady = len(answers) == ANSWERS_KEPT and {kind, *answers} == {ANSWERED}
         if is_steady and now - self._written.get(key, -STEADY_WRITE_S) < STEADY_WRITE_S:
             return
         self._written[key] = now
-        self._known[key] = await asyncio.to_thread(
+        self._answers[key] = await asyncio.to_thread(
             surface_answers.note,
             self._store,
             host,
@@ -97,7 +98,7 @@ class LearnedHealth:
             )
         key, now = (host, surface), self._clock.monotonic()
         is_due = is_probe_due(
-            self._known.get(key, ()),
+            self._answers.get(key, ()),
             since=self._touched.get(key, -PROBE_EVERY_S),
             now=now,
             every_s=PROBE_EVERY_S,

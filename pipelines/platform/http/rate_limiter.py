@@ -23,9 +23,10 @@ HOST_MAX_WAIT_S = 60.0
 
 
 def max_wait_at(rate: HostRate) -> float:
-    """Seconds that one request waits at a rate: two processes may send all that they have waiting.
+    """Return how many seconds one request may wait at a rate.
 
-    A slow rate then makes a scan slow; its requests do not give up on one another.
+    Two processes may have all their parallel requests waiting, so at 0.2 requests per second and 8
+    in parallel it is 80 s. A slow rate then makes a scan slow, but its requests do not fail.
     """
     return max(HOST_MAX_WAIT_S, 2 * rate.parallel / rate.per_second)
 
@@ -61,7 +62,7 @@ class HostRateLimiter:
         """
         give_up_at = self._clock.monotonic() + self.max_wait_s
         while True:
-            is_turn, wait_s = await asyncio.to_thread(self._ask, host, surface)
+            is_turn, wait_s = await asyncio.to_thread(self._reserve, host, surface)
             if self._clock.monotonic() + wait_s > give_up_at:
                 cause = "our own rate limit" if is_turn else "a pause"
                 raise RateLimitedError(
@@ -72,11 +73,12 @@ class HostRateLimiter:
                 )
             with nullcontext() if is_turn else waiting_for_host():
                 await self._clock.sleep(wait_s)
-            # Reserving may itself have taken a while, when other processes held the store.
+            # Reserving may itself have taken a while, when other processes held the store. A pause
+            # that began since then holds for this request, too.
             if is_turn and await asyncio.to_thread(self._pause_left, host) <= 0:
                 return
 
-    def _ask(self, host: str, surface: str) -> tuple[bool, float]:
+    def _reserve(self, host: str, surface: str) -> tuple[bool, float]:
         """Return whether a token is reserved, and the wait for it or for the end of a pause."""
         left_s = self._pause_left(host)
         if left_s > 0:
@@ -98,9 +100,11 @@ class HostRateLimiter:
         return True, grant.wait_s
 
     def _pause_left(self, host: str) -> float:
-        known = self._paused.get(host)
-        until = budgets.paused_until(self._store, host) or known
-        return 0.0 if until is None else self._seconds_until(max(until, known or until))
+        """Return the seconds until the pause of a host ends, by the store and by this process."""
+        own = self._paused.get(host)
+        stored = budgets.paused_until(self._store, host)
+        until = max((end for end in (own, stored) if end is not None), default=None)
+        return 0.0 if until is None else (until - self._clock.now()).total_seconds()
 
     async def pause(self, host: str, retry_after: str | None) -> float:
         """Pause the host for as long as it asked, and return the seconds."""
@@ -113,9 +117,6 @@ class HostRateLimiter:
         until = self._clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
         await asyncio.to_thread(budgets.pause, self._store, host, until)
-
-    def _seconds_until(self, moment: datetime) -> float:
-        return (moment - self._clock.now()).total_seconds()
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:

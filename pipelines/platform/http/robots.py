@@ -8,6 +8,7 @@ the operator's decision, so the facts are shown to the operator.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from contextvars import Context
 from http import HTTPStatus
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import HttpResponse
 from warehouse.control import ControlStore, leases
 from warehouse.control.hosts import robots
-from warehouse.control.hosts.robots import RobotsVerdict, StoredRobotsFile
+from warehouse.control.hosts.robots import RobotsVerdict
 from warehouse.records.errors import ForbiddenError, UpstreamError
 
 AGENT = "Sametrack"
@@ -56,7 +57,7 @@ class RobotsPolicy:
         self._is_obeyed = is_obeyed
         self._clock = clock
         self._files: dict[str, tuple[float, int | None, Protego]] = {}
-        self._kept: dict[tuple[str, str], tuple[float, RobotsVerdict]] = {}
+        self._recorded: dict[tuple[str, str], tuple[float, RobotsVerdict]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
 
     async def permit(self, url: str, surface: str, fetch: FetchRobots) -> None:
@@ -70,9 +71,20 @@ class RobotsPolicy:
         host = urlsplit(url).hostname or ""
         # Requests to one host wait for one reading of its file.
         async with self._locks.setdefault(host, asyncio.Lock()):
-            status, rules = await self._file(host, url, fetch)
-            decision = _decide(status, rules, url)
-            await self._keep(host, surface, decision)
+            decision = _decide(*await self._read_rules(host, url, fetch), url)
+            recorded_at, recorded = self._recorded.get((host, surface), (0.0, None))
+            is_recorded = recorded is not None and self._clock.monotonic() - recorded_at < DAY_S
+            # A disallowed URL of a surface outweighs its allowed ones.
+            if not is_recorded or (decision.verdict == "disallowed" != recorded):
+                await asyncio.to_thread(
+                    robots.record_decision,
+                    self._store,
+                    host,
+                    surface,
+                    decision=decision.verdict,
+                    reason=decision.reason,
+                )
+                self._recorded[host, surface] = (self._clock.monotonic(), decision.verdict)
         if self._is_obeyed and decision.verdict == "disallowed":
             raise ForbiddenError(
                 f"robots.txt of {host} disallows {surface}",
@@ -81,52 +93,50 @@ class RobotsPolicy:
                 hint="set ROBOTS=record to read it and only record the decision",
             )
 
-    async def _keep(self, host: str, surface: str, decision: PathDecision) -> None:
-        """Store a decision; a disallowed URL of a surface outweighs its allowed ones."""
-        kept_at, kept = self._kept.get((host, surface), (0.0, None))
-        is_fresh = kept is not None and self._clock.monotonic() - kept_at < DAY_S
-        if is_fresh and (decision.verdict == kept or decision.verdict != "disallowed"):
-            return
-        await asyncio.to_thread(
-            robots.record_decision,
-            self._store,
-            host,
-            surface,
-            decision=decision.verdict,
-            reason=decision.reason,
-        )
-        self._kept[(host, surface)] = (self._clock.monotonic(), decision.verdict)
-
-    async def _file(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, Protego]:
+    async def _read_rules(
+        self, host: str, url: str, fetch: FetchRobots
+    ) -> tuple[int | None, Protego]:
+        """Return status and rules of a host's file, from memory, the store or the host."""
         read_at, status, rules = self._files.get(host, (0.0, None, None))
         if rules is not None and self._clock.monotonic() - read_at < _valid_for_s(status):
             return status, rules
         file = await asyncio.to_thread(robots.read_file, self._store, host, max_age_s=DAY_S)
-        if file is None or self._age_s(file) > _valid_for_s(file.status):
-            status, body = await self._renewed(host, url, fetch)
+        age_s = 0.0 if file is None else (self._clock.now() - file.fetched_at).total_seconds()
+        if file is None or age_s > _valid_for_s(file.status):
+            status, body = await self._renew(host, url, fetch)
         else:
             status, body = file.status, file.body
-        self._files[host] = (self._clock.monotonic(), status, parse_robots(body))
-        return status, self._files[host][2]
+        rules = parse_robots(body)
+        self._files[host] = (self._clock.monotonic(), status, rules)
+        return status, rules
 
-    async def _renewed(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
+    async def _renew(self, host: str, url: str, fetch: FetchRobots) -> tuple[int | None, str]:
         """Return the current file. One process fetches it; the others poll the store for it."""
-        mine = await asyncio.to_thread(
+        is_ours = await asyncio.to_thread(
             leases.acquire, self._store, f"robots:{host}", uuid4().hex, FETCH_LEASE_S
         )
-        for _ in range(0 if mine else MAX_POLLS):
+        for _ in range(0 if is_ours else MAX_POLLS):
             await self._clock.sleep(FETCH_LEASE_S / MAX_POLLS)
             file = await asyncio.to_thread(
                 robots.read_file, self._store, host, max_age_s=FETCH_LEASE_S
             )
             if file is not None:
                 return file.status, file.body
-        status, body = await _read(url, fetch)
+        parts = urlsplit(url)
+
+        async def visit() -> HttpResponse:
+            return await fetch(f"{parts.scheme}://{parts.netloc}/robots.txt")
+
+        status, body = None, ""
+        # In a context of its own the request does not count towards the page that a caller reads.
+        with suppress(UpstreamError):
+            response = await asyncio.create_task(visit(), context=Context())
+            status = response.status
+            if status == HTTPStatus.OK:
+                # PostgreSQL stores no zero bytes in a text.
+                body = response.body[:_LONGEST_BODY].decode("utf-8", "replace").replace("\x00", "")
         await asyncio.to_thread(robots.save_file, self._store, host, status=status, body=body)
         return status, body
-
-    def _age_s(self, file: StoredRobotsFile) -> float:
-        return (self._clock.now() - file.fetched_at).total_seconds()
 
 
 def parse_robots(text: str) -> Protego:
@@ -135,17 +145,17 @@ def parse_robots(text: str) -> Protego:
     A file names agents and rules freely, and each agent keeps a copy of each rule of its group:
     half a megabyte could become 500 million rules.
     """
-    return Protego.parse(_AGENT_LINE.sub(_merged, text))
 
+    def merge(line: re.Match[str]) -> str:
+        name = line["name"].strip().lower().replace("*", "")
+        is_relevant = not name or AGENT.lower().startswith(name)
+        return line[0] if is_relevant else f"{line['field']}{_OTHER_AGENT}"
 
-def _merged(line: re.Match[str]) -> str:
-    name = line["name"].strip().lower().replace("*", "")
-    is_relevant = not name or AGENT.lower().startswith(name)
-    return line[0] if is_relevant else f"{line['field']}{_OTHER_AGENT}"
+    return Protego.parse(_AGENT_LINE.sub(merge, text))
 
 
 def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:
-    """Decide by RFC 9309, section 2.3.1."""
+    """Decide by RFC 9309, section 2.3.1: 4xx means no rules, 5xx and silence mean nothing."""
     if status is None:
         return PathDecision("unknown", "no response")
     if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -160,21 +170,3 @@ def _decide(status: int | None, rules: Protego, url: str) -> PathDecision:
 def _valid_for_s(status: int | None) -> float:
     """Return how long a file is valid; without a response, not for long."""
     return REFETCH_AFTER_S if status is None else DAY_S
-
-
-async def _read(url: str, fetch: FetchRobots) -> tuple[int | None, str]:
-    """Return status and text; traced separately, so as not to count towards the wanted page."""
-    parts = urlsplit(url)
-    address = f"{parts.scheme}://{parts.netloc}/robots.txt"
-
-    async def visit() -> HttpResponse:
-        return await fetch(address)
-
-    try:
-        answer = await asyncio.create_task(visit(), context=Context())
-    except UpstreamError:
-        return None, ""
-    is_text = answer.status == HTTPStatus.OK
-    body = answer.body[:_LONGEST_BODY].decode("utf-8", "replace") if is_text else ""
-    # PostgreSQL stores no zero bytes in a text.
-    return answer.status, body.replace("\x00", "")

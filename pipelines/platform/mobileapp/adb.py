@@ -1,8 +1,8 @@
 """Talks to a device through the adb server on this machine, by a maintained library.
 
-The only file that knows the library, which is the extra `mobileapp`. It never starts a server: who
-runs none is told so. Calls of the library block, so they run in one thread of their own; ending the
-task that waits for one hangs up, and the thread ends.
+The only file that knows the library, which is the extra `mobileapp`. It never starts a server:
+without one it raises an error that says so. Calls of the library block, so they run in one thread
+of their own; cancelling the task that waits for a call shuts the connection, and the thread ends.
 """
 
 import asyncio
@@ -26,12 +26,13 @@ CALL_S = 20.0
 STAND_IN_PROPERTY = "ro.sametrack.stand_in"
 _VERSION = re.compile(r"versionName=(\S+)")
 _IDLE = "could not get idle state"
+_SIGNS = {"not found": "absent", "unauthorized": "unauthorized", "offline": "offline"}
 _FAULTS = (AdbError, OSError, EOFError, ValueError, AssertionError, struct.error)
 """What the library raises when a connection ends in the middle of an answer."""
 
 
 class QuietConnection(adbutils.AdbConnection):  # type: ignore[misc]  # the library has no types
-    """A connection that starts no server where there is none."""
+    """A connection that does not start a missing server, as the library's own would."""
 
     def __init__(self, host: str, port: int) -> None:
         self._address = (host, port)
@@ -47,7 +48,7 @@ class QuietConnection(adbutils.AdbConnection):  # type: ignore[misc]  # the libr
 
 
 class QuietClient(adbutils.AdbClient):  # type: ignore[misc]  # as above
-    """A client whose calls end in time, and can be hung up from another thread."""
+    """A client whose calls have a timeout, and can be ended from another thread."""
 
     def __init__(self, port: int) -> None:
         super().__init__(host=LOOPBACK, port=port, socket_timeout=CALL_S)
@@ -57,23 +58,23 @@ class QuietClient(adbutils.AdbClient):  # type: ignore[misc]  # as above
     def make_connection(self, timeout: float | None = None) -> Any:
         if self._is_over:
             raise AdbError("hung up")
-        made = QuietConnection(self.host, self.port)
-        made.conn.settimeout(min(timeout or CALL_S, CALL_S))
-        self._open.add(made)
-        return made
+        connection = QuietConnection(self.host, self.port)
+        connection.conn.settimeout(min(timeout or CALL_S, CALL_S))
+        self._open.add(connection)
+        return connection
 
     def hang_up(self) -> None:
-        """End whatever waits for an answer, and what it would go on to ask."""
+        """End the calls under way, and refuse those that they would make next."""
         self._is_over = True
-        for one in list(self._open):
+        for connection in list(self._open):
             with contextlib.suppress(Exception):  # it may have ended by itself meanwhile
-                one.conn.shutdown(socket.SHUT_RDWR)
+                connection.conn.shutdown(socket.SHUT_RDWR)
 
     def close_connections(self) -> None:
         """Close what the library leaves open after a refusal; the next call may ask again."""
         self._is_over = False
-        for one in list(self._open):
-            one.close()
+        for connection in list(self._open):
+            connection.close()
         self._open.clear()
 
 
@@ -92,32 +93,32 @@ class AdbPhone:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="adb")
 
     async def state(self) -> str:
-        """`device` when it is online."""
+        """Return the state of the device: `device` when it is online."""
         return await self._call(lambda: str(self._device.get_state()))
 
     async def is_simulated(self) -> bool:
-        """Whether it identifies itself as the simulated device."""
+        """Return True if it identifies itself as the simulated device."""
         return (await self._shell("getprop", STAND_IN_PROPERTY)).strip() == "1"
 
     async def version_of(self, package: str) -> str | None:
-        """The version of an app; None where it is not installed."""
+        """Return the version of an app; None if it is not installed."""
         if "package:" not in await self._shell("pm", "path", package):
             return None
-        found = _VERSION.search(await self._shell("dumpsys", "package", package))
-        return found[1] if found else ""
+        match = _VERSION.search(await self._shell("dumpsys", "package", package))
+        return match[1] if match else ""
 
     async def start(self, *, package: str) -> None:
         """Start an app."""
         category = "android.intent.category.LAUNCHER"
-        said = await self._shell("monkey", "-p", package, "-c", category, "1")
-        if "aborted" in said:
+        output = await self._shell("monkey", "-p", package, "-c", category, "1")
+        if "aborted" in output:
             raise self._unavailable("link_not_opened")
 
     async def open(self, link: str, *, package: str) -> None:
         """Open a link in an app."""
         view = ("am", "start", "-a", "android.intent.action.VIEW", "-d", link, "-p", package)
-        said = await self._shell(*view)
-        if "Error" in said:
+        output = await self._shell(*view)
+        if "Error" in output:  # the shell's exit status is 0 all the same
             raise self._unavailable("link_not_opened")
 
     async def tap(self, x: int, y: int) -> None:
@@ -125,7 +126,7 @@ class AdbPhone:
         await self._shell("input", "tap", str(x), str(y))
 
     async def swipe_up(self) -> None:
-        """Move on by a screen."""
+        """Swipe up by half a screen, to the next video."""
         width, height = await self._size()
         middle, low, high = str(width // 2), str(height * 3 // 4), str(height // 4)
         await self._shell("input", "swipe", middle, low, middle, high, "300")
@@ -140,15 +141,15 @@ class AdbPhone:
         await self.tap(width // 2, height // 2)
 
     async def dump(self) -> str:
-        """The accessibility tree.
+        """Return the accessibility tree.
 
         Raises:
-            NotIdleError: The screen moves, so there is none.
+            NotIdleError: The screen moves, so it has no tree.
         """
         return await self._call(lambda: str(self._device.dump_hierarchy()))
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connections, and wait until the thread ends."""
         self._client.hang_up()
         await asyncio.to_thread(self._thread.shutdown)
 
@@ -171,31 +172,22 @@ class AdbPhone:
             raise
 
     def _translated[T](self, call: Callable[[], T]) -> T:
+        """Make a call in the thread, with errors of the library as errors of the device."""
         try:
             return call()
         except _FAULTS as exc:
-            if _IDLE in str(exc):
+            text = str(exc)
+            if _IDLE in text:
                 raise NotIdleError from exc
-            raise self._unavailable(_reason(exc)) from exc
+            # The library has few classes; what happened to the device is in the server's words.
+            reason = next((reason for sign, reason in _SIGNS.items() if sign in text), "lost")
+            if isinstance(exc, AdbConnectionError):
+                reason = "no_adb_server"
+            elif isinstance(exc, AdbTimeout):
+                reason = "no_answer"
+            raise self._unavailable(reason) from exc
         finally:
             self._client.close_connections()
 
     def _unavailable(self, reason: str) -> DeviceUnavailableError:
         return unavailable(reason, self.serial, port=self._port)
-
-
-def _reason(error: BaseException) -> str:
-    """What an error of the library says about the device."""
-    said = str(error)
-    if isinstance(error, AdbConnectionError):
-        return "no_adb_server"
-    if isinstance(error, AdbTimeout):
-        return "no_answer"
-    for sign, reason in (
-        ("not found", "absent"),
-        ("unauthorized", "unauthorized"),
-        ("offline", "offline"),
-    ):
-        if sign in said:
-            return reason
-    return "lost"

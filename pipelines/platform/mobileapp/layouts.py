@@ -1,7 +1,7 @@
 """Screen layouts of app versions, as data: TOML files beside the platform profiles.
 
 Brand words of the app are in those files and nowhere else. A selector names a node of the
-accessibility tree; how one is found is `screens.py`'s.
+accessibility tree; `screens.py` finds it.
 """
 
 import tomllib
@@ -22,10 +22,10 @@ _SUFFIX = ".app.toml"
 
 
 class Selector(ProfilePart):
-    """A node, by what it says of itself. All that is given must match, patterns as a whole.
+    """Selects a node by its attributes. All fields that are set must match, patterns as a whole.
 
     `id` is the resource id without its package. The value of a node is the group `value` of the
-    pattern that has one; else its text, or where that is empty its description.
+    pattern that has such a group; else its text, or its description if the text is empty.
     """
 
     id: str | None = None
@@ -57,21 +57,21 @@ class VideoLayout(ProfilePart):
 
 
 class ShareLayout(ProfilePart):
-    """What the share button brings: a text that holds the public link of the video."""
+    """The panel behind the share button: a text with the public link of the video."""
 
     sign: Selector
     link: Selector
 
 
 class AccountLayout(ProfilePart):
-    """The page of an account, which the author of a video leads to: its public handle."""
+    """The page of an account, opened from the author of a video: its public handle."""
 
     sign: Selector
     handle: Selector
 
 
 class Prompts(ProfilePart):
-    """What is in the way. A demand ends the reading; a dialog is closed by what closes it."""
+    """Prompts over a screen. A demand ends the reading; a dialog is closed by its selector."""
 
     login: tuple[Selector, ...]
     verification: tuple[Selector, ...]
@@ -84,10 +84,10 @@ class Layout(ProfilePart):
     """The screens of some versions of the app.
 
     Attributes:
-        name: What the layout is called.
-        versions: Versions it holds for, with `*` for any text.
-        is_verified: False where no device has shown it yet.
-        source: Where it comes from.
+        name: Name of the layout; archived bodies refer to it.
+        versions: Versions of the app that it fits, with `*` for any text, such as `31.*`.
+        is_verified: False until a device has shown it.
+        source: Origin of the layout.
     """
 
     name: str
@@ -102,8 +102,10 @@ class Layout(ProfilePart):
 
 
 class App(ProfilePart):
-    """The app of a platform. `link`: the form of a track's public link that opens it;
-    `max_wait_s`: how long a screen may take to come.
+    """The app of a platform.
+
+    `link` and `work_link` name the public links that open a track and a video in the app.
+    `max_wait_s`: how long a screen may take to show.
     """
 
     package: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.]{3,128}$")]
@@ -115,36 +117,33 @@ class App(ProfilePart):
     layouts: tuple[Layout, ...]
 
     def layout_for(self, version: str) -> Layout | None:
-        """The layout of a version; None where none is known. The first that fits."""
-        fitting = (
-            layout
-            for layout in self.layouts
-            if any(fnmatchcase(version, pattern) for pattern in layout.versions)
-        )
-        return next(fitting, None)
+        """Return the first layout that fits a version; None if no layout fits."""
+        for layout in self.layouts:
+            if any(fnmatchcase(version, pattern) for pattern in layout.versions):
+                return layout
+        return None
 
     def layout_named(self, name: str) -> Layout | None:
-        """The layout of a name."""
+        """Return the layout with a name; None if there is no such layout."""
         return next((layout for layout in self.layouts if layout.name == name), None)
 
     def with_package(self, package: str | None) -> Self:
-        """The same for an app of another package."""
+        """Return the same app with another package name; None keeps its own."""
         return self if package is None else self.model_copy(update={"package": package})
 
 
 def load_app(profile: str | Path | None) -> App | None:
-    """The app of a platform profile, by its name or file; None where it has none.
+    """Return the app of a platform profile, by its name or file; None if it has no app.
 
     Raises:
         InvalidParameterError: Its file does not hold an app.
     """
     if profile is None:
         return None
-    path = (
-        _FOLDER / f"{profile}{_SUFFIX}"
-        if profile in KNOWN_PROFILES
-        else _app_file_of(Path(profile))
-    )
+    if profile in KNOWN_PROFILES:
+        path = _FOLDER / f"{profile}{_SUFFIX}"
+    else:  # an operator's own profile has its app file beside it
+        path = Path(profile).with_name(f"{Path(profile).stem}{_SUFFIX}")
     if not path.is_file():
         return None
     try:
@@ -157,7 +156,3 @@ def load_app(profile: str | Path | None) -> App | None:
         raise InvalidParameterError(
             f"the app file {path.name!r} is not valid at {first_fault(exc)}"
         ) from exc
-
-
-def _app_file_of(profile: Path) -> Path:
-    return profile.with_name(f"{profile.stem}{_SUFFIX}")

@@ -1,8 +1,7 @@
-"""What a reader of the app needs of a device, one reader at a time, and what to do about a device
-that cannot be used.
+"""The interface of a device, the lock that admits one reader at a time, and hints for its errors.
 
-The rim behind it is `adb.py`; tests have their own. A device has one screen, so a lock file of this
-machine, which ends with the process that holds it, keeps other readers away.
+The adapter is `adb.py`; tests have their own. A device has one screen, so a lock file of this
+machine keeps other readers away. The lock ends with the process that holds it.
 """
 
 import fcntl
@@ -39,7 +38,7 @@ _ADVICE: Mapping[str, str] = {
 
 
 class NotIdleError(Exception):
-    """The screen moves all the time, as while a video plays, and has no tree for now."""
+    """The screen moves, as while a video plays, and has no tree until it stops."""
 
 
 class Phone(Protocol):
@@ -58,13 +57,13 @@ class Phone(Protocol):
         """The name of the device and its adb server: no two devices of this machine share it."""
 
     async def state(self) -> str:
-        """`device` when it is online."""
+        """Return the state of the device: `device` when it is online."""
 
     async def is_simulated(self) -> bool:
-        """Whether it identifies itself as the simulated device."""
+        """Return True if it identifies itself as the simulated device."""
 
     async def version_of(self, package: str) -> str | None:
-        """The version of an app; None where it is not installed."""
+        """Return the version of an app; None if it is not installed."""
 
     async def start(self, *, package: str) -> None:
         """Start an app."""
@@ -76,7 +75,7 @@ class Phone(Protocol):
         """Tap a point."""
 
     async def swipe_up(self) -> None:
-        """Move on by a screen."""
+        """Swipe up by half a screen, to the next video."""
 
     async def back(self) -> None:
         """Press "back"."""
@@ -85,14 +84,14 @@ class Phone(Protocol):
         """Tap the middle of the screen."""
 
     async def dump(self) -> str:
-        """The accessibility tree; `NotIdleError` while there is none."""
+        """Return the accessibility tree; `NotIdleError` while the screen moves."""
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connection."""
 
 
 def unavailable(reason: str, serial: str, *, port: int = 0) -> DeviceUnavailableError:
-    """The error of a device that cannot be used."""
+    """Return the error of a device that cannot be used."""
     return DeviceUnavailableError(
         f"the device {serial} cannot be used: {reason.replace('_', ' ')}",
         surface="device",
@@ -102,36 +101,45 @@ def unavailable(reason: str, serial: str, *, port: int = 0) -> DeviceUnavailable
 
 
 def advice(reason: str, *, serial: str, port: int) -> str | None:
-    """What to do about a device."""
-    said = _ADVICE.get(reason)
-    return None if said is None else said.format(serial=serial, port=port)
+    """Return the hint for a reason why a device cannot be used; None for an unknown reason."""
+    hint = _ADVICE.get(reason)
+    return None if hint is None else hint.format(serial=serial, port=port)
 
 
-LOOK_EVERY_S = 0.25
-PATIENCE_S = 600.0
+POLL_EVERY_S = 0.25
+MAX_WAIT_S = 600.0
 
 
 class Claim:
-    """The turn of one reader at a device."""
+    """Lock of one device for one reader. `max_wait_s`: how long to wait for other readers."""
 
-    def __init__(self, address: str, *, clock: Clock, max_wait_s: float = PATIENCE_S) -> None:
+    def __init__(self, address: str, *, clock: Clock, max_wait_s: float = MAX_WAIT_S) -> None:
         self._serial = address.partition("@")[0]
         self._clock = clock
-        self._patience_s = max_wait_s
+        self._max_wait_s = max_wait_s
         self._token = uuid4().hex.encode()
         name = f"sametrack-device-{os.getuid()}-{quote(address, safe='')}.lock"
         self._path = Path(tempfile.gettempdir()) / name
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[bool]:
-        """Hold the device inside this block; False when somebody else had it since the last time.
+        """Hold the device inside this block; False if somebody else had it since the last time.
 
         Raises:
-            DeviceUnavailableError: Somebody else holds it for longer than our patience.
+            DeviceUnavailableError: Somebody else holds it for longer than `max_wait_s`.
         """
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
-            await self._take(descriptor)
+            give_up_at = self._clock.monotonic() + self._max_wait_s
+            while not _is_locked(descriptor):
+                if self._clock.monotonic() >= give_up_at:
+                    raise DeviceUnavailableError(
+                        f"the device {self._serial} is used by another process",
+                        surface="device",
+                        reason="in_use",
+                        hint=advice("in_use", serial=self._serial, port=0),
+                    )
+                await self._clock.sleep(POLL_EVERY_S)
             # The token of the last holder is in the file: another one means that the screen was
             # used.
             is_still_ours = os.pread(descriptor, len(self._token), 0) == self._token
@@ -140,22 +148,11 @@ class Claim:
         finally:
             os.close(descriptor)  # closing it releases the lock
 
-    async def _take(self, descriptor: int) -> None:
-        give_up_at = self._clock.monotonic() + self._patience_s
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if self._clock.monotonic() >= give_up_at:
-                    raise self._in_use() from None
-                await self._clock.sleep(LOOK_EVERY_S)
-            else:
-                return
 
-    def _in_use(self) -> DeviceUnavailableError:
-        return DeviceUnavailableError(
-            f"the device {self._serial} is used by another process",
-            surface="device",
-            reason="in_use",
-            hint=advice("in_use", serial=self._serial, port=0),
-        )
+def _is_locked(descriptor: int) -> bool:
+    """Return True if the lock on a file could be taken."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,8 +1,8 @@
-"""Moving through the app: to a track, from one of its videos to the next, and back after a loss.
+"""Moves through the app: to a track, from one of its videos to the next, and back after a loss.
 
-One step at a time, each waiting for its turn; a demand of the platform ends the reading by name.
-Places are counted from the first video of a track, so that a device that went away and came back is
-led to where it was.
+Each step waits for its turn; a demand of the platform ends the reading with an error that names it.
+Places are counted from the first video of a track, so that the reader finds its place again on a
+device that was lost and came back.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,12 +19,11 @@ from pipelines.platform.mobileapp.screens import (
     Tree,
     TreeError,
     find,
-    is_at_end,
     kind_of,
+    list_ids,
     parse_tree,
     read,
-    read_work,
-    seen_ids,
+    read_video,
 )
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
@@ -36,7 +35,7 @@ RETURN_S = 60.0
 LOSSES = 3
 """Maximum number of losses while some videos are read."""
 NAMELESS = 3
-"""After so many videos in a row whose link cannot be read, something is wrong with the layout."""
+"""If the links of so many videos in a row cannot be read, the layout does not fit the app."""
 
 type LinkOf = Callable[[str], str]
 type Identify = Callable[[str], Awaitable[str | None]]
@@ -52,7 +51,7 @@ class Screen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the device is: at a video of a track, counted from 0."""
+    """Position of the device: the video of a track that it shows, counted from 0."""
 
     music_id: str
     index: int
@@ -61,7 +60,10 @@ class Place:
 
 @dataclass(slots=True)
 class AppPage:
-    """Videos of a track as they were read. `taken` counts those without a link, too."""
+    """Videos of a track as they were read.
+
+    `taken` counts those without a link, too; `nameless` counts the latest ones without a link.
+    """
 
     items: list[Item]
     taken: int = 0
@@ -111,11 +113,11 @@ class AppReader:
         self._ended: dict[tuple[str, int], UpstreamError] = {}
 
     async def aclose(self) -> None:
-        """Hang up."""
+        """Close the connection to the device."""
         await self._phone.aclose()
 
     async def ready(self) -> Layout:
-        """The layout of the app on the device.
+        """Return the layout of the app on the device.
 
         A missing device is reported at once, without waiting.
         """
@@ -124,22 +126,25 @@ class AppReader:
         return self._layout
 
     async def read_track(self, music_id: str) -> str:
-        """The dump of a track's page."""
+        """Return the dump of a track's page."""
         async with self._claim.held():
             self._place = None
             return (await self._open_track(music_id)).dump
 
     async def read_page(self, music_id: str, cursor: int, count: int) -> AppPage:
-        """At most `count` videos from a place on. What ends the reading after some were read is
-        raised when the next ones are asked for, so that nothing that was read is lost.
+        """Read at most `count` videos from a place on.
+
+        An error after the first video is raised when the next page is requested, so that the videos
+        that were read are not lost.
         """
         if (music_id, cursor) in self._ended:
             raise self._ended.pop((music_id, cursor))
         page = AppPage(items=[])
         for losses in range(LOSSES + 1):
             try:
-                await self._read_on(music_id, cursor, count, page)
+                await self._extend(page, music_id, cursor, count)
             except UpstreamError as error:
+                # After a loss the app may show anything, so the reader opens the track again.
                 self._place = None
                 if losses < LOSSES and await self._comes_back(error):
                     continue
@@ -150,19 +155,23 @@ class AppReader:
         return page
 
     async def read_handle(self, link: str) -> str | None:
-        """The public handle of the author of the video that a link opens."""
+        """Return the public handle of the author of the video that a link opens.
+
+        None if the layout knows no page of accounts, or the page shows no handle.
+        """
         layout = await self.ready()
         if layout.account is None:
             return None
         async with self._claim.held():
             self._place = None
             await self._act(lambda: self._phone.open(link, package=self.app.package))
-            work = await self._settle("work", layout)
-            await self._act(lambda: self._tap(work, layout.work.author))
-            shown = await self._settle("account", layout)
-            return read(shown.tree, layout.account.handle)
+            video = await self._settle("work", layout)
+            await self._act(lambda: self._tap(video, layout.work.author))
+            account = await self._settle("account", layout)
+            return read(account.tree, layout.account.handle)
 
-    async def _read_on(self, music_id: str, cursor: int, count: int, page: AppPage) -> None:
+    async def _extend(self, page: AppPage, music_id: str, cursor: int, count: int) -> None:
+        """Read videos until a page has `count` of them, or the track has no further one."""
         async with self._claim.held() as is_ours:
             # Another process used the screen meanwhile, so it shows our place no more.
             if not is_ours:
@@ -184,25 +193,31 @@ class AppReader:
                     )
 
     async def _read_item(self, place: Place) -> Item | None:
-        """The video at a place, with its link; None where that names no video."""
+        """Read the video at a place, with its link; None if the link names no video."""
         layout = await self.ready()
         await self._act(lambda: self._tap(place.screen, layout.work.share))
-        shown = await self._settle("share", layout)
-        text = read(shown.tree, layout.share.link)
+        panel = await self._settle("share", layout)
+        text = read(panel.tree, layout.share.link)
+        # The text names the video by a short link, which is resolved outside of the app.
         await self._phone.back()
         await self._settle("work", layout)
         aweme_id = await self._identify(text) if text else None
         if aweme_id is None:
             return None
-        return Item(aweme_id=aweme_id, work=place.screen.dump, share=shown.dump)
+        return Item(aweme_id=aweme_id, work=place.screen.dump, share=panel.dump)
 
     async def _go_to(self, music_id: str, index: int) -> Place | None:
-        """The video at a place; None past the last one."""
-        place = self._place
+        """Move to the video at a place; None past the last one."""
+        layout, place = await self.ready(), self._place
         if place is None or place.music_id != music_id or place.index > index:
-            place = await self._open_feed(music_id)
+            place = None
+            page = await self._open_track(music_id)
+            if find(page.tree, layout.track.first) is not None:  # else a track without videos
+                await self._act(lambda: self._tap(page, layout.track.first))
+                screen = await self._settle("work", layout)
+                place = Place(music_id=music_id, index=0, screen=screen)
         while place is not None and place.index < index:
-            place = await self._advance(place)
+            place = await self._advance(place, layout)
         self._place = place
         return place
 
@@ -212,35 +227,26 @@ class AppReader:
         await self._act(lambda: self._phone.open(link, package=self.app.package))
         return await self._settle("track", layout)
 
-    async def _open_feed(self, music_id: str) -> Place | None:
-        layout = await self.ready()
-        page = await self._open_track(music_id)
-        if find(page.tree, layout.track.first) is None:
-            return None  # a track without videos
-        await self._act(lambda: self._tap(page, layout.track.first))
-        screen = await self._settle("work", layout)
-        return Place(music_id=music_id, index=0, screen=screen)
-
-    async def _advance(self, place: Place) -> Place | None:
-        """The next video; None where swiping leads no further."""
-        layout = await self.ready()
-        before = read_work(place.screen.tree, layout)
-        for _ in range(2):  # a swipe may be taken for something else once
+    async def _advance(self, place: Place, layout: Layout) -> Place | None:
+        """Swipe to the next video; None where swiping leads no further."""
+        # The screen shows no id, so a video is told from the next one by its texts and counts.
+        before = read_video(place.screen.tree, layout)
+        for _ in range(2):  # the app may take one swipe for another gesture
             await self._act(self._phone.swipe_up)
             screen = await self._settle("work", layout)
-            if is_at_end(screen.tree, layout):
+            if any(find(screen.tree, selector) is not None for selector in layout.prompts.end):
                 return None
-            if read_work(screen.tree, layout) != before:
+            if read_video(screen.tree, layout) != before:
                 return Place(music_id=place.music_id, index=place.index + 1, screen=screen)
         return None
 
-    async def _settle(self, wanted: Kind, layout: Layout) -> Screen:
-        """The wanted screen once it shows."""
+    async def _settle(self, expected: Kind, layout: Layout) -> Screen:
+        """Return the expected screen as soon as it shows."""
         give_up_at = self._clock.monotonic() + self.app.max_wait_s
         while True:
             screen = await self._look(layout)
             kind = kind_of(screen.tree, layout)
-            if kind == wanted:
+            if kind == expected:
                 return screen
             if kind == "login":
                 raise refusal_error("app_login", "the app asks for a login", surface=SURFACE)
@@ -249,13 +255,22 @@ class AppReader:
                     "app_verification", "the app demands verification", surface=SURFACE
                 )
             if kind == "dialog":
-                await self._close_dialog(screen, layout)
+                # Whatever lies over the screen is closed by its own button, never confirmed.
+                nodes = (find(screen.tree, selector) for selector in layout.prompts.dialog)
+                button = next((node for node in nodes if node is not None), None)
+                if button is not None:
+                    await self._phone.tap(*button.centre)
             if self._clock.monotonic() >= give_up_at:
-                raise _unknown(screen, wanted, kind)
+                raise refusal_error(
+                    "structure",
+                    f"the app shows another screen than {expected} ({kind})",
+                    surface=SURFACE,
+                    reason=list_ids(screen.tree),
+                )
             await self._clock.sleep(LOOK_EVERY_S)
 
     async def _look(self, layout: Layout) -> Screen:
-        """What the screen shows; a playing video is paused first."""
+        """Return what the screen shows; a playing video is paused first."""
         give_up_at = self._clock.monotonic() + self.app.max_wait_s
         while True:
             try:
@@ -272,13 +287,6 @@ class AppReader:
                     await self._phone.pause()
                 await self._clock.sleep(LOOK_EVERY_S)
 
-    async def _close_dialog(self, screen: Screen, layout: Layout) -> None:
-        for selector in layout.prompts.dialog:
-            node = find(screen.tree, selector)
-            if node is not None:
-                await self._phone.tap(*node.centre)
-                return
-
     async def _tap(self, screen: Screen, selector: Selector) -> None:
         node = find(screen.tree, selector)
         if node is None:
@@ -286,21 +294,20 @@ class AppReader:
                 "structure",
                 "a button is not where the layout has it",
                 surface=SURFACE,
-                reason=seen_ids(screen.tree),
+                reason=list_ids(screen.tree),
             )
         await self._phone.tap(*node.centre)
 
     async def _act(self, step: Callable[[], Awaitable[None]]) -> None:
-        """A step that lets the app ask its platform for something: in turn, and counted."""
+        """Take a step that makes the app send requests: in its turn, and counted as one."""
         await self._turns.wait(self.host, surface=SURFACE)
         record_request()
         await step()
 
     async def _comes_back(self, error: UpstreamError) -> bool:
-        """Wait for a device that was lost; False when it is not that, or stays away."""
-        if not isinstance(error, DeviceUnavailableError) or error.reason not in LOST:
-            return False
-        if self._layout is None:  # it was never there
+        """Wait for a device that was lost; False for any other error, or if it stays away."""
+        is_lost = isinstance(error, DeviceUnavailableError) and error.reason in LOST
+        if not is_lost or self._layout is None:  # without a layout it was never there
             return False
         give_up_at = self._clock.monotonic() + RETURN_S
         while self._clock.monotonic() < give_up_at:
@@ -315,7 +322,7 @@ class AppReader:
 
 
 async def find_layout(phone: Phone, app: App) -> Layout:
-    """The layout of the app that a device has.
+    """Return the layout of the app that a device has.
 
     Raises:
         DeviceUnavailableError: It is not online, or of another world than the platform.
@@ -342,12 +349,3 @@ async def find_layout(phone: Phone, app: App) -> Layout:
             hint="add a layout for it to the app file of the profile (docs/providers.md)",
         )
     return layout
-
-
-def _unknown(screen: Screen, wanted: Kind, kind: Kind) -> UpstreamError:
-    return refusal_error(
-        "structure",
-        f"the app shows another screen than {wanted} ({kind})",
-        surface=SURFACE,
-        reason=seen_ids(screen.tree),
-    )

@@ -1,7 +1,7 @@
-"""What a screen of the app shows: its accessibility tree, read with its version's layout. Pure.
+"""Reads what a screen of the app shows: its accessibility tree, by its version's layout. Pure.
 
-Counts are read as the app writes them: "1.2万" is rounded, and a button without a number says
-nothing about how many there are.
+Counts are read as the app writes them: "1.2万" is rounded, and the count of a button without a
+number is unknown.
 """
 
 import re
@@ -19,7 +19,7 @@ _BOUNDS = re.compile(r"\[(-?[0-9]{1,6}),(-?[0-9]{1,6})\]\[(-?[0-9]{1,6}),(-?[0-9
 
 
 class TreeError(ValueError):
-    """It is no accessibility tree, or half of one."""
+    """The text is no accessibility tree, or half of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,17 @@ class Node:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Where to tap it."""
+        """Point to tap, in pixels: x, y."""
         return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
 
 def parse_tree(dump: str) -> tuple[Node, ...]:
-    """The nodes of a dump, parents before their children.
+    """Return the nodes of a dump, parents before their children.
 
     Raises:
-        TreeError: It does not hold a whole tree.
+        TreeError: The dump does not hold a whole tree.
     """
+    # Declarations could expand to gigabytes; no dump has one.
     if len(dump) > LARGEST_TREE or "<!" in dump[:1024]:
         raise TreeError("too large, or with declarations that no dump has")
     try:
@@ -56,24 +57,24 @@ def parse_tree(dump: str) -> tuple[Node, ...]:
         raise TreeError("not well-formed") from exc
     if root.tag != "hierarchy":
         raise TreeError("the root is something else")
-    return tuple(_node(element) for element in root.iter("node"))
-
-
-def _node(element: ET.Element) -> Node:
-    said = element.attrib
-    found = _BOUNDS.fullmatch(said.get("bounds", ""))
-    left, top, right, bottom = map(int, found.groups()) if found else (0, 0, 0, 0)
-    return Node(
-        id=said.get("resource-id", "").rpartition("/")[2],
-        kind=said.get("class", "").rpartition(".")[2],
-        package=said.get("package", ""),
-        text=said.get("text", ""),
-        desc=said.get("content-desc", ""),
-        left=left,
-        top=top,
-        right=right,
-        bottom=bottom,
-    )
+    nodes = []
+    for element in root.iter("node"):
+        attributes = element.attrib
+        match = _BOUNDS.fullmatch(attributes.get("bounds", ""))
+        left, top, right, bottom = map(int, match.groups()) if match else (0, 0, 0, 0)
+        node = Node(
+            id=attributes.get("resource-id", "").rpartition("/")[2],
+            kind=attributes.get("class", "").rpartition(".")[2],
+            package=attributes.get("package", ""),
+            text=attributes.get("text", ""),
+            desc=attributes.get("content-desc", ""),
+            left=left,
+            top=top,
+            right=right,
+            bottom=bottom,
+        )
+        nodes.append(node)
+    return tuple(nodes)
 
 
 type Kind = Literal[
@@ -81,11 +82,11 @@ type Kind = Literal[
 ]
 type Tree = Sequence[Node]
 
-_SEEN_IDS = 12  # ids reported of an unknown screen
+_IDS_LISTED = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrackShown:
+class TrackScreen:
     """The page of a track."""
 
     title: str | None
@@ -93,7 +94,7 @@ class TrackShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkShown:
+class VideoScreen:
     """One video. `is_exact` is False when a count was rounded."""
 
     nickname: str | None
@@ -103,89 +104,80 @@ class WorkShown:
 
 
 def find(tree: Tree, selector: Selector) -> Node | None:
-    """The first node that a selector names."""
-    return next((node for node in tree if _fits(node, selector)), None)
+    """Return the first node that a selector names."""
+    for node in tree:
+        if (
+            (selector.id is None or selector.id == node.id)
+            and (selector.kind is None or selector.kind == node.kind)
+            and (selector.text is None or selector.text.fullmatch(node.text) is not None)
+            and (selector.desc is None or selector.desc.fullmatch(node.desc) is not None)
+        ):
+            return node
+    return None
 
 
 def read(tree: Tree, selector: Selector) -> str | None:
-    """The value of the node that a selector names; None where there is none, or it is empty."""
+    """Return the value of the node that a selector names; None without a node or a value."""
     node = find(tree, selector)
     if node is None:
         return None
-    for pattern, said in ((selector.text, node.text), (selector.desc, node.desc)):
+    for pattern, text in ((selector.text, node.text), (selector.desc, node.desc)):
         if pattern is not None and "value" in pattern.groupindex:
-            found = pattern.fullmatch(said)
-            return None if found is None else (found["value"] or "").strip() or None
+            match = pattern.fullmatch(text)
+            return None if match is None else (match["value"] or "").strip() or None
     return (node.text or node.desc).strip() or None
 
 
 def kind_of(tree: Tree, layout: Layout) -> Kind:
-    """Which screen it is. What stands in the way comes first. User text is never used as a sign."""
-    asked = layout.prompts
-    tree = [node for node in tree if not _is_said_by_people(node, layout)]
-    in_the_way: tuple[tuple[Kind, tuple[Selector, ...]], ...] = (
-        ("login", asked.login),
-        ("verification", asked.verification),
-        ("dialog", asked.dialog),
+    """Return which screen it is; a prompt over a screen comes before the screen."""
+    prompts = layout.prompts
+    # A caption or a nickname may quote any prompt, so the texts of users are never a sign.
+    by_users = {layout.work.caption.id, layout.work.author.id} - {None}
+    tree = [node for node in tree if not node.id or node.id not in by_users]
+    signs: tuple[tuple[Kind, tuple[Selector, ...]], ...] = (
+        ("login", prompts.login),
+        ("verification", prompts.verification),
+        ("dialog", prompts.dialog),
         ("share", (layout.share.sign,)),
         ("account", (layout.account.sign,) if layout.account else ()),
         ("work", (layout.work.sign,)),
         ("track", (layout.track.sign,)),
-        ("loading", asked.loading),
+        ("loading", prompts.loading),
     )
-    for kind, selectors in in_the_way:
+    for kind, selectors in signs:
         if any(find(tree, selector) is not None for selector in selectors):
             return kind
     return "other"
 
 
-def is_at_end(tree: Tree, layout: Layout) -> bool:
-    """True when the feed says that there is no further video."""
-    return any(find(tree, selector) is not None for selector in layout.prompts.end)
+def read_track(tree: Tree, layout: Layout) -> TrackScreen:
+    """Read the page of a track."""
+    return TrackScreen(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
 
 
-def read_track(tree: Tree, layout: Layout) -> TrackShown:
-    """The page of a track."""
-    return TrackShown(title=read(tree, layout.track.title), author=read(tree, layout.track.author))
-
-
-def read_work(tree: Tree, layout: Layout) -> WorkShown:
-    """One video of a feed."""
-    at = layout.work
-    counts: dict[str, ParsedCount | None] = {
-        "digg_count": _count(tree, at.digg),
-        "comment_count": _count(tree, at.comment),
-        "collect_count": _count(tree, at.collect),
-        "share_count": _count(tree, at.share),
+def read_video(tree: Tree, layout: Layout) -> VideoScreen:
+    """Read one video of a feed."""
+    video = layout.work
+    selectors = {
+        "digg_count": video.digg,
+        "comment_count": video.comment,
+        "collect_count": video.collect,
+        "share_count": video.share,
     }
-    known = {name: count for name, count in counts.items() if count is not None}
-    return WorkShown(
-        nickname=read(tree, at.author),
-        caption=read(tree, at.caption),
-        statistics=Statistics(**{name: count.value for name, count in known.items()}),
-        is_exact=all(count.is_exact for count in known.values()),
+    counts: dict[str, ParsedCount] = {}
+    for name, selector in selectors.items():
+        count = parse_count(read(tree, selector) or "")
+        if count is not None:
+            counts[name] = count
+    return VideoScreen(
+        nickname=read(tree, video.author),
+        caption=read(tree, video.caption),
+        statistics=Statistics(**{name: count.value for name, count in counts.items()}),
+        is_exact=all(count.is_exact for count in counts.values()),
     )
 
 
-def seen_ids(tree: Tree) -> str:
-    """The ids of an unknown screen, so that an operator can add its layout."""
+def list_ids(tree: Tree) -> str:
+    """Return the first ids of an unknown screen, so that an operator can add its layout."""
     ids = dict.fromkeys(node.id for node in tree if node.id)
-    return ", ".join(list(ids)[:_SEEN_IDS]) or "no ids"
-
-
-def _count(tree: Tree, selector: Selector) -> ParsedCount | None:
-    said = read(tree, selector)
-    return None if said is None else parse_count(said)
-
-
-def _is_said_by_people(node: Node, layout: Layout) -> bool:
-    return bool(node.id) and node.id in {layout.work.caption.id, layout.work.author.id}
-
-
-def _fits(node: Node, selector: Selector) -> bool:
-    return (
-        (selector.id is None or selector.id == node.id)
-        and (selector.kind is None or selector.kind == node.kind)
-        and (selector.text is None or selector.text.fullmatch(node.text) is not None)
-        and (selector.desc is None or selector.desc.fullmatch(node.desc) is not None)
-    )
+    return ", ".join(list(ids)[:_IDS_LISTED]) or "no ids"

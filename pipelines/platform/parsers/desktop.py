@@ -55,7 +55,7 @@ def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNod
     return JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
 
 
-def find_desktop_results(container: JsonNode, seen: ParseContext) -> list[JsonNode]:
+def find_desktop_results(container: JsonNode, context: ParseContext) -> list[JsonNode]:
     """Return the results of a desktop page with the names of the JSON surfaces, in its order.
 
     A page recommends other videos, so it may have several.
@@ -65,12 +65,13 @@ def find_desktop_results(container: JsonNode, seen: ParseContext) -> list[JsonNo
     """
     if container.has("loaderData"):  # a share page
         return []
+    # Only a stream has rows, which its values refer to as "$id".
     rows = container.values.get(ROWS)
     reader = _DesktopReader(
         rows=rows if isinstance(rows, dict) else {},
         surface=container.surface,
         # An address without a scheme has that of its page.
-        scheme=urlsplit(seen.address or "").scheme or "https",
+        scheme=urlsplit(context.address or "").scheme or "https",
     )
     return list(reader.results(container.values))
 
@@ -92,7 +93,8 @@ def _split_rows(stream: str) -> Iterator[tuple[str, object]]:
         row = _ROW.match(stream, at)
         if row is not None and row["length"] is not None:
             size = int(row["length"], 16)
-            text = _first_bytes(stream[row.end() : row.end() + size], size)
+            # The length counts bytes, and a character may take several of them.
+            text = stream[row.end() : row.end() + size].encode()[:size].decode("utf-8", "ignore")
             at = row.end() + len(text)  # the next row follows without a line end
             yield row["id"], text
             continue
@@ -103,11 +105,6 @@ def _split_rows(stream: str) -> Iterator[tuple[str, object]]:
                 continue
         line_end = stream.find("\n", at)  # a row of another kind
         at = len(stream) if line_end < 0 else line_end + 1
-
-
-def _first_bytes(text: str, size: int) -> str:
-    """Return the beginning of a text that takes so many bytes."""
-    return text.encode()[:size].decode("utf-8", "ignore")
 
 
 @lru_cache(maxsize=4096)
@@ -127,23 +124,22 @@ class _DesktopReader:
 
     def results(self, values: object) -> Iterator[JsonNode]:
         """Yield the result under each `videoDetail` and each `aweme` that shows or refuses one."""
+        # In the order of the page, and without recursion: a stranger decides how deep it goes.
         waiting: list[object] = [values]
         while waiting:
             value = waiting.pop()
             if isinstance(value, list):
                 waiting.extend(reversed(value))
             elif isinstance(value, dict):
-                yield from self._results_of(value)
+                if "videoDetail" in value:
+                    yield self._result({"detail": value["videoDetail"]}, "$.videoDetail")
+                holder = self._target(value.get("aweme"))
+                if isinstance(holder, dict) and _RESULT_KEYS & holder.keys():
+                    yield self._result(holder, "$.aweme.detail")
                 waiting.extend(reversed(value.values()))
 
-    def _results_of(self, values: dict[str, object]) -> Iterator[JsonNode]:
-        if "videoDetail" in values:
-            yield self._result({"detail": values["videoDetail"]}, "$.videoDetail")
-        holder = self._target(values.get("aweme"))
-        if isinstance(holder, dict) and _RESULT_KEYS & holder.keys():
-            yield self._result(holder, "$.aweme.detail")
-
     def _result(self, holder: dict[str, object], path: str) -> JsonNode:
+        # Converted apart from the rest: only the detail has the keys of an item.
         detail = self._snaked(self._target(holder.get("detail")))
         rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
         values = rest if isinstance(rest, dict) else {}
@@ -157,7 +153,10 @@ class _DesktopReader:
         return value
 
     def _snaked(self, value: object, depth: int = 0) -> object:
-        """Return a value with snake-case keys and resolved references; `_MISSING` for none."""
+        """Return a value with snake-case keys and resolved references.
+
+        A reference to a row that is not there becomes `_MISSING`.
+        """
         self._values_left -= 1  # references may name the same row again and again
         if depth > _MAX_DEPTH or self._values_left < 0:
             raise StructureChangedError(
@@ -166,13 +165,15 @@ class _DesktopReader:
                 reason="too_many_values",
             )
         if isinstance(value, dict):
-            pairs = ((to_snake(key), self._snaked(one, depth + 1)) for key, one in value.items())
-            known = {key: one for key, one in pairs if one is not _MISSING}
-            if isinstance(urls := known.get("url_list"), list):
-                known |= self._url_list(urls)
-            return known
+            pairs = (
+                (to_snake(key), self._snaked(inner, depth + 1)) for key, inner in value.items()
+            )
+            snaked = {key: inner for key, inner in pairs if inner is not _MISSING}
+            if isinstance(urls := snaked.get("url_list"), list):
+                snaked |= self._url_list(urls)
+            return snaked
         if isinstance(value, list):
-            items = (self._snaked(one, depth + 1) for one in value)
+            items = (self._snaked(inner, depth + 1) for inner in value)
             return [item for item in items if item is not _MISSING]
         # Only a stream has references; "$$" stands for a text that begins with a dollar sign.
         if self._rows and isinstance(value, str) and value.startswith("$"):
@@ -185,28 +186,29 @@ class _DesktopReader:
     def _item(self, detail: dict[str, object]) -> dict[str, object]:
         """Return a converted detail in the form of an item of the JSON surfaces."""
         item = {_RENAMED.get(key, key): value for key, value in detail.items()}
+        # A desktop page says in the tag of a video that it is pinned.
         if isinstance(tag := item.get("tag"), dict) and item.get("is_top") is None:
             item["is_top"] = tag.get("is_top")
         if isinstance(video := item.get("video"), dict):
-            item["video"] = self._video(video)
+            # One address per stream, and one of the player's API, which redirects to the file.
+            streams = video.get("play_addr")
+            if isinstance(streams, list):
+                places = [stream.get("src") for stream in streams if isinstance(stream, dict)]
+                video = video | {"play_addr": self._url_list([*places, video.get("play_api")])}
+            if not isinstance(video.get("cover"), dict):
+                listed = video.get("cover_url_list")
+                covers = listed if isinstance(listed, list) else []
+                video = video | {"cover": self._url_list([*covers, video.get("cover")])}
+            item["video"] = video
+        # Desktop authors have the address of one avatar, items a list in three sizes.
         if isinstance(author := item.get("author"), dict) and not author.get("avatar_thumb"):
             item["author"] = author | {"avatar_thumb": self._url_list([author.get("avatar_uri")])}
         if isinstance(music := item.get("music"), dict):
             number = music.get("id")
+            # The id as a text is there, too; this one has been rounded.
             if isinstance(number, int) and number > _EXACT:
                 item["music"] = {key: value for key, value in music.items() if key != "id"}
         return item
-
-    def _video(self, video: dict[str, object]) -> dict[str, object]:
-        streams = video.get("play_addr")
-        if isinstance(streams, list):
-            places = [stream.get("src") for stream in streams if isinstance(stream, dict)]
-            video = video | {"play_addr": self._url_list([*places, video.get("play_api")])}
-        if not isinstance(video.get("cover"), dict):
-            covers = video.get("cover_url_list")
-            listed = covers if isinstance(covers, list) else []
-            video = video | {"cover": self._url_list([*listed, video.get("cover")])}
-        return video
 
     def _url_list(self, urls: Iterable[object]) -> dict[str, object]:
         texts = [url for url in urls if isinstance(url, str) and url]

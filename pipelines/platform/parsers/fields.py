@@ -32,11 +32,11 @@ class JsonNode:
     path: str
 
     def has(self, key: str) -> bool:
-        """True when the key is there, null included."""
+        """Return True if the key exists, even with the value null."""
         return key in self.values
 
     def node(self, key: str) -> "JsonNode | None":
-        """The object under a key; None when absent or null."""
+        """Return the object under a key; None when absent or null."""
         value = self.values.get(key)
         if value is None:
             return None
@@ -50,20 +50,20 @@ class JsonNode:
         Raises:
             StructureChangedError: It is absent, null or no object.
         """
-        found = self.node(key)
-        if found is None:
+        node = self.node(key)
+        if node is None:
             raise self.missing(key)
-        return found
+        return node
 
     def nodes(self, key: str) -> Iterator["JsonNode"]:
-        """The objects of a list; nothing when absent or null."""
+        """Yield the objects of a list; none when absent or null."""
         for position, value in enumerate(self.items(key)):
             if not isinstance(value, dict):
                 raise self.changed(f"{key}[{position}]", value)
             yield JsonNode(value, self.surface, f"{self.path}.{key}[{position}]")
 
     def items(self, key: str) -> list[object]:
-        """A list as decoded; empty when absent or null."""
+        """Return a list as decoded; empty when absent or null."""
         value = self.values.get(key)
         if value is None:
             return []
@@ -72,7 +72,10 @@ class JsonNode:
         return value
 
     def text(self, key: str) -> str | None:
-        """A text; None when absent or null. An empty text stays empty; a huge one is refused."""
+        """Return a text; None when absent or null.
+
+        An empty text stays empty; one of more than `MAX_TEXT_CHARS` characters is refused.
+        """
         value = self.values.get(key)
         if value is None or (isinstance(value, str) and len(value) <= MAX_TEXT_CHARS):
             return value
@@ -83,12 +86,18 @@ class JsonNode:
         return self.text(key) or None
 
     def id(self, key: str) -> str | None:
-        """An id as text, from a text or a whole number; None when absent, null, empty or 0."""
+        """Return an id as text, such as "7348…"; None when absent, null, empty or 0.
+
+        The platform writes the same id as a number in one document and as a text in another.
+        """
         value = self.values.get(key)
         if value is None or value in ("", "0") or (value == 0 and type(value) is int):
             return None
+        # `isinstance` would take a boolean for a number; a float has lost digits of an id already.
         text = str(value) if type(value) is int else value
-        if isinstance(text, str) and len(text) <= MAX_ID_LENGTH and _is_digits(text):
+        # `isdigit` alone accepts digits of other scripts.
+        is_id = isinstance(text, str) and text.isascii() and text.isdigit()
+        if isinstance(text, str) and is_id and len(text) <= MAX_ID_LENGTH:
             return text
         raise self.changed(key, value)
 
@@ -98,10 +107,10 @@ class JsonNode:
         Raises:
             StructureChangedError: It is absent, empty, 0 or no id.
         """
-        found = self.id(key)
-        if found is None:
+        value = self.id(key)
+        if value is None:
             raise self.missing(key)
-        return found
+        return value
 
     def whole(self, key: str) -> int | None:
         """Return a non-negative integer; None when absent or null."""
@@ -115,6 +124,7 @@ class JsonNode:
 
     def flag(self, key: str) -> bool | None:
         """Return a boolean, also from 0 or 1; None when absent or null."""
+        # `has_more` is a boolean on some surfaces, and 0 or 1 on others.
         value = self.values.get(key)
         if value is None or isinstance(value, bool):
             return value
@@ -159,6 +169,7 @@ def decode_json(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
+        # The platform cuts names after so many code units, within an emoji, too.
         whole = _HALVES.sub(lambda m: rb"\ufffd" if m["half"] else m[0], body)
         if whole == body:
             raise
@@ -208,12 +219,11 @@ def parse_json(body: bytes, *, surface: str) -> JsonNode:
 
 def first_address(node: JsonNode | None) -> str | None:
     """Return the first http(s) URL of a `{url_list: [...]}` object, or None."""
-    found = addresses(node)
-    return found[0] if found else None
+    return next(iter(addresses(node)), None)
 
 
 def first_picture(node: JsonNode, keys: Iterable[str]) -> str | None:
-    """Return the first URL under the first of `keys` that has one; None if none does."""
+    """Return the first URL under the first of `keys` that has one; None without a URL."""
     return next(filter(None, (first_address(node.node(key)) for key in keys)), None)
 
 
@@ -221,19 +231,16 @@ def addresses(node: JsonNode | None) -> tuple[str, ...]:
     """Return all http(s) URLs of a `{url_list: [...]}` object, in order, without duplicates."""
     if node is None:
         return ()
-    found: dict[str, None] = {}
+    urls: dict[str, None] = {}
     for value in node.items("url_list"):
         if not isinstance(value, str):
             raise node.changed("url_list", value)
         if value.startswith(("https://", "http://")):
-            found[value] = None
-    return tuple(found)
+            urls[value] = None
+    return tuple(urls)
 
 
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
+# Counts as pages and the app write them: "1,234", "1.2w", "1.2万", "1亿", "100+".
 _COUNT = re.compile(
     r"(?P<whole>[0-9]{1,18}|[0-9]{1,3}(?:,[0-9]{3}){1,5})(?:\.(?P<part>[0-9]{1,6}))?"
     r"(?P<unit>[wW万kK千mM亿]?)(?P<more>\+?)",
@@ -258,6 +265,7 @@ def read_count(node: JsonNode, key: str) -> ParsedCount | None:
     value = node.values.get(key)
     if value is None or value == "":
         return None
+    # The total of likes of an account may be a text where every other count is a number.
     if not isinstance(value, str):
         whole = node.whole(key) or 0
         count = ParsedCount(whole, is_exact=True) if whole <= MAX_COUNT else None
@@ -270,13 +278,13 @@ def read_count(node: JsonNode, key: str) -> ParsedCount | None:
 
 def parse_count(text: str) -> ParsedCount | None:
     """Parse "1234", "1,234", "1.2w", "1.2万", "1亿" or "100+"; return None for anything else."""
-    found = _COUNT.fullmatch(text.strip())
+    match = _COUNT.fullmatch(text.strip())
     # A fraction without a unit, such as 1.5, is no count; 1.200 might be a thousand.
-    if found is None or (found["part"] and not found["unit"]):
+    if match is None or (match["part"] and not match["unit"]):
         return None
-    factor = _UNITS[found["unit"].lower()]
-    part = found["part"] or ""
-    value = int(found["whole"].replace(",", "")) * factor
+    factor = _UNITS[match["unit"].lower()]
+    part = match["part"] or ""
+    value = int(match["whole"].replace(",", "")) * factor
     value += int(part or "0") * factor // 10 ** len(part)
-    is_exact = not found["unit"] and not found["more"]
+    is_exact = not match["unit"] and not match["more"]
     return ParsedCount(value, is_exact) if value <= MAX_COUNT else None

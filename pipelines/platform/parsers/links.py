@@ -5,19 +5,31 @@ full-width punctuation right after it are ignored.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qs
 
-from pipelines.platform.http.host_names import host_matches
 from warehouse.records.values import PLATFORM_ID
 
 LinkTargetKind = Literal[
-    "music", "video", "user", "hashtag", "mix", "trends", "article", "live", "search", "chart",
-    "short", "service_track", "service_playlist", "service_album", "service_artist",
+    "music",
+    "video",
+    "user",
+    "hashtag",
+    "mix",
+    "trends",
+    "article",
+    "live",
+    "search",
+    "chart",
+    "short",
+    "service_track",
+    "service_playlist",
+    "service_album",
+    "service_artist",
     "service_video",
-]  # fmt: skip
+]
 _LAST_RESORT = frozenset(
     {"mix", "article", "live", "search", "chart", "service_artist", "service_video"}
 )  # reported only when the text has no useful link
@@ -97,94 +109,84 @@ class LinkHosts:
     chart: tuple[str, ...] = ()
 
 
+def host_matches(host: str, rules: Iterable[str]) -> bool:
+    """Return True if a rule names the host or, with a leading dot, one of its parent domains."""
+    return any(
+        host == rule or (rule.startswith(".") and (host.endswith(rule) or host == rule[1:]))
+        for rule in rules
+    )
+
+
 def find_target(text: str, hosts: LinkHosts) -> LinkTarget | None:
     """Return the target of the first platform link in `text`; None when there is none.
 
     A link that leads to no track, video, account or hashtag is returned only if the text has no
     other link, so that a refusal can say what it is.
     """
-    found: LinkTarget | None = None
+    last_resort: LinkTarget | None = None
+    # A share text is prose with a link in it; an overlong one is searched from its beginning.
     for link in _LINK.finditer(_ESCAPED_AMPERSAND.sub("&", text[:MAX_TEXT_LENGTH])):
         if (link["scheme"] or "https").lower() in {"http", "https"}:
             target = _read(link["host"].lower(), link["path"], link["query"] or "", hosts)
             if target is not None and target.kind not in _LAST_RESORT:
                 return target
-            found = found or target
-    return found
+            last_resort = last_resort or target
+    return last_resort
 
 
 def _read(host: str, path: str, query: str, hosts: LinkHosts) -> LinkTarget | None:
+    """Read a link by the form that its host uses; None for a foreign host or an unknown form."""
+    # A full stop or a colon after the link ends the sentence around it.
     segments = [segment for segment in path.rstrip(".:").split("/") if segment]
-    if host_matches(host, hosts.short):
-        return _short(host, segments, hosts)
-    if host_matches(host, hosts.service_short):
-        return _service_short(host, segments, hosts)
-    values = {name: found[0] for name, found in parse_qs(query.rstrip(".:")).items()}
-    if host_matches(host, hosts.service):
-        return _of_service(segments, values)
+    for rules, prefix in (
+        (hosts.short, []),
+        (hosts.service_short, ["s"]),
+    ):  # `/{code}`, `/s/{code}`
+        if host_matches(host, rules):
+            size = len(prefix)
+            code = segments[size] if len(segments) > size and segments[:size] == prefix else ""
+            url = "/".join([f"{hosts.scheme}://{host}", *prefix, code, ""])
+            return LinkTarget("short", code, url) if _CODE.fullmatch(code) else None
+    parameters = {name: values[0] for name, values in parse_qs(query.rstrip(".:")).items()}
+    if host_matches(host, hosts.service):  # `.../share/{noun}?{noun}_id={id}`
+        noun = segments[-1].lower() if segments[-2:-1] == ["share"] else ""
+        kind, entity_id = _SERVICE_KINDS.get(noun), parameters.get(f"{noun}_id", "")
+        return LinkTarget(kind, entity_id) if kind and _ID.fullmatch(entity_id) else None
     if host_matches(host, hosts.chart):
         return LinkTarget("chart", "/".join(segments))
+    # The page for a deleted video names another video, which nobody asked for.
     if not host_matches(host, hosts.share) or hosts.gone_query in query:
         return None
-    return _named(segments, values)
+    return _read_share_link(segments, parameters)
 
 
-def _short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:
-    if not segments or not _CODE.fullmatch(segments[0]):
-        return None
-    return LinkTarget("short", segments[0], f"{hosts.scheme}://{host}/{segments[0]}/")
-
-
-def _service_short(host: str, segments: list[str], hosts: LinkHosts) -> LinkTarget | None:
-    """Read `/s/{code}`, the form of the music service's short links."""
-    if len(segments) < 2 or segments[0] != "s" or not _CODE.fullmatch(segments[1]):  # noqa: PLR2004  # the letter and the code
-        return None
-    return LinkTarget("short", segments[1], f"{hosts.scheme}://{host}/s/{segments[1]}/")
-
-
-def _of_service(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
-    """Read `.../share/{noun}?{noun}_id={id}` of the music service."""
-    noun = segments[-1].lower() if segments else ""
-    if noun not in _SERVICE_KINDS or segments[-2:-1] != ["share"]:
-        return None
-    found = query.get(f"{noun}_id", "")
-    return LinkTarget(_SERVICE_KINDS[noun], found) if _ID.fullmatch(found) else None
-
-
-def _named(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
-    """Parse `/share/video/{id}/`, `/m/video/{id}`, `/music/{id}`, `/user/{id}`, `?modal_id=`."""
+def _read_share_link(segments: list[str], query: Mapping[str, str]) -> LinkTarget | None:
+    """Read `/share/video/{id}/`, `/m/video/{id}`, `/music/{id}`, `/user/{id}`, `?modal_id=`."""
     if segments and segments[0].lower() in {"share", "m"}:
         segments = segments[1:]
     noun, rest = (segments[0].lower(), segments[1:]) if segments else ("", [])
-    account = _user(rest, query) if noun == "user" else None
-    if _ID.fullmatch(query.get("modal_id", "")):  # an overlay on any page
-        return LinkTarget("video", query["modal_id"], account=account.id if account else None)
+    account = None
     if noun == "user":
-        return account
+        # The path of a share link holds a numeric id; the id that surfaces take is in the query.
+        ids = (query.get("sec_uid", ""), query.get("sec_user_id", ""), *rest[:1])
+        account = next((text for text in ids if SEC_UID.fullmatch(text)), None)
+    if _ID.fullmatch(query.get("modal_id", "")):  # an overlay on any page
+        return LinkTarget("video", query["modal_id"], account=account)
+    if noun == "user":
+        return LinkTarget("user", account) if account else None
     if noun == "search" and rest:
         return LinkTarget("search", rest[0])
-    return _by_path(noun, rest) or _by_parameter(noun, query)
-
-
-def _user(rest: list[str], query: Mapping[str, str]) -> LinkTarget | None:
-    """Read an account link: the path holds a numeric id, the relevant one is in the query."""
-    for text in (query.get("sec_uid", ""), query.get("sec_user_id", ""), *rest[:1]):
-        if SEC_UID.fullmatch(text):
-            return LinkTarget("user", text)
-    return None
-
-
-def _by_path(noun: str, rest: list[str]) -> LinkTarget | None:
+    # `/share/challenge/detail/{id}` beside `/challenge/{id}`.
     if noun in _WITH_DETAIL and rest[:1] == ["detail"]:
         rest = rest[1:]
-    found = _ID_SEGMENT.match(rest[0]) if noun in _KINDS and rest else None
-    return LinkTarget(_KINDS[noun], found[1]) if found else None
+    entity_id = _ID_SEGMENT.match(rest[0]) if noun in _KINDS and rest else None
+    return LinkTarget(_KINDS[noun], entity_id[1]) if entity_id else _read_parameter(noun, query)
 
 
-def _by_parameter(noun: str, query: Mapping[str, str]) -> LinkTarget | None:
+def _read_parameter(noun: str, query: Mapping[str, str]) -> LinkTarget | None:
     """Read an id in the query. A trending topic that names its track is a link of the track."""
     name, kind = _ID_PARAMETERS.get(noun, ("", None))
     if kind == "trends" and _ID.fullmatch(query.get("music_id", "")):
         return LinkTarget("music", query["music_id"])
-    value = query.get(name, "")
-    return LinkTarget(kind, value) if kind and _ID.fullmatch(value) else None
+    entity_id = query.get(name, "")
+    return LinkTarget(kind, entity_id) if kind and _ID.fullmatch(entity_id) else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pipelines.platform.parsers.fields import JsonNode, parse_json
 from pipelines.platform.parsers.pages import find_account_lists, find_requested_video, says_why
 from pipelines.platform.parsers.refusals import open_answer, refuse_status
-from pipelines.platform.parsers.videos import ParseContext, parse_list_item
+from pipelines.platform.parsers.videos import ParseContext, parse_video
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 from warehouse.records.videos import (
@@ -23,12 +23,13 @@ from warehouse.records.videos import (
     is_of_other_music,
 )
 
+# The data in a page is spelled otherwise than the JSON surface that its script asks.
 _LIST_KEYS = ("aweme_list", "awemeList", "items")
 _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
-def parse_music_list(body: bytes, music_id: str, seen: ParseContext) -> VideoPage:
+def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> VideoPage:
     """Parse one page of `music_list`. A row may name its music, and it may be another one.
 
     A page with more foreign rows than others is a substitution, as in every list. But the few rows
@@ -38,33 +39,37 @@ def parse_music_list(body: bytes, music_id: str, seen: ParseContext) -> VideoPag
     whose rows all name the same other music id is the list of that one, and of no use here.
 
     Raises:
-        SubstitutionError: It is.
+        SubstitutionError: All rows name the same other music id.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    page = _page(answer, ("aweme_list",), ("cursor",), seen)
-    page = _split(page, lambda video: is_of_other_music(video, music_id))
+    answer = open_answer(body, surface=context.surface)
+    page = _page(answer, context, is_foreign=lambda video: is_of_other_music(video, music_id))
+    # Rows with `music: {}` state nothing, so the platform vouches for them by listing them.
     named = [video.music.music_id for video in page.foreign if video.music is not None]
     if not page.videos and len(named) > 1 and len(set(named)) == 1:
         raise SubstitutionError(
-            "the response is the list of another music id", surface=seen.surface, reason=named[0]
+            "the response is the list of another music id",
+            surface=context.surface,
+            reason=named[0],
         )
     return page
 
 
-def parse_hashtag_list(body: bytes, ch_id: str, seen: ParseContext) -> VideoPage:
-    """Parse one page of `hashtag_list`.
+def parse_hashtag_list(body: bytes, ch_id: str, context: ParseContext) -> VideoPage:
+    """Parse one page of `hashtag_list`. Its items show no counts at all.
 
     Raises:
         SubstitutionError: More than half of its rows state other hashtags.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    page = _page(answer, ("aweme_list",), ("cursor",), seen)
-    return _not_substituted(_split(page, lambda video: is_of_other_hashtag(video, ch_id)))
+    answer = open_answer(body, surface=context.surface)
+    page = _page(answer, context, is_foreign=lambda video: is_of_other_hashtag(video, ch_id))
+    if page.is_substituted:
+        raise foreign_rows_error(page)
+    return page
 
 
-def parse_trend(body: bytes, *, seen: ParseContext) -> VideoPage:
+def parse_trend(body: bytes, _trends_id: str, context: ParseContext) -> VideoPage:
     """Parse one page of `trends_list` that was asked for by the id of the trend.
 
     Its rows name music ids and no trend, so there is nothing to compare.
@@ -72,26 +77,22 @@ def parse_trend(body: bytes, *, seen: ParseContext) -> VideoPage:
     Raises:
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    return _page(answer, ("aweme_list",), ("cursor",), seen)
+    return _page(open_answer(body, surface=context.surface), context)
 
 
-def parse_user_posts(
-    body: bytes, sec_uid: str, seen: ParseContext, *, is_first: bool = False
-) -> VideoPage:
-    """Parse one page of `user_posts`. A first page that lacks the posts it claims withholds them.
+def parse_user_posts(body: bytes, sec_uid: str, context: ParseContext) -> VideoPage:
+    """Parse one page of `user_posts`.
 
     Raises:
-        EmptyAnswerError: It does.
+        EmptyAnswerError: It is a first page, and lacks the posts that it claims.
         SubstitutionError: More than half of the posts are of other accounts.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = open_answer(body, surface=seen.surface)
-    page = _page(answer, ("aweme_list",), ("max_cursor",), seen)
-    return _of_account(_not_withheld(page, seen) if is_first else page, sec_uid)
+    answer = open_answer(body, surface=context.surface)
+    return _posts(answer, sec_uid, context, ("aweme_list",), ("max_cursor",))
 
 
-def parse_user_page(body: bytes, sec_uid: str, seen: ParseContext) -> VideoPage:
+def parse_user_page(body: bytes, sec_uid: str, context: ParseContext) -> VideoPage:
     """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
@@ -99,14 +100,72 @@ def parse_user_page(body: bytes, sec_uid: str, seen: ParseContext) -> VideoPage:
         SubstitutionError: More than half of the posts are of other accounts.
         UpstreamError: The page withholds it, or keys or types are unknown.
     """
-    lists = find_account_lists(body, surface=seen.surface)
+    lists = find_account_lists(body, surface=context.surface)
     refuse_status(lists)
-    page = _page(lists, _LIST_KEYS, _MAX_CURSOR_KEYS, seen)
-    return _of_account(_not_withheld(page, seen), sec_uid)
+    return _posts(lists, sec_uid, replace(context, is_first=True), _LIST_KEYS, _MAX_CURSOR_KEYS)
+
+
+def _posts(
+    answer: JsonNode,
+    sec_uid: str,
+    context: ParseContext,
+    list_keys: tuple[str, ...],
+    cursor_keys: tuple[str, ...],
+) -> VideoPage:
+    """Parse posts of an account. Unsigned guests often get an empty list that claims to go on."""
+    page = _page(
+        answer,
+        context,
+        list_keys,
+        cursor_keys,
+        is_foreign=lambda video: is_of_other_account(video, sec_uid),
+    )
+    if context.is_first and page.has_more and not (page.videos or page.foreign):
+        raise refusal_error(
+            "withheld_posts", "the response claims posts and has none", surface=context.surface
+        )
+    if page.is_substituted:
+        raise foreign_rows_error(page)
+    return page
+
+
+def _page(
+    answer: JsonNode,
+    context: ParseContext,
+    list_keys: tuple[str, ...] = ("aweme_list",),
+    cursor_keys: tuple[str, ...] = ("cursor",),
+    *,
+    is_foreign: Callable[[Video], bool] = lambda _video: False,
+) -> VideoPage:
+    """Parse a page of a list, with the rows that state another entity set apart."""
+    list_key, more_key = _present(answer, list_keys), _present(answer, _HAS_MORE_KEYS)
+    # A `has_more` that is missing or of another type is a structure error, never "the end".
+    has_more = answer.flag(more_key)
+    if has_more is None:
+        raise answer.missing(more_key)
+    cursor_key = next((key for key in cursor_keys if answer.has(key)), cursor_keys[0])
+    cursor = answer.whole(cursor_key)
+    # Without a cursor the walk could not go on, and would end as if the list were complete.
+    if cursor is None and has_more:
+        raise answer.missing(cursor_key)
+    rows = [parse_video(item, context) for item in answer.nodes(list_key)]
+    return VideoPage(
+        videos=tuple([video for video in rows if not is_foreign(video)]),
+        foreign=tuple([video for video in rows if is_foreign(video)]),
+        cursor=cursor,
+        has_more=has_more,
+    )
+
+
+def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
+    present = next((key for key in keys if node.has(key)), None)
+    if present is None:
+        raise node.missing(keys[0])
+    return present
 
 
 def parse_slides_info(
-    body: bytes, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, context: ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse `slides_info`, the JSON of videos by id.
 
@@ -115,36 +174,39 @@ def parse_slides_info(
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = _open_detail(body, "aweme_details", seen)
-    return _requested_video(answer.nodes("aweme_details"), answer, aweme_id, seen)
+    # The list is null for a video that is not shown; `filter_list` then says why.
+    answer = _open_detail(body, "aweme_details", context)
+    return _requested_video(answer.nodes("aweme_details"), answer, aweme_id, context)
 
 
 def parse_detail_body(
-    body: bytes, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, context: ParseContext
 ) -> VideoDetail | UnavailableVideo:
-    """Parse a detail body: `aweme_detail`, or none with the reason in `filter_detail`.
+    """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
     Raises:
         EmptyAnswerError: It is null without a reason: blocked or deleted, unknown which.
         SubstitutionError: The response is another video.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = _open_detail(body, "aweme_detail", seen)
+    answer = _open_detail(body, "aweme_detail", context)
     detail = answer.node("aweme_detail")
-    shown = [] if detail is None or not detail.values else [detail]
-    return _requested_video(iter(shown), answer, aweme_id, seen)
+    items = [] if detail is None or not detail.values else [detail]
+    return _requested_video(iter(items), answer, aweme_id, context)
 
 
-def _open_detail(body: bytes, key: str, seen: ParseContext) -> JsonNode:
+def _open_detail(body: bytes, key: str, context: ParseContext) -> JsonNode:
     """Return the answer of a detail surface, unless it neither has the key nor says why not.
 
     Raises:
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    answer = parse_json(body, surface=seen.surface)
+    answer = parse_json(body, surface=context.surface)
     try:
         refuse_status(answer)
-        if not answer.has(key) and not _is_filtered(answer):
+        filtered = answer.node("filter_detail")
+        # A filter detail that names a video is enough, with a reason or without one.
+        if not answer.has(key) and (filtered is None or filtered.id("aweme_id") is None):
             raise answer.missing(key)
     except StructureChangedError:
         # A status and a form that nobody knows say less than a reason of the platform's own.
@@ -153,79 +215,17 @@ def _open_detail(body: bytes, key: str, seen: ParseContext) -> JsonNode:
     return answer
 
 
-def _is_filtered(answer: JsonNode) -> bool:
-    """Return True if a filter detail names a video, with a reason or without one."""
-    detail = answer.node("filter_detail")
-    return detail is not None and detail.id("aweme_id") is not None
-
-
 def _requested_video(
-    shown: Iterator[JsonNode], answer: JsonNode, aweme_id: str, seen: ParseContext
+    items: Iterator[JsonNode], answer: JsonNode, aweme_id: str, context: ParseContext
 ) -> VideoDetail | UnavailableVideo:
-    found = find_requested_video(shown, answer, aweme_id=aweme_id, seen=seen)
-    if found is None:
+    video = find_requested_video(items, answer, aweme_id, context)
+    if video is None:
         raise refusal_error(
             "empty_detail",
             "the response contains neither the video nor a reason",
-            surface=seen.surface,
+            surface=context.surface,
         )
-    return found
-
-
-def _page(
-    node: JsonNode, list_keys: tuple[str, ...], cursor_keys: tuple[str, ...], seen: ParseContext
-) -> VideoPage:
-    list_key, more_key = _present(node, list_keys), _present(node, _HAS_MORE_KEYS)
-    has_more = node.flag(more_key)
-    if has_more is None:
-        raise node.missing(more_key)
-    cursor_key = next((key for key in cursor_keys if node.has(key)), cursor_keys[0])
-    cursor = node.whole(cursor_key)
-    # Without a cursor the walk could not go on, and would end as if the list were complete.
-    if cursor is None and has_more:
-        raise node.missing(cursor_key)
-    videos = tuple(parse_list_item(item, seen) for item in node.nodes(list_key))
-    return VideoPage(videos=videos, cursor=cursor, has_more=has_more)
-
-
-def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
-    found = next((key for key in keys if node.has(key)), None)
-    if found is None:
-        raise node.missing(keys[0])
-    return found
-
-
-def _not_withheld(page: VideoPage, seen: ParseContext) -> VideoPage:
-    """Return a first page of posts, unless it claims to have more and has none."""
-    if page.has_more and not page.videos:
-        raise refusal_error(
-            "withheld_posts", "the response claims posts and has none", surface=seen.surface
-        )
-    return page
-
-
-def _of_account(page: VideoPage, sec_uid: str) -> VideoPage:
-    return _not_substituted(_split(page, lambda video: is_of_other_account(video, sec_uid)))
-
-
-def _split(page: VideoPage, is_foreign: Callable[[Video], bool]) -> VideoPage:
-    """Set the rows that state another entity apart from those of the list."""
-    return replace(
-        page,
-        videos=tuple(video for video in page.videos if not is_foreign(video)),
-        foreign=tuple(video for video in page.videos if is_foreign(video)),
-    )
-
-
-def _not_substituted(page: VideoPage) -> VideoPage:
-    """Return a page, unless more than half of its rows are of other entities.
-
-    Raises:
-        SubstitutionError: They are.
-    """
-    if page.is_substituted:
-        raise foreign_rows_error(page)
-    return page
+    return video
 
 
 def foreign_rows_error(page: VideoPage, *, surface: str | None = None) -> UpstreamError:

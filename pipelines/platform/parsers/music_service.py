@@ -3,8 +3,6 @@
 A list is a playlist, an album, or the page of an artist.
 """
 
-from collections.abc import Iterator
-
 from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.videos import ParseContext
@@ -24,7 +22,7 @@ _LIST_PAGES = {
 }
 
 
-def parse_service_track(body: bytes, track_id: str, seen: ParseContext) -> ServiceSong:
+def parse_service_track(body: bytes, track_id: str, context: ParseContext) -> ServiceSong:
     """Parse the page of a song.
 
     Raises:
@@ -32,50 +30,65 @@ def parse_service_track(body: bytes, track_id: str, seen: ParseContext) -> Servi
         SubstitutionError: The page shows another song.
         StructureChangedError: Keys or types are unknown.
     """
-    page = _page(body, "track_page", seen)
+    page = _page(body, "track_page", context)
+    # A page of a song that is gone has the route without the song.
     option = page.node("audioWithLyricsOption")
     if option is None or not option.has("trackName"):
-        raise _without_data(option or page, seen)
-    found = option.id("track_id") or page.id("track_id")
-    if found is not None and found != track_id:
+        raise _without_data(option or page, context)
+    stated_id = option.id("track_id") or page.id("track_id")
+    if stated_id is not None and stated_id != track_id:
         raise SubstitutionError(
-            f"requested song {track_id}, got another", surface=seen.surface, reason=found
+            f"requested song {track_id}, got another", surface=context.surface, reason=stated_id
         )
     title = option.name("trackName")
     if title is None:
         raise option.missing("trackName")
+    sung = option.node("lyrics")
+    sentences = [] if sung is None else [_line(sentence) for sentence in sung.nodes("sentences")]
+    lyrics = tuple([line for line in sentences if line][:MAX_LYRIC_LINES])
     return ServiceSong(
         track_id=track_id,
-        surface=seen.surface,
-        observed_at=seen.observed_at,
+        surface=context.surface,
+        observed_at=context.observed_at,
         title=title,
         artist=option.name("artistName"),
         artist_id=option.id("artistIdStr"),
         cover_url=_web_address(option, "coverURL"),
         duration_s=_length_s(option, "duration"),
-        preview_s=_length_s(option, "offsetDuration"),
-        lyrics=_lyrics(option),
+        preview_s=_length_s(option, "offsetDuration"),  # of a paid song, 29 to 60 s
+        lyrics=lyrics,
         audio_url=_web_address(option, "url"),
-        read_from=seen.address,
+        read_from=context.address,
     )
 
 
-def parse_service_list(body: bytes, list_id: str, seen: ParseContext) -> ServiceSongList:
+def parse_service_list(body: bytes, list_id: str, context: ParseContext) -> ServiceSongList:
     """Parse the page of a playlist, an album or an artist.
 
     Raises:
         PageWithoutDataError: The page has no list.
         StructureChangedError: Keys or types are unknown.
     """
-    page = _page(body, _LIST_PAGES[seen.surface], seen)
+    page = _page(body, _LIST_PAGES[context.surface], context)
     key = next((key for key in _LIST_KEYS if page.has(key)), None)
     if key is None:
-        raise _without_data(page, seen)
+        raise _without_data(page, context)
     info = next((page.node(name) for name in _INFO_KEYS if page.has(name)), None)
+    # Some lists wrap each song in an entity and hold videos, too; others list the songs themselves.
     songs: dict[str, ListedSong] = {}
-    for song in map(_listed_song, page.nodes(key)):
-        if song is not None:
-            songs.setdefault(song.track_id, song)
+    for item in page.nodes(key):
+        entity = item.node("entity")
+        song = entity.node("track") if entity is not None else item
+        track_id = song.id("id") if song is not None else None
+        if song is None or track_id is None:  # a video
+            continue
+        artists = [artist.name("name") for artist in song.nodes("artists")]
+        listed = ListedSong(
+            track_id=track_id,
+            title=song.name("name"),
+            artist="/".join(name for name in artists if name) or None,
+        )
+        songs.setdefault(track_id, listed)
     return ServiceSongList(
         list_id=list_id,
         title=(info.name("title") or info.name("name")) if info is not None else None,
@@ -84,46 +97,31 @@ def parse_service_list(body: bytes, list_id: str, seen: ParseContext) -> Service
     )
 
 
-def _listed_song(item: JsonNode) -> ListedSong | None:
-    """Return a listed song; None for a video."""
-    entity = item.node("entity")
-    song = entity.node("track") if entity is not None else item
-    track_id = song.id("id") if song is not None else None
-    if song is None or track_id is None:
-        return None
-    artists = [artist.name("name") for artist in song.nodes("artists")]
-    return ListedSong(
-        track_id=track_id,
-        title=song.name("name"),
-        artist="/".join(name for name in artists if name) or None,
-    )
-
-
-def _page(body: bytes, name: str, seen: ParseContext) -> JsonNode:
-    loaded = parse_container(body, surface=seen.surface).node("loaderData")
+def _page(body: bytes, name: str, context: ParseContext) -> JsonNode:
+    loaded = parse_container(body, surface=context.surface).node("loaderData")
     page = loaded.node(name) if loaded is not None else None
     if page is None:
         raise refusal_error(
             "page_without_data",
             "the page contains no data",
-            surface=seen.surface,
+            surface=context.surface,
             reason=loaded.keys_seen() if loaded is not None else "no loaderData",
         )
     return page
 
 
-def _without_data(node: JsonNode, seen: ParseContext) -> UpstreamError:
+def _without_data(node: JsonNode, context: ParseContext) -> UpstreamError:
     return refusal_error(
         "page_without_data",
         "the page contains no song",
-        surface=seen.surface,
+        surface=context.surface,
         reason=node.keys_seen(),
     )
 
 
 def _length_s(node: JsonNode, key: str) -> float | None:
     """Return a length in seconds; None when absent, 0 or out of range."""
-    value = node.values.get(key)
+    value = node.values.get(key)  # with a fraction on some pages
     if value is None or isinstance(value, bool):
         return None
     if not isinstance(value, int | float):
@@ -132,20 +130,11 @@ def _length_s(node: JsonNode, key: str) -> float | None:
 
 
 def _web_address(node: JsonNode, key: str) -> str | None:
-    found = node.name(key)
-    return found if found is not None and found.startswith(("https://", "http://")) else None
+    url = node.name(key)
+    return url if url is not None and url.startswith(("https://", "http://")) else None
 
 
-def _lyrics(option: JsonNode) -> tuple[str, ...]:
-    lyrics = option.node("lyrics")
-    if lyrics is None:
-        return ()
-    return tuple(_lines(lyrics))[:MAX_LYRIC_LINES]
-
-
-def _lines(lyrics: JsonNode) -> Iterator[str]:
-    for sentence in lyrics.nodes("sentences"):
-        text = sentence.text("text")
-        words = text or "".join(word.text("text") or "" for word in sentence.nodes("words"))
-        if words.strip():
-            yield words.strip()
+def _line(sentence: JsonNode) -> str:
+    """Return one line of the lyrics, which some songs state word by word."""
+    text = sentence.text("text")
+    return (text or "".join(word.text("text") or "" for word in sentence.nodes("words"))).strip()

@@ -35,9 +35,10 @@ from warehouse.records.videos import UnavailableVideo, VideoDetail
 
 _ROUTER = "_ROUTER_DATA"
 _RENDERED = re.compile(rb"""\bid\s*=\s*["']?RENDER_DATA\b""")
+# Objects of the pages of videos, slides and notes; the routes above them change their names.
 _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
-_ALONE = "aweme_detail"
+_ALONE = "aweme_detail"  # of note pages, desktop pages and the JSON of a detail
 _MAX_DEPTH = 6
 _ANY_PAGE = ParseContext(surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str)
 _MAX_ESCAPES = 400_000  # each is an object while they are replaced
@@ -47,16 +48,15 @@ def parse_container(body: bytes, *, surface: str) -> JsonNode:
     """Return the data object of a public page.
 
     It is `_ROUTER_DATA` of a share page, `RENDER_DATA` of a desktop page, or the rows that a
-    desktop page streams. Pages of the music service set `_ROUTER_DATA`, too, and go on with code in
-    the same script.
+    desktop page streams.
 
     Raises:
         StructureChangedError: The page has no container, or an unreadable one.
     """
-    found = next(_containers(body, surface=surface), None)
-    if found is None:
+    container = next(_containers(body, surface=surface), None)
+    if container is None:
         raise _no_container(surface)
-    return found
+    return container
 
 
 def _no_container(surface: str) -> UpstreamError:
@@ -70,9 +70,20 @@ def _containers(body: bytes, *, surface: str) -> Iterator[JsonNode]:
         text = script.text.strip()
         if _RENDERED.search(script.attributes):
             yield _decoded(_unescaped(text, surface), surface)
+        # Data is decoded before its keys are compared: slashes in it may be written "\u002F".
         name, _, value = text.partition("=")
         if name.strip().removeprefix("window.") == _ROUTER:
-            yield _leading_value(value.lstrip(), surface)
+            value = value.lstrip()
+            try:
+                container = _decoded(value.rstrip(";").encode(), surface)
+            except StructureChangedError:
+                # Pages of the music service go on with code in the same script.
+                try:
+                    end = json.JSONDecoder().raw_decode(value)[1]
+                except (ValueError, RecursionError):
+                    end = 0
+                container = _decoded(value[:end].encode(), surface)
+            yield container
     rows = read_stream_rows(scripts, surface=surface)
     if rows is not None:
         yield rows
@@ -86,24 +97,21 @@ def _unescaped(text: str, surface: str) -> bytes:
             surface=surface,
             reason="too_many_values",
         )
-    data = text.encode() if _is_json(text) else unquote_to_bytes(text)
+    data = text.encode()
+    try:
+        is_json = text.startswith("{")
+        if is_json:  # then percent signs belong to its texts
+            decode_json(data)
+    except orjson.JSONDecodeError:
+        is_json = False
+    if not is_json:
+        data = unquote_to_bytes(text)
     refuse_too_many_values(data, surface=surface)
     return data
 
 
-def _is_json(text: str) -> bool:
-    """Return True for JSON without percent signs around it; those in its texts are texts."""
-    if not text.startswith("{"):
-        return False
-    try:
-        decode_json(text.encode())
-    except orjson.JSONDecodeError:
-        return False
-    return True
-
-
 def parse_video_page(
-    body: bytes, aweme_id: str, seen: ParseContext
+    body: bytes, aweme_id: str, context: ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse the video on a video, note or slides page, or on its desktop page.
 
@@ -116,53 +124,54 @@ def parse_video_page(
         LoginRequiredError: The result asks for an account.
         StructureChangedError: Keys, types or the result's status are unknown.
     """
-    result = _result(body, aweme_id, seen)
+    # The redirect of a deleted video leads to a page about an unrelated one, which is not followed.
+    if context.is_gone:
+        return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
+    result = _result(body, aweme_id, context)
     refuse_region(result)
-    found = find_requested_video(_shown(result), result, aweme_id=aweme_id, seen=seen)
-    if found is None:
+    video = find_requested_video(_shown(result), result, aweme_id, context)
+    if video is None:
+        # A reason in the filter list comes before the status, which may be an error all the same.
         refuse_status(result)
         raise refusal_error(
             "page_without_data",
             "the page contains neither the video nor a reason",
-            surface=seen.surface,
+            surface=context.surface,
             reason=result.keys_seen(),
         )
-    return found
+    return video
 
 
-def _result(body: bytes, aweme_id: str, seen: ParseContext) -> JsonNode:
+def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
     """Return the object of a page, or of its script, that shows the video or says why it does not.
 
     Raises:
-        PageWithoutDataError: No container of the page has one.
+        PageWithoutDataError: No container of the page has such an object.
         StructureChangedError: There is no container, or it cannot be read.
     """
+    # What the script of a shell page loaded, if the page was read in a browser.
     if body.lstrip()[:1] == b"{":
-        return parse_json(body, surface=seen.surface)
-    containers = list(_containers(body, surface=seen.surface))
+        return parse_json(body, surface=context.surface)
+    containers = list(_containers(body, surface=context.surface))
     # A desktop page may have its data in the stream, beside a container without it.
     results = [
-        result for container in containers for result in find_desktop_results(container, seen)
+        result for container in containers for result in find_desktop_results(container, context)
     ]
-    if (result := _choose(results, aweme_id)) is not None:
-        return result
-    if not containers:
-        raise _no_container(seen.surface)
-    return _found(containers[0], _VIDEO_KEYS)[1]
-
-
-def _choose(results: list[JsonNode], aweme_id: str) -> JsonNode | None:
-    """Return the result of the requested video, else what says that it is not shown.
-
-    A page shows other videos, too. Only if nothing is about the requested one, the first counts.
-    """
+    # A page shows other videos, too. The result of the requested video comes first, then what says
+    # that it is not shown. Only if nothing is about it, the first result counts.
     signs: tuple[Callable[[JsonNode], object], ...] = (
         lambda result: _names(result, aweme_id),
         says_why,
         find_refusal,
         lambda result: result.values[_ALONE],
     )
-    return next((result for sign in signs for result in results if sign(result)), None)
+    for sign in signs:
+        for result in results:
+            if sign(result):
+                return result
+    if not containers:
+        raise _no_container(context.surface)
+    return _find_object(containers[0], _VIDEO_KEYS)[1]
 
 
 def _names(result: JsonNode, aweme_id: str) -> bool:
@@ -206,7 +215,7 @@ def _filtered(result: JsonNode) -> Iterator[JsonNode]:
 
 
 def find_requested_video(
-    shown: Iterator[JsonNode], result: JsonNode, *, aweme_id: str, seen: ParseContext
+    items: Iterator[JsonNode], result: JsonNode, aweme_id: str, context: ParseContext
 ) -> VideoDetail | UnavailableVideo | None:
     """Return the requested video among those that a result shows or filters, else None.
 
@@ -216,19 +225,20 @@ def find_requested_video(
         SubstitutionError: Only other videos are shown.
     """
     others: list[str] = []
-    for item in shown:
-        found = item.must_id("aweme_id")
-        if found == aweme_id:
-            return parse_detail(item, seen)
-        others.append(found)
+    for item in items:
+        item_id = item.must_id("aweme_id")
+        if item_id == aweme_id:
+            return parse_detail(item, context)
+        others.append(item_id)
+    # "Deleted", "private" and "under review" are statements about the video, not errors.
     for entry in _filtered(result):
-        found = entry.id("aweme_id") or aweme_id
-        if found == aweme_id:
+        filtered_id = entry.id("aweme_id") or aweme_id
+        if filtered_id == aweme_id:
             return parse_unavailable(entry, aweme_id=aweme_id)
-        others.append(found)
+        others.append(filtered_id)
     if others:
         raise SubstitutionError(
-            f"requested {aweme_id}, got another video", surface=seen.surface, reason=others[0]
+            f"requested {aweme_id}, got another video", surface=context.surface, reason=others[0]
         )
     if says_gone(result):
         message = result.values.get("status_msg")
@@ -248,7 +258,7 @@ def find_account_lists(body: bytes, *, surface: str) -> JsonNode:
         PageWithoutDataError: The container lacks it.
         StructureChangedError: There is no container.
     """
-    return _found(parse_container(body, surface=surface), ("postListData",))[1]
+    return _find_object(parse_container(body, surface=surface), ("postListData",))[1]
 
 
 def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
@@ -258,23 +268,7 @@ def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
         PageWithoutDataError: The container lacks it.
         StructureChangedError: There is no container.
     """
-    return _found(parse_container(body, surface=surface), ("userInfoRes",))
-
-
-def _leading_value(script: str, surface: str) -> JsonNode:
-    """Decode the value that a script starts with."""
-    try:
-        return _decoded(script.rstrip(";").encode(), surface)
-    except StructureChangedError:
-        return _decoded(_without_code(script), surface)
-
-
-def _without_code(script: str) -> bytes:
-    """Return the first JSON value of a script; nothing if there is none."""
-    try:
-        return script[: json.JSONDecoder().raw_decode(script)[1]].encode()
-    except (ValueError, RecursionError):
-        return b""
+    return _find_object(parse_container(body, surface=surface), ("userInfoRes",))
 
 
 def _decoded(text: bytes, surface: str) -> JsonNode:
@@ -285,7 +279,7 @@ def _decoded(text: bytes, surface: str) -> JsonNode:
             "the data container is not JSON", surface=surface, reason="not_json"
         ) from exc
     if value is None:
-        value = {}  # a container without data
+        value = {}  # a container without data, as some routes have it
     if not isinstance(value, dict):
         raise StructureChangedError(
             "the data container is not an object", surface=surface, reason=type(value).__name__
@@ -293,11 +287,11 @@ def _decoded(text: bytes, surface: str) -> JsonNode:
     return JsonNode(value, surface, "$")
 
 
-def _found(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNode]:
+def _find_object(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNode]:
     """Return the parent of the first object under one of `keys` near the top, and that object.
 
     Raises:
-        PageWithoutDataError: There is none.
+        PageWithoutDataError: There is no such object.
         StructureChangedError: The value under such a key is not an object.
     """
     level = [container]
@@ -307,22 +301,17 @@ def _found(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNo
             for key in keys:
                 if node.values.get(key) is not None:
                     return node, node.must_node(key)
-        level = [child for node in level for child in _children(node)]
+        level = [
+            JsonNode(value, node.surface, f"{node.path}.{key[:KEY_LENGTH_SHOWN]}")
+            for node in level
+            for key, value in node.values.items()
+            if isinstance(value, dict)
+        ]
+    loader = container.values.get("loaderData")
+    routes = JsonNode(loader, container.surface, "$") if isinstance(loader, dict) else container
     raise refusal_error(
         "page_without_data",
         "the page contains no data",
         surface=container.surface,
-        reason=_shown_keys(container),
+        reason=routes.keys_seen(),
     )
-
-
-def _children(node: JsonNode) -> Iterator[JsonNode]:
-    for key, value in node.values.items():
-        if isinstance(value, dict):
-            yield JsonNode(value, node.surface, f"{node.path}.{key[:KEY_LENGTH_SHOWN]}")
-
-
-def _shown_keys(container: JsonNode) -> str:
-    loader = container.values.get("loaderData")
-    shown = JsonNode(loader, container.surface, "$") if isinstance(loader, dict) else container
-    return shown.keys_seen()

@@ -23,9 +23,11 @@ GONE_CODES = frozenset({2053, -404})
 """What surfaces of one video answer if it is not available; desktop pages have the negative one."""
 SIGNATURE_CODES = frozenset({11110, 412, 444})
 """What surfaces answer to requests without a signature, as `status_code` or as HTTP status."""
-_BLOCKED = b"blocked"
+# Of the words why a search has no result only these demand something; others mean "no result" or
+# are ambiguous (`warehouse.records.search`).
 _VERIFY = "verify_check"
 _RISK_CONTROL = frozenset({"antispam_check", "hit_shark"})
+_BLOCKED = b"blocked"  # the whole body with which old detail surfaces answer
 _TOO_FREQUENT = "10001010A"  # `code` of a body that asks to come back later
 _CAPTCHA = "verify"  # `type` of a body that demands a captcha
 _VERIFY_CODE = 10000  # beside a `verify_data`, even an empty one
@@ -44,7 +46,7 @@ _BY_STATUS = {
 }
 
 
-def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
+def refuse_answer(response: HttpResponse, markers: ProfileMarkers) -> None:
     """Raise for a refusal that the HTTP response alone shows.
 
     Raises:
@@ -57,15 +59,18 @@ def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
         UpstreamError: Any other status than 200, whose JSON body is a known refusal.
         StructureChangedError: Any other status.
     """
-    surface, status = answer.surface, answer.status
-    if answer.location is not None:
-        raise _redirected(answer, words)
-    # A page or a document with status 200 may quote the gateway's words.
-    is_refusal = status != HTTPStatus.OK or _is_text(answer.body)
-    start = answer.body[:_TEXT_KEPT]
-    if is_refusal and any(word.encode() in start for word in words.signature_text):
+    surface, status = response.surface, response.status
+    if response.location is not None:
+        if markers.verification_path in urlsplit(response.location).path:
+            row, detail = "verify_redirect", "the platform redirects to a verification page"
+        else:
+            row, detail = "region_redirect", "the platform sends this region elsewhere"
+        raise refusal_error(row, detail, surface=surface, status=status)
+    # A page or a document with status 200 may quote the gateway's words, a bare text is its own.
+    is_text = response.body.lstrip()[:1] not in {b"<", b"{", b"["}
+    if (status != HTTPStatus.OK or is_text) and _has_gateway_text(response.body, markers):
         raise _unsigned(surface, status=status, reason="gateway_text")
-    if status != HTTPStatus.OK and (named := _by_document(answer)) is not None:
+    if status != HTTPStatus.OK and (named := _refusal_in_document(response)) is not None:
         raise named
     if status in SIGNATURE_CODES:
         raise _unsigned(surface, status=status, reason=f"status {status}")
@@ -80,14 +85,14 @@ def refuse_answer(answer: HttpResponse, words: ProfileMarkers) -> None:
             status=status,
             reason=f"status {status}",
         )
-    if answer.body.strip().lower() in {b"", _BLOCKED}:
-        row = "blocked" if answer.body.strip() else "empty_body"
+    # Risk control often answers 200 without a word. Asking on in a loop gets the address blocked.
+    if response.body.strip().lower() in {b"", _BLOCKED}:
+        row = "blocked" if response.body.strip() else "empty_body"
         raise refusal_error(row, "the response is empty", surface=surface, status=status)
 
 
-def _is_text(body: bytes) -> bool:
-    """Return True for a body that begins neither like a page nor like JSON."""
-    return body.lstrip()[:1] not in {b"<", b"{", b"["}
+def _has_gateway_text(body: bytes, markers: ProfileMarkers) -> bool:
+    return any(word.encode() in body[:_TEXT_KEPT] for word in markers.signature_text)
 
 
 def _unsigned(surface: str, *, reason: str, status: int | None = None) -> UpstreamError:
@@ -98,15 +103,6 @@ def _unsigned(surface: str, *, reason: str, status: int | None = None) -> Upstre
         status=status,
         reason=reason,
     )
-
-
-def _redirected(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
-    """Return the error for a redirect that is an answer itself."""
-    if words.verification_path in urlsplit(answer.location or "").path:
-        row, detail = "verify_redirect", "the platform redirects to a verification page"
-    else:
-        row, detail = "region_redirect", "the platform sends this region elsewhere"
-    return refusal_error(row, detail, surface=answer.surface, status=answer.status)
 
 
 def refuse_status(body: JsonNode) -> None:
@@ -126,37 +122,14 @@ def refuse_status(body: JsonNode) -> None:
 
 def find_refusal(body: JsonNode) -> UpstreamError | None:
     """Return the error of a JSON body whose status is a refusal, else None."""
-    return _verification(body) or _too_frequent(body) or _by_code(body)
-
-
-def _verification(body: JsonNode) -> UpstreamError | None:
-    nil = body.node("search_nil_info")
-    row = "verify_type" if body.values.get("verify_type") else None
-    is_coded = body.has("verify_data") and _status_code(body) == _VERIFY_CODE
-    if body.values.get("verify_data") or is_coded:
-        row = "verify_data"
-    if body.values.get("type") == _CAPTCHA and body.has("code"):
-        row = "captcha_json"
-    codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
-    if codes & _RISK_CONTROL:
-        row = "risk_control"
-    if _VERIFY in codes:
-        row = "verify_check"
-    if row is None:
-        return None
-    return refusal_error(row, "the platform demands verification", surface=body.surface)
-
-
-def _too_frequent(body: JsonNode) -> UpstreamError | None:
-    if body.values.get("code") != _TOO_FREQUENT:
-        return None
-    return refusal_error(
-        "too_frequent", "the platform asks for fewer requests", surface=body.surface
-    )
-
-
-def _by_code(body: JsonNode) -> UpstreamError | None:
-    code = _status_code(body) or 0
+    demand = _verification(body)
+    if demand is not None:
+        return demand
+    if body.values.get("code") == _TOO_FREQUENT:
+        return refusal_error(
+            "too_frequent", "the platform asks for fewer requests", surface=body.surface
+        )
+    code = _status_code(body) or 0  # absent on share pages
     if code == 0:
         return None
     if code in LOGIN_CODES:
@@ -171,6 +144,30 @@ def _by_code(body: JsonNode) -> UpstreamError | None:
         surface=body.surface,
         reason=f"status_code {code}",
     )
+
+
+def _verification(body: JsonNode) -> UpstreamError | None:
+    """Return the error of a body that demands verification, which comes with any status.
+
+    A search says it with status 200, `status_code` 0 and an empty list, as if nothing matched.
+    """
+    nil = body.node("search_nil_info")
+    row = "verify_type" if body.values.get("verify_type") else None
+    # Healthy bodies have an empty `verify_data`; beside the code 10000 it counts although empty.
+    is_coded = body.has("verify_data") and _status_code(body) == _VERIFY_CODE
+    if body.values.get("verify_data") or is_coded:
+        row = "verify_data"
+    # The captcha service answers in place of the surface, with keys of its own.
+    if body.values.get("type") == _CAPTCHA and body.has("code"):
+        row = "captcha_json"
+    codes = set() if nil is None else {nil.text("search_nil_type"), nil.text("search_nil_item")}
+    if codes & _RISK_CONTROL:
+        row = "risk_control"
+    if _VERIFY in codes:
+        row = "verify_check"
+    if row is None:
+        return None
+    return refusal_error(row, "the platform demands verification", surface=body.surface)
 
 
 def open_answer(body: bytes, *, surface: str) -> JsonNode:
@@ -196,6 +193,7 @@ def find_description(body: bytes, key: str, *, surface: str) -> JsonNode | None:
     if says_unknown(answer):
         return None
     refuse_status(answer)
+    # A null or empty description is an answer; a missing key is a changed structure.
     if not answer.has(key):
         raise answer.missing(key)
     info = answer.node(key)
@@ -221,6 +219,7 @@ def says_gone(body: JsonNode) -> bool:
 
 def _status_code(body: JsonNode) -> int | None:
     """Return the status of a body, also from a text with a number; None when absent."""
+    # Desktop pages have negative codes, and some surfaces write the code as a text.
     code = body.values.get("status_code")
     if type(code) is int:
         return code
@@ -229,71 +228,48 @@ def _status_code(body: JsonNode) -> int | None:
     return body.whole("status_code")
 
 
-def explain(error: UpstreamError, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError:
+def explain(error: UpstreamError, response: HttpResponse, markers: ProfileMarkers) -> UpstreamError:
     """Return a more specific error for a response without data if its page shows the reason.
 
     A JSON body in place of a page is read as such: refusals are not always sent as pages.
     """
-    page = answer.body[:_PAGE_KEPT]
-    if page.lstrip()[:1] == b"{":
-        return _by_document(answer) or error
-    if page.lstrip()[:1] != b"<":
-        return error
+    page = response.body[:_PAGE_KEPT]
+    start = page.lstrip()[:1]
+    if start != b"<":
+        named = _refusal_in_document(response) if start == b"{" else None
+        return named or error
+    surface, status = response.surface, response.status
+    # Users' texts stand in captions and comments, never in the title of a page without data.
     title = find_title(page) or ""
+    row, detail, reason = "", "", None
+    # Healthy pages load the script of the captcha, too, and users write the words of the gateway.
+    # So beyond its title only a page without a container is judged.
     has_container = error.reason not in {"no_container", "not_json", "broken_frame"}
-    named = _by_title(title, answer, words)
-    if named is None and not has_container:
-        named = (
-            _by_script(page, answer, words)
-            or _by_gateway(page, answer, words)
-            or _by_shell(answer, words)
-        )
-    return named or error
+    if any(word in title for word in markers.verification_title):
+        row, detail = "captcha_page", "the platform shows a verification page"
+    elif any(word in title for word in markers.forbidden_title):
+        row, detail = "restricted_page", "the platform restricts access"
+    elif has_container:
+        return error
+    elif any(word.encode() in page for word in markers.verification_body):
+        detail = "the platform sent a script challenge"
+        return refusal_error("script_challenge", detail, surface=surface)
+    elif _has_gateway_text(page, markers):
+        return _unsigned(surface, status=status, reason="gateway_text")
+    elif any(word.encode() in response.body for word in markers.shell_body):
+        row, detail = "page_without_data", "the page's own script loads its data"
+        reason = "client_side_page"
+    if not row:
+        return error
+    return refusal_error(row, detail, surface=surface, status=status, reason=reason)
 
 
-def _by_gateway(page: bytes, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
-    """Return the error for a page of the gateway that blocks unsigned requests."""
-    if not any(word.encode() in page[:_TEXT_KEPT] for word in words.signature_text):
-        return None
-    return _unsigned(answer.surface, status=answer.status, reason="gateway_text")
-
-
-def _by_shell(answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
-    """Return the error for a page whose own script loads what it is about."""
-    if not any(word.encode() in answer.body for word in words.shell_body):
-        return None
-    return refusal_error(
-        "page_without_data",
-        "the page's own script loads its data",
-        surface=answer.surface,
-        reason="client_side_page",
-        status=answer.status,
-    )
-
-
-def _by_document(answer: HttpResponse) -> UpstreamError | None:
+def _refusal_in_document(response: HttpResponse) -> UpstreamError | None:
+    """Return the refusal that a JSON body states; None for any other body."""
     try:
-        refuse_status(parse_json(answer.body, surface=answer.surface))
+        refuse_status(parse_json(response.body, surface=response.surface))
     except StructureChangedError:
         return None
     except UpstreamError as error:
         return error
     return None
-
-
-def _by_title(title: str, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
-    if any(word in title for word in words.verification_title):
-        row, detail = "captcha_page", "the platform shows a verification page"
-    elif any(word in title for word in words.forbidden_title):
-        row, detail = "restricted_page", "the platform restricts access"
-    else:
-        return None
-    return refusal_error(row, detail, surface=answer.surface, status=answer.status)
-
-
-def _by_script(page: bytes, answer: HttpResponse, words: ProfileMarkers) -> UpstreamError | None:
-    if not any(word.encode() in page for word in words.verification_body):
-        return None
-    return refusal_error(
-        "script_challenge", "the platform sent a script challenge", surface=answer.surface
-    )

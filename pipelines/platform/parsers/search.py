@@ -1,23 +1,40 @@
 """Parser of the guest search: the streamed first screen, later pages, the next page's position.
 
-A first screen holds several documents in sequence (`streams.py`). They are merged, and the last
-one decides: data after a demand for verification is a success, a demand after data is a refusal.
+A first screen holds several documents in sequence. They are merged, and the last one decides: data
+after a demand for verification is a success, a demand after data is a refusal. What arrived whole
+is kept, and a cut is reported.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pipelines.platform.parsers.fields import JsonNode
+import orjson
+
+from pipelines.platform.parsers.fields import (
+    JsonNode,
+    decode_json,
+    parse_json,
+    refuse_too_many_values,
+)
 from pipelines.platform.parsers.refusals import open_answer, refuse_status
-from pipelines.platform.parsers.streams import read_stream
-from pipelines.platform.parsers.videos import ParseContext, parse_list_item
+from pipelines.platform.parsers.videos import ParseContext, parse_video
+from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, UpstreamError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
 from warehouse.records.videos import Video
 
 _VIDEO_CARD = 1  # the type of an item that is a video
+_LONGEST_LENGTH = 8  # hex digits of a frame's length
+_LINE_ENDS = b"\r\n"
+_BLANKS = re.compile(r"[ \t\r\n]*")
+MAX_DOCUMENTS = 500
+"""A page of a search has some 20."""
+_DECODER = json.JSONDecoder()
 
 
-def parse_search_stream(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
+def parse_search_stream(body: bytes, _term: str, context: ParseContext) -> SearchPage:
     """Parse the first screen, a sequence of documents. Documents that arrived whole count.
 
     Raises:
@@ -25,54 +42,49 @@ def parse_search_stream(body: bytes, *, place: SearchPosition, seen: ParseContex
         LoginRequiredError: The last document requires an account.
         StructureChangedError: It is no such stream, or keys or types are unknown.
     """
-    stream = read_stream(body, surface=seen.surface)
+    stream = read_stream(body, surface=context.surface)
     if not stream.documents:
-        return SearchPage(videos=(), next_position=place, has_more=None, is_cut=True)
-    return _page(_merged(stream.documents, seen), place, seen, is_cut=stream.is_cut)
-
-
-def parse_search_single(body: bytes, *, place: SearchPosition, seen: ParseContext) -> SearchPage:
-    """Parse a later page: one document.
-
-    Raises:
-        UpstreamError: As for `parse_search_stream`.
-    """
-    answer = open_answer(body, surface=seen.surface)
-    return _page(answer, place, seen)
-
-
-def _merged(documents: Sequence[JsonNode], seen: ParseContext) -> JsonNode:
-    """Merge documents: items concatenated, all other fields from the last document."""
+        return SearchPage(videos=(), next_position=context.place, has_more=None, is_cut=True)
     values: dict[str, object] = {}
     items: list[object] = []
     refusal: UpstreamError | None = None
-    for document in documents:
+    # Items are concatenated; all other fields are those of the last document.
+    for document in stream.documents:
         try:
             refuse_status(document)
+        except StructureChangedError:
+            raise
         except UpstreamError as error:
-            if isinstance(error, StructureChangedError):
-                raise
             refusal = error
             continue
         if document.has("data"):
             refusal = None
             items += document.items("data")
         values |= document.values
+    # A prefetch may be refused and the search itself answered within one first screen.
     if refusal is not None:
         raise refusal
     if "data" in values:
         values["data"] = items
-    return JsonNode(values, seen.surface, "$")
+    return _page(JsonNode(values, context.surface, "$"), context, is_cut=stream.is_cut)
 
 
-def _page(
-    answer: JsonNode, place: SearchPosition, seen: ParseContext, *, is_cut: bool = False
-) -> SearchPage:
+def parse_search_single(body: bytes, _term: str, context: ParseContext) -> SearchPage:
+    """Parse a later page: one document.
+
+    Raises:
+        UpstreamError: As for `parse_search_stream`.
+    """
+    return _page(open_answer(body, surface=context.surface), context)
+
+
+def _page(answer: JsonNode, context: ParseContext, *, is_cut: bool = False) -> SearchPage:
     """Build the page. If it was cut, the document with its end may be the one that is missing."""
     if not answer.has("data"):
         raise answer.missing("data")
     nil_type = _nil_type(answer)
     has_more, cursor = answer.flag("has_more"), answer.whole("cursor")
+    # An empty page with a reason may leave out whether it goes on.
     if has_more is None and nil_type is None and not is_cut:
         raise answer.missing("has_more")
     if cursor is None and has_more and is_cut:
@@ -80,35 +92,42 @@ def _page(
     elif cursor is None and has_more:
         raise answer.missing("cursor")
     items = list(answer.nodes("data"))
-    works = list(_videos(items, seen))
-    shown: dict[str, Video] = {}
-    for work in works:
-        shown.setdefault(work.aweme_id, work)
+    listed = [_card_video(item, context) for item in items]
+    videos: dict[str, Video] = {}
+    for video in listed:
+        if video is not None:
+            videos.setdefault(video.aweme_id, video)
+    # Both fields hold the same id where both are there; without either, the last one is kept.
+    extra, log = answer.node("extra"), answer.node("log_pb")
+    search_id = (extra.name("logid") if extra else None) or (log.name("impr_id") if log else None)
+    place = context.place
     return SearchPage(
-        videos=tuple(shown.values()),
-        next_position=_next_place(answer, place, cursor),
+        videos=tuple(videos.values()),
+        next_position=SearchPosition(
+            cursor=place.cursor if cursor is None else cursor,
+            search_id=search_id or place.search_id,
+            backtrace=answer.text("backtrace") or place.backtrace,
+        ),
         has_more=has_more,
         nil_type=nil_type,
-        skipped_cards=len(items) - len(works),
+        skipped_cards=listed.count(None),
         is_cut=is_cut,
     )
 
 
-def _videos(items: list[JsonNode], seen: ParseContext) -> Iterator[Video]:
-    """Yield the videos among the cards, and the first one of a collection; skip other cards."""
-    for item in items:
-        work = item.node("aweme_info")
-        collection = item.node("aweme_mix_info")
-        if work is None and collection is not None:
-            work = next(collection.nodes("mix_items"), None)
-        elif work is None and item.values.get("type") == _VIDEO_CARD:
-            raise item.missing("aweme_info")
-        if work is not None:
-            yield parse_list_item(work, seen)
+def _card_video(item: JsonNode, context: ParseContext) -> Video | None:
+    """Return the video of a card, or the first one of a collection; None for any other card."""
+    # Cards of users, related words and broadcasts stand between those of videos.
+    video, collection = item.node("aweme_info"), item.node("aweme_mix_info")
+    if video is None and collection is not None:
+        video = next(collection.nodes("mix_items"), None)
+    elif video is None and item.values.get("type") == _VIDEO_CARD:
+        raise item.missing("aweme_info")
+    return None if video is None else parse_video(video, context)
 
 
 def _nil_type(answer: JsonNode) -> str | None:
-    """Return the platform's code for "no result"; None if there is none, or there are results.
+    """Return the platform's code for "no result"; None without a code, or if there are results.
 
     The platform names a kind and an item. If only one of them is harmless, the other one counts.
     """
@@ -120,12 +139,104 @@ def _nil_type(answer: JsonNode) -> str | None:
     return next((code for code in codes if code not in HARMLESS_NIL_TYPES), next(iter(codes), None))
 
 
-def _next_place(answer: JsonNode, place: SearchPosition, cursor: int | None) -> SearchPosition:
-    """Return where the next page begins. `logid` is the search id; without one the last is kept."""
-    extra, log = answer.node("extra"), answer.node("log_pb")
-    search_id = (extra.name("logid") if extra else None) or (log.name("impr_id") if log else None)
-    return SearchPosition(
-        cursor=place.cursor if cursor is None else cursor,
-        search_id=search_id or place.search_id,
-        backtrace=answer.text("backtrace") or place.backtrace,
-    )
+@dataclass(frozen=True, slots=True)
+class StreamDocuments:
+    """The documents of a stream. `is_cut`: it ends without its end mark, or within a document."""
+
+    documents: tuple[JsonNode, ...]
+    is_cut: bool
+
+
+def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
+    """Return the documents of a stream that arrived whole, in order; none if the first was cut.
+
+    Known forms: frames of a hex length and a document each, ended by a length of 0; the same
+    without that end; and documents without frames, glued together or one per line.
+
+    Raises:
+        StructureChangedError: The first length is invalid, a document is no JSON object, or a
+            stream with its end mark holds no document.
+    """
+    refuse_too_many_values(body, surface=surface)
+    # A length is a hex number, so a body that begins with a document has no frames.
+    is_framed = body.lstrip()[:1] != b"{"
+    # Lengths show where a frame was cut; without them only its JSON does.
+    frames, is_open = _frames(body, surface) if is_framed else ([body], True)
+    is_cut = is_framed and is_open
+    documents: list[JsonNode] = []
+    for frame in frames:
+        for piece in _documents(frame):
+            if piece is None:
+                is_cut = True
+                break
+            if len(documents) == MAX_DOCUMENTS:
+                raise _broken(surface, f"the stream has more than {MAX_DOCUMENTS} documents")
+            documents.append(parse_json(piece, surface=surface))
+    begins_document = is_open and b"".join(frames[:1]).lstrip()[:1] == b"{"
+    if not documents and not begins_document:
+        raise _broken(surface, "no document of the stream arrived whole")
+    return StreamDocuments(tuple(documents), is_cut)
+
+
+def _frames(body: bytes, surface: str) -> tuple[list[bytes], bool]:
+    """Return the frames, and whether the stream breaks off without its end mark."""
+    frames: list[bytes] = []
+    rest = body.lstrip(_LINE_ENDS)
+    while rest:
+        line, _, rest = rest.partition(b"\n")
+        line = line.strip()
+        try:  # `int` alone accepts signs and underscores
+            is_short = 0 < len(line) <= _LONGEST_LENGTH and line.isalnum()
+            length = int(line, 16) if is_short else None
+        except ValueError:
+            length = None
+        if length is None and not frames:
+            raise _broken(surface, "the length of a frame is not a hex number")
+        if not length:
+            return frames, length is None
+        frame, after = rest[:length], rest[length:]
+        # A length that does not end at a line end counts characters instead of bytes. Documents
+        # contain no line ends, so the frame is then the line.
+        if len(frame) != length or (after and after[:1] not in {b"\r", b"\n"}):
+            frame, _, after = rest.partition(b"\n")
+        if len(frames) == MAX_DOCUMENTS:
+            raise _broken(surface, f"the stream has more than {MAX_DOCUMENTS} frames")
+        frames.append(frame)
+        rest = after.lstrip(_LINE_ENDS)
+    return frames, True
+
+
+def _documents(frame: bytes) -> Iterator[bytes | None]:
+    """Yield the documents of a frame, usually one; None where the next one is not whole."""
+    if _is_json(frame):
+        yield frame
+        return
+    # Bytes that are no UTF-8 pass through unchanged, for the JSON parser to refuse.
+    text = frame.decode("utf-8", "surrogateescape")
+    start = _after_blanks(text, 0)
+    while start < len(text):
+        try:
+            _, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            yield None
+            return
+        piece = text[start:end].encode("utf-8", "surrogateescape")
+        yield piece if _is_json(piece) else None
+        start = _after_blanks(text, end)
+
+
+def _after_blanks(text: str, start: int) -> int:
+    blanks = _BLANKS.match(text, start)
+    return start if blanks is None else blanks.end()
+
+
+def _is_json(piece: bytes) -> bool:
+    try:
+        decode_json(piece)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def _broken(surface: str, detail: str) -> UpstreamError:
+    return refusal_error("broken_frame", detail, surface=surface)

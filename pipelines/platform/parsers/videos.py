@@ -5,14 +5,21 @@ its zeros mean unknown, and what it does not show stays None.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import orjson
 
-from pipelines.platform.parsers.fields import JsonNode, addresses, first_address, read_count
+from pipelines.platform.parsers.fields import (
+    JsonNode,
+    ParsedCount,
+    addresses,
+    first_address,
+    read_count,
+)
 from pipelines.platform.refusal_table import refusal_error
+from warehouse.records.search import SearchPosition
 from warehouse.records.videos import (
     Author,
     Hashtag,
@@ -26,6 +33,7 @@ from warehouse.records.videos import (
 
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
+# `play_count` is always 0 for guests.
 _COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 _CLOCK_SKEW_S = 86_400  # clocks may differ by hours; milliseconds lie thousands of years ahead
 _PHOTO_TYPES = frozenset({2, 68, 150})  # `aweme_type` of photo posts, in lists and in details
@@ -37,20 +45,33 @@ _BRACKETED_SONG = re.compile(r"(?P<title>.+)（(?P<artist>[^（）]+)）", re.DO
 _NAMED_SONG = re.compile(r"[（(]原声中的歌曲\s*[：:](?P<song>.+)[)）]\s*$", re.DOTALL)
 
 
+_FIRST_SCREEN = SearchPosition()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParseContext:
-    """Context of a payload: surface, time, and `link_of`, which builds a video's public link.
+    """Context of a payload.
 
-    `address` is where the payload was read; None for one that was not read just now.
+    Attributes:
+        surface: The surface that it comes from.
+        observed_at: When it was read.
+        link_of: Builds the public link of a video from its id.
+        address: Where it was read; None for one that was not read just now.
+        place: The position in a search that was asked for.
+        is_first: The first page of a list was asked for.
+        is_gone: The response is the redirect for a deleted video, so there is no payload.
     """
 
     surface: str
     observed_at: datetime
     link_of: Callable[[str], str]
     address: str | None = None
+    place: SearchPosition = _FIRST_SCREEN
+    is_first: bool = False
+    is_gone: bool = False
 
 
-def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | UnavailableVideo:
+def parse_detail(item: JsonNode, context: ParseContext) -> VideoDetail | UnavailableVideo:
     """Parse a video of a detail surface.
 
     Raises:
@@ -65,28 +86,73 @@ def parse_detail(item: JsonNode, seen: ParseContext) -> VideoDetail | Unavailabl
     for key in ("statistics", "author", "music"):
         if not item.has(key):
             raise item.missing(key)
-    statistics, is_exact = _statistics(item.must_node("statistics"), are_zeros_real=True)
-    if _create_time(item, seen.observed_at) is None:
+    item.must_node("statistics")
+    video = parse_video(item, context, are_zeros_real=True)
+    if video.create_time is None:
         raise item.missing("create_time")
-    author = _author(item.must_node("author"))
-    if author is None:
+    if video.author is None:
         raise item.must_node("author").missing("sec_uid")
+    stream = item.node("video")
+    play = None if stream is None else stream.node("play_addr")
+    play_urls = addresses(play)
+    # A photo post plays an audio file, and the music's own file is the same sound. A video may play
+    # another sound than its music id names, so the music's file is not used for it.
+    music = item.node("music")
+    if item.items("images") and music is not None:
+        play_urls += addresses(music.node("play_url"))
+    names = () if play is None else (play.text("uri") or "", *addresses(play))
     return VideoDetail(
-        video=_video(item, seen, author, statistics, is_exact),
-        play_urls=_play_urls(item),
-        read_from=seen.address,
-        is_silent_placeholder=_is_silent(item),
+        video=video,
+        play_urls=tuple(dict.fromkeys(play_urls)),
+        read_from=context.address,
+        # A photo post without a sound names a file of silence, which would match any other.
+        is_silent_placeholder=any(_SILENT_FILE in name for name in names),
     )
 
 
-def parse_list_item(item: JsonNode, seen: ParseContext) -> Video:
-    """Parse a trimmed video of a list surface."""
-    item.must_id("aweme_id")
-    author = item.node("author")
-    statistics, is_exact = Statistics(), True
-    if (shown := item.node("statistics")) is not None:
-        statistics, is_exact = _statistics(shown, are_zeros_real=False)
-    return _video(item, seen, None if author is None else _author(author), statistics, is_exact)
+def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool = False) -> Video:
+    """Parse a video of a list surface, or with `are_zeros_real` of a detail surface.
+
+    Lists trim their items: they send 0 for counts that they do not show.
+
+    Raises:
+        StructureChangedError: The id is missing, or a field has an unknown type.
+    """
+    aweme_id = item.must_id("aweme_id")
+    # Trimmed items may have no `video` at all.
+    video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
+    images = item.items("images")
+    media_type = _media_type(item, video)
+    create_time = item.whole("create_time") or None
+    # A time after the observation is no time in seconds: milliseconds lie far in the future.
+    if create_time is not None and create_time > context.observed_at.timestamp() + _CLOCK_SKEW_S:
+        raise item.changed("create_time", create_time)
+    statistics = item.node("statistics")
+    counts: dict[str, ParsedCount] = {}
+    for name in _COUNTS:
+        count = None if statistics is None else read_count(statistics, name)
+        if count is not None and (count.value or are_zeros_real):
+            counts[name] = count
+    return Video(
+        aweme_id=aweme_id,
+        surface=context.surface,
+        observed_at=context.observed_at,
+        desc=item.text("desc"),
+        create_time=create_time,
+        share_url=context.link_of(aweme_id),
+        media_type=media_type,
+        is_top=item.flag("is_top"),  # pinned posts stand first, out of the order of dates
+        author=_author(item.node("author")),
+        music=_music(item.node("music")),
+        duration_ms=video.whole("duration") or None,
+        width=video.whole("width") or None,
+        height=video.whole("height") or None,
+        cover_url=first_address(video.node("cover")),
+        images_count=len(images) or (0 if media_type == "video" and item.has("images") else None),
+        hashtags=_hashtags(item),
+        statistics=Statistics(**{name: count.value for name, count in counts.items()}),
+        is_exact=all(count.is_exact for count in counts.values()),
+    )
 
 
 def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
@@ -102,10 +168,12 @@ def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
 
 def read_filter_reason(entry: JsonNode) -> str | None:
     """Return the platform's word for why a video is not shown; a number is kept as text."""
+    # Words such as `status_deleted` on newer surfaces, numbers such as 8 on older ones.
     for key in ("filter_reason", "reason"):
         value = entry.values.get(key)
-        is_number = type(value) is int and value != 0
-        if word := str(value) if is_number else entry.name(key) if value != 0 else None:
+        if value == 0:  # no reason, also as False
+            continue
+        if word := str(value) if type(value) is int else entry.name(key):
             return word
     return None
 
@@ -114,57 +182,12 @@ def refuse_region(node: JsonNode) -> None:
     """Raise if the platform marks the data as served in another region.
 
     Raises:
-        RegionBlockedError: It does.
+        RegionBlockedError: `is_oversea` is set.
     """
     if node.flag("is_oversea"):
         raise refusal_error(
             "is_oversea", "the platform serves this region elsewhere", surface=node.surface
         )
-
-
-def _video(
-    item: JsonNode,
-    seen: ParseContext,
-    author: Author | None,
-    statistics: Statistics,
-    is_exact: bool,
-) -> Video:
-    aweme_id = item.must_id("aweme_id")
-    video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
-    images = item.items("images")
-    media_type = _media_type(item, video)
-    return Video(
-        aweme_id=aweme_id,
-        surface=seen.surface,
-        observed_at=seen.observed_at,
-        desc=item.text("desc"),
-        create_time=_create_time(item, seen.observed_at),
-        share_url=seen.link_of(aweme_id),
-        media_type=media_type,
-        is_top=item.flag("is_top"),
-        author=author,
-        music=_music(item.node("music")),
-        duration_ms=video.whole("duration") or None,
-        width=video.whole("width") or None,
-        height=video.whole("height") or None,
-        cover_url=first_address(video.node("cover")),
-        images_count=len(images) or (0 if media_type == "video" and item.has("images") else None),
-        hashtags=_hashtags(item),
-        statistics=statistics,
-        is_exact=is_exact,
-    )
-
-
-def _create_time(item: JsonNode, observed_at: datetime) -> int | None:
-    """Return the stated second of publication; 0 is unknown.
-
-    Raises:
-        StructureChangedError: It lies after the observation, so it is no time in seconds.
-    """
-    stated = item.whole("create_time") or None
-    if stated is not None and stated > observed_at.timestamp() + _CLOCK_SKEW_S:
-        raise item.changed("create_time", stated)
-    return stated
 
 
 def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
@@ -175,6 +198,7 @@ def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
     Pictures that are null alone prove nothing: lists leave them out of photo posts, too.
     """
     kind, images = item.whole("aweme_type"), item.values.get("images")
+    # A live photo has a video of its own, so pictures come before the length.
     if images:
         return "photo"
     if video.whole("duration"):
@@ -186,20 +210,9 @@ def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
     return "video" if images == [] and kind is None else None
 
 
-def _statistics(node: JsonNode, *, are_zeros_real: bool) -> tuple[Statistics, bool]:
-    counts = {name: read_count(node, name) for name in _COUNTS}
-    known = {
-        name: count
-        for name, count in counts.items()
-        if count is not None and (count.value or are_zeros_real)
-    }
-    values = {name: count.value for name, count in known.items()}
-    return Statistics(**values), all(count.is_exact for count in known.values())
-
-
-def _author(node: JsonNode) -> Author | None:
-    sec_uid = node.name("sec_uid")
-    if sec_uid is None:
+def _author(node: JsonNode | None) -> Author | None:
+    sec_uid = None if node is None else node.name("sec_uid")
+    if node is None or sec_uid is None:
         return None
     return Author(
         sec_uid=sec_uid,
@@ -214,10 +227,12 @@ def _music(node: JsonNode | None) -> Music | None:
     """Parse the music; without an id (`music: {}` of a trimmed item) it is unknown."""
     if node is None:
         return None
+    # Share pages have `mid` alone, details all three with the same id.
     music_id = node.id("mid") or node.id("id_str") or node.id("id")
     if music_id is None:
         return None
-    mapped_title, mapped_artist = read_mapped_song(node)
+    extra = read_extra(node)
+    mapped_title, mapped_artist = read_mapped_song(node, extra)
     return Music(
         music_id=music_id,
         title=node.name("title"),
@@ -226,29 +241,61 @@ def _music(node: JsonNode | None) -> Music | None:
         is_original_sound=node.flag("is_original_sound"),
         mapped_title=mapped_title,
         mapped_artist=mapped_artist,
-        service_track_id=read_service_track_id(node),
+        service_track_id=read_service_track_id(extra),
     )
 
 
-def read_mapped_song(node: JsonNode) -> tuple[str | None, str | None]:
+def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
+    """Return the hashtags, or None if the item does not show which it has.
+
+    Without `text_extra` they are unknown, and if no hashtag in it has both an id and a name.
+    """
+    if item.values.get("text_extra") is None:
+        return None
+    entries = []
+    for entry in item.nodes("text_extra"):
+        kind = entry.whole("type")
+        # Guests get no `cha_list`. Mentions have another type; an entry without one has a name.
+        if kind == _HASHTAG or (kind is None and entry.name("hashtag_name")):
+            entries.append(entry)
+    hashtags: dict[str, Hashtag] = {}
+    for entry in entries:
+        ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
+        if ch_id and name:
+            hashtags.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
+    return tuple(hashtags.values()) if hashtags or not entries else None
+
+
+def read_mapped_song(node: JsonNode, extra: Mapping[str, object]) -> tuple[str | None, str | None]:
     """Return title and artist of the song that the platform names inside a user sound.
 
-    Either is None if it is not named. Fields that name both apart come before a text with both.
+    `extra` is what `read_extra` returns for the music. Either is None if it is not named, as in
+    `("海边的风", None)`. Fields that name both apart come before a text with both.
     """
-    glued = read_extra(node).get("music_display_mapping_title")
+    # "real song（artist）" behind a sound that a user named "@Name创作的原声".
+    glued = extra.get("music_display_mapping_title")
     mapped = _split_song(glued) if isinstance(glued, str) else (None, None)
     for key in _MATCHED_SONGS:
         matched = node.node(key)
-        title = None if matched is None else _stripped(matched, "title")
+        title = None if matched is None else (matched.text("title") or "").strip() or None
         if matched is not None and title is not None:
-            artist = _stripped(matched, "author")
+            artist = (matched.text("author") or "").strip() or None
             return title, mapped[1] if artist is None and mapped[0] == title else artist
-    return mapped if mapped[0] else _named_song(node.text("title") or "")
-
-
-def _stripped(node: JsonNode, key: str) -> str | None:
-    """Return a text without blanks around it; None if nothing else is in it."""
-    return (node.text(key) or "").strip() or None
+    if mapped[0]:
+        return mapped
+    # "…创作的原声（原声中的歌曲：Song-Artist）". The first hyphen ends the song: artists' names
+    # contain hyphens more often than titles do. Hyphens between blanks come first as separators.
+    full_title = node.text("title") or ""
+    match = _NAMED_SONG.search(full_title) if len(full_title) <= _MAX_TITLE_CHARS else None
+    if match is None:
+        return None, None
+    named = match["song"].strip()
+    separator = " - " if " - " in named else "-"
+    song, _, artist = (part.strip() for part in named.partition(separator))
+    if not song:
+        return named, None
+    # Of two separators, either may be part of a name, so the artist is then unknown.
+    return song, artist if artist and separator not in artist else None
 
 
 def _split_song(glued: str) -> tuple[str | None, str | None]:
@@ -269,33 +316,17 @@ def _split_song(glued: str) -> tuple[str | None, str | None]:
     return title.strip() or None, artist.strip() or None
 
 
-def read_service_track_id(node: JsonNode) -> str | None:
-    """Return the id of the song on the music service, which `extra` names; None without one."""
-    named = read_extra(node).get("diversion_music_detail_preload")
-    fields = named if isinstance(named, dict) else {}
-    for key, value in fields.items():
+def read_service_track_id(extra: Mapping[str, object]) -> str | None:
+    """Return the id of the song on the music service; None without one.
+
+    `extra` is what `read_extra` returns for the music.
+    """
+    named = extra.get("diversion_music_detail_preload")
+    for key, value in named.items() if isinstance(named, dict) else ():
         text = str(value) if type(value) is int else value
         if key.endswith("_song_id") and isinstance(text, str) and _SONG_ID.fullmatch(text):
             return text
     return None
-
-
-def _named_song(title: str) -> tuple[str | None, str | None]:
-    """Return song and artist of a title such as "…创作的原声（原声中的歌曲：Song-Artist）".
-
-    The first hyphen ends the song: artists' names contain hyphens more often than titles do. If
-    hyphens between blanks are there, they are the separator. The artist is known only if there is
-    one separator: of two, either may be part of a name.
-    """
-    found = _NAMED_SONG.search(title) if len(title) <= _MAX_TITLE_CHARS else None
-    if found is None:
-        return None, None
-    named = found["song"].strip()
-    separator = " - " if " - " in named else "-"
-    song, _, artist = (part.strip() for part in named.partition(separator))
-    if not song:
-        return named, None
-    return song, artist if artist and separator not in artist else None
 
 
 def read_extra(node: JsonNode) -> dict[str, object]:
@@ -306,48 +337,3 @@ def read_extra(node: JsonNode) -> dict[str, object]:
     except orjson.JSONDecodeError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
-    """Return the hashtags, or None if the item does not show which it has.
-
-    Without `text_extra` they are unknown, and if no hashtag in it has both an id and a name.
-    """
-    if item.values.get("text_extra") is None:
-        return None
-    entries = [entry for entry in item.nodes("text_extra") if _is_hashtag(entry)]
-    hashtags: dict[str, Hashtag] = {}
-    for entry in entries:
-        ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
-        if ch_id and name:
-            hashtags.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
-    return tuple(hashtags.values()) if hashtags or not entries else None
-
-
-def _is_hashtag(entry: JsonNode) -> bool:
-    """Return True for a hashtag by its type, or by its name if it has no type."""
-    kind = entry.whole("type")
-    return bool(entry.name("hashtag_name")) if kind is None else kind == _HASHTAG
-
-
-def _play_urls(item: JsonNode) -> tuple[str, ...]:
-    """Return the URLs of the video's own sound.
-
-    A photo post plays an audio file, and the music's own file is the same sound. A video may play
-    another sound than its music id names, so the music's file is not used for it.
-    """
-    video = item.node("video")
-    found = addresses(video.node("play_addr")) if video is not None else ()
-    music = item.node("music")
-    if item.items("images") and music is not None:
-        found += addresses(music.node("play_url"))
-    return tuple(dict.fromkeys(found))
-
-
-def _is_silent(item: JsonNode) -> bool:
-    video = item.node("video")
-    play = video.node("play_addr") if video is not None else None
-    if play is None:
-        return False
-    texts = (play.text("uri") or "", *addresses(play))
-    return any(_SILENT_FILE in text for text in texts)

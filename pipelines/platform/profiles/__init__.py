@@ -14,8 +14,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from pipelines.platform.http.host_names import host_matches
-from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target
+from pipelines.platform.parsers.links import LinkHosts, LinkTarget, find_target, host_matches
 from pipelines.platform.profiles.patches import apply_patch, first_fault, read_patch
 from warehouse.input_files import read_text
 from warehouse.records.errors import (
@@ -75,7 +74,10 @@ class MediaHosts(ProfilePart):
 
 
 class PictureHosts(ProfilePart):
-    """Hosts that covers and avatars may be read from, redirects included; none: no pictures."""
+    """Hosts that covers and avatars may be read from, redirects included.
+
+    Without a host no picture is read.
+    """
 
     hosts: tuple[HostRule, ...] = ()
 
@@ -99,12 +101,14 @@ class SurfacePaths(ProfilePart):
     note_page: UrlPath
     slides_page: UrlPath
     slides_info: UrlPath
+    # Dead for direct requests since 2023; scripts of pages still ask it in the browser.
     item_info: UrlPath = "/web/api/v2/aweme/iteminfo/"
     user_info: UrlPath
     user_posts: UrlPath
     user_page: UrlPath
     music_info: UrlPath
     music_list: UrlPath
+    # Paths with a default came after the first profiles, which do not name them.
     user_by_handle: UrlPath = "/web/api/v2/user/info/"
     trends_list: UrlPath = "/aweme/v1/trends/aweme/"
     music_page: UrlPath
@@ -242,7 +246,7 @@ class PlatformProfile(ProfilePart):
         """Return the host that serves a surface.
 
         Raises:
-            ProviderUnsupportedError: The profile names none.
+            ProviderUnsupportedError: The profile names no host for it.
         """
         host: str | None = getattr(self.hosts, _HOST_OF.get(surface, "share"))
         if host is None:
@@ -253,11 +257,17 @@ class PlatformProfile(ProfilePart):
         return host
 
     def address(self, surface: str, **ids: str) -> str:
-        """Return the URL of a surface; `ids` fill in its path, quoted."""
+        """Return the URL of a surface, such as `https://…/share/video/7348…/`.
+
+        `ids` fill in its path, quoted.
+        """
         host = self.host_of(surface)
+        scheme, port = self.scheme_of(host), self.port_of(host)
+        # A standard port is left out, as the platform's own links do.
+        suffix = "" if port == {"http": 80, "https": 443}[scheme] else f":{port}"
         path: str = getattr(self.paths, surface)
         filled = path.format(**{name: quote(value, safe="") for name, value in ids.items()})
-        return f"{self.scheme_of(host)}://{host}{self._port_suffix(host)}{filled}"
+        return f"{scheme}://{host}{suffix}{filled}"
 
     def video_link(self, aweme_id: str) -> str:
         """Return the link of a video for users, on the desktop host."""
@@ -269,6 +279,7 @@ class PlatformProfile(ProfilePart):
 
     def port_of(self, host: str) -> int:
         """Return the port of a host."""
+        # The profile's port is that of its scheme; a host of the other scheme uses the usual one.
         return 80 if self.scheme_of(host) != self.scheme else self.port
 
     @property
@@ -299,11 +310,6 @@ class PlatformProfile(ProfilePart):
             ProviderUnsupportedError: The profile names no music service.
         """
         return f"{self.address('service_track')}?track_id={track_id}"
-
-    def _port_suffix(self, host: str) -> str:
-        standard = {"http": 80, "https": 443}[self.scheme_of(host)]
-        port = self.port_of(host)
-        return "" if port == standard else f":{port}"
 
 
 def load_profile(
@@ -337,24 +343,22 @@ def load_profile(
     return profile if patch is None else apply_patch(profile, read_patch(patch))
 
 
-def _validated(document: dict[str, object], sandbox_port: int, shown: str) -> PlatformProfile:
+def _validated(document: dict[str, object], sandbox_port: int, file_name: str) -> PlatformProfile:
     if document.get("use_sandbox_port"):
         document["port"] = sandbox_port
     try:
         profile = PlatformProfile.model_validate(document)
     except ValidationError as exc:
         raise InvalidParameterError(
-            f"the profile {shown!r} is not valid at {first_fault(exc)}"
+            f"the profile {file_name!r} is not valid at {first_fault(exc)}"
         ) from exc
-    _refuse_special_pins(profile, shown)
-    return profile
-
-
-def _refuse_special_pins(profile: PlatformProfile, shown: str) -> None:
+    # A pin replaces the name lookup and its check, so it must not lead into this network.
     for host, address in profile.pins.items():
         allowed = address.is_global or (profile.may_name_loopback and address.is_loopback)
         if not allowed or address.is_multicast:
             raise InvalidParameterError(
-                f"the profile {shown!r} pins {host!r} to {address}, which is not a public address",
+                f"the profile {file_name!r} pins {host!r} to {address}, which is not a public "
+                "address",
                 hint="only the sandbox profile may name loopback",
             )
+    return profile

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.parsers.links import host_matches
 from warehouse.input_files import read_text
 from warehouse.records.errors import InvalidParameterError
 
@@ -21,8 +21,16 @@ if TYPE_CHECKING:
 
 _LABEL = r"[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _LOCAL = (
-    ".localhost", ".local", ".internal", ".lan", ".home", ".corp", ".private", ".intranet", ".arpa",
-)  # fmt: skip
+    ".localhost",
+    ".local",
+    ".internal",
+    ".lan",
+    ".home",
+    ".corp",
+    ".private",
+    ".intranet",
+    ".arpa",
+)
 """Names that lead to this machine or this network instead of the internet."""
 _GENERIC_LABELS = frozenset({"ac", "co", "com", "edu", "gov", "mil", "net", "org"})
 """Second labels under which a registry sells names: `.com.cn` is nobody's domain."""
@@ -140,6 +148,7 @@ def apply_patch(profile: "PlatformProfile", patch: ProfilePatch) -> "PlatformPro
             ),
             "surfaces": profile.surfaces.model_copy(update={"off": off}),
             "rate": _slowed(profile.rate, patch.rate),
+            # The chart may be slower than the patch already, which is no attempt to speed it up.
             "chart_rate": _slowed(profile.chart_rate, patch.rate, may_be_slower_already=True),
         }
     )
@@ -155,6 +164,7 @@ def _refuse_loosening(profile: "PlatformProfile", patch: ProfilePatch) -> None:
                 f"the profile patch names {rule!r}, a host {kind}",
                 hint="only the sandbox profile may name loopback, and it names nothing else",
             )
+    # A redirect to another region is an answer: following it would read another platform.
     for rule in patch.links.redirect:
         if host_matches(rule.lstrip("."), profile.links.region):
             raise InvalidParameterError(
@@ -172,20 +182,20 @@ def _refuse_loosening(profile: "PlatformProfile", patch: ProfilePatch) -> None:
 def _slowed(
     rate: "HostRate", slower: SlowerRate, *, may_be_slower_already: bool = False
 ) -> "HostRate":
-    given = slower.model_dump(exclude_none=True)
-    faster = sorted(name for name, value in given.items() if value > getattr(rate, name))
+    limits = slower.model_dump(exclude_none=True)
+    faster = sorted(name for name, value in limits.items() if value > getattr(rate, name))
     if faster and not may_be_slower_already:
         raise InvalidParameterError(
             f"the profile patch raises {', '.join(faster)} above the profile's rate",
             hint="a patch may only slow requests down",
         )
     return rate.model_copy(
-        update={name: min(value, getattr(rate, name)) for name, value in given.items()}
+        update={name: min(value, getattr(rate, name)) for name, value in limits.items()}
     )
 
 
 def first_fault(error: ValueError) -> str:
-    """Return where and why a document is no patch."""
+    """Return where and why a document is not valid, such as `'rate.burst': Input should be …`."""
     faults = getattr(error, "errors", None)
     if faults is None:
         return str(error)

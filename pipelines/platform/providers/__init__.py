@@ -71,6 +71,7 @@ class _ProviderEntry:
 
 
 _TABLE: Mapping[str, _ProviderEntry] = {
+    # Two names of one source: `public-graph` is its name for music data.
     "public-graph": _ProviderEntry(module=f"{__name__}.vidplat_public"),
     "vidplat-public": _ProviderEntry(module=f"{__name__}.vidplat_public"),
     "browser-public": _ProviderEntry(
@@ -149,7 +150,7 @@ def has_chosen_world(settings: Settings) -> bool:
 def choose_stored_world[S: Settings](settings: S) -> S:
     """Return settings for reading stores: without a chosen world, with the only one that is stored.
 
-    For what contacts nobody: `open_warehouse()` reads the same.
+    For callers that contact no host. `open_warehouse()` chooses the same world.
 
     Raises:
         ProfileNotChosenError: Nothing is stored, several worlds are, or one of an own profile.
@@ -163,6 +164,7 @@ def choose_stored_world[S: Settings](settings: S) -> S:
             f"nothing is stored in {str(folder)!r}, and no platform profile is chosen",
             hint="run `sametrack demo`, or set DATA_HOME or PROFILE",
         )
+    # Worlds never mix, so the user decides between several, and about a profile of their own.
     name = "data_provider" if worlds[0] in OWN_WORLDS else "profile"
     if len(worlds) > 1:
         raise ProfileNotChosenError(
@@ -271,6 +273,7 @@ def _build(name: str, dependencies: "ProviderDependencies") -> "Provider":
     if source.extra is not None:
         need_extra(source.extra, name, error=ProviderUnsupportedError)
     built: Provider = import_module(source.module).build(name, dependencies)
+    # Demo data in place of a refusal is for users who look at one answer, never for a scan.
     if dependencies.wants_fallback and name not in OWN_WORLDS:
         fallback = import_module("sandbox.mock.fallback")
         built = fallback.FallbackProvider(built, _build("mock", dependencies))

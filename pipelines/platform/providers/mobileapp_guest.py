@@ -7,7 +7,8 @@ the values of the app are used.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pipelines.platform.call_trace import open_call_trace
@@ -41,7 +42,7 @@ from pipelines.platform.sources.table import (
     SourceRequest,
     read_user_by_handle,
 )
-from pipelines.platform.surfaces import SurfaceReader, with_requests
+from pipelines.platform.surfaces import SurfaceReader
 from pipelines.settings import Settings
 from warehouse.extras import install_hint
 from warehouse.records.errors import (
@@ -53,7 +54,7 @@ from warehouse.records.errors import (
     UpstreamError,
 )
 from warehouse.records.times import observed_now
-from warehouse.records.videos import Author, Track, UnavailableVideo, VideoDetail, VideoPage
+from warehouse.records.videos import Author, Track, UnavailableVideo, VideoPage
 
 WORK_SURFACE = "app_work"
 PAGE_SIZE = 5
@@ -61,15 +62,15 @@ PAGE_SIZE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A video that the app showed, and of which track."""
+class _AppVideo:
+    """A video that the app showed, and the track whose page led to it."""
 
     item: Item
     music_id: str
 
 
 def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
-    """The source with the device of the settings; nothing is asked of it yet.
+    """Build the source with the device of the settings, which is not contacted yet.
 
     Raises:
         ProviderUnsupportedError: No device is named, the extra is missing, or the platform
@@ -88,10 +89,10 @@ def build(name: str, dependencies: ProviderDependencies) -> "MobileAppGuest":
 
 
 def choose_app(dependencies: ProviderDependencies) -> App:
-    """The app of the platform profile, or another package of the same.
+    """Return the app of the platform profile, with the package of the settings if one is set.
 
     Raises:
-        ProviderUnsupportedError: The profile has none.
+        ProviderUnsupportedError: The profile has no app.
     """
     settings = dependencies.settings
     app = load_app(settings.profile)
@@ -104,10 +105,10 @@ def choose_app(dependencies: ProviderDependencies) -> App:
 
 
 def open_phone(settings: Settings) -> Phone:
-    """The device of the settings; nothing is asked of it yet.
+    """Return the device of the settings, which is not contacted yet.
 
     Raises:
-        ProviderUnsupportedError: None is named, or the extra is missing.
+        ProviderUnsupportedError: No device is named, or the extra is missing.
     """
     serial = settings.mobileapp_device
     if serial is None:
@@ -117,7 +118,7 @@ def open_phone(settings: Settings) -> Phone:
             "or MUSIC_DATA_PROVIDER=public-graph",
         )
     try:
-        # An extra: who reads by no device need not have it.
+        # An extra: a reader without a device need not have it.
         from pipelines.platform.mobileapp.adb import AdbPhone  # noqa: PLC0415
     except ImportError as exc:
         raise ProviderUnsupportedError(
@@ -127,7 +128,7 @@ def open_phone(settings: Settings) -> Phone:
 
 
 class MobileAppGuest(VidplatPublic):
-    """The public surfaces, and before them the app."""
+    """The app for a track and its videos, and the public surfaces for everything else."""
 
     def __init__(
         self,
@@ -142,7 +143,7 @@ class MobileAppGuest(VidplatPublic):
         super().__init__(client, name=name, sick_policy=dependencies.sick_policy)
         self._app = app
         self._host_policy: HostPolicy = dependencies.host_policy()
-        self._shown: dict[str, _Shown] = {}
+        self._videos: dict[str, _AppVideo] = {}
         self._accounts: dict[str, Author | None] = {}
         self._has_accounts = True
         self._reader = AppReader(
@@ -162,7 +163,7 @@ class MobileAppGuest(VidplatPublic):
         answers: Mapping[str, Callable[[SourceRequest], Awaitable[Reading[object]]]] = {
             TRACK.name: self._track,
             MUSIC_LIST.name: self._music_page,
-            DETAIL.name: self._video,
+            DETAIL.name: self._detail,
         }
         answer = answers.get(question.name)
         if answer is None:
@@ -170,117 +171,113 @@ class MobileAppGuest(VidplatPublic):
         return cast("Reading[T]", await answer(request))
 
     async def _track(self, request: SourceRequest) -> Reading[Track]:
-        """The track as its public surface describes it; where that says no, as the app does.
+        """Return the track as its public surface describes it, else as the app does.
 
         The app is opened first, so that a missing device is reported at once.
         """
+        music_id = request.entity_id
         with open_call_trace() as call_trace:
+            app_track: Reading[Track] | UpstreamError
             try:
-                shown: Reading[Track] | UpstreamError = await self._app_track(request.entity_id)
+                async with self._host_policy.watch(self._reader.host, SURFACE):
+                    dump = await self._reader.read_track(music_id)
+                context = self._context(SURFACE)
+                body = pack_track(dump, layout=(await self._reader.ready()).name)
+                track = parse_app_track(body, music_id=music_id, app=self._app, context=context)
+                app_track = self._reading(body, track, music_id, context, 0)
             except (DeviceUnavailableError, AppUnreadableError):
                 raise
             except UpstreamError as error:  # a demand, or a screen that is not known
-                shown = error
-            found = await self._public_or(request, shown)
-        return with_requests(found, call_trace.request_count)
+                app_track = error
+            # The public surface describes the track in full, the page of the app its title alone.
+            try:
+                reading = await super().ask(TRACK, request)
+            except UpstreamError:
+                if isinstance(app_track, UpstreamError):
+                    raise app_track from None
+                reading = app_track
+        return replace(reading, request_count=call_trace.request_count)
 
     async def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
-        """Videos of a track from a place on, each opened in the app."""
+        """Return videos of a track from a place on, each opened in the app."""
         music_id, cursor = request.entity_id, request.cursor
         with open_call_trace() as call_trace:
             async with self._host_policy.watch(self._reader.host, SURFACE):
                 page = await self._reader.read_page(music_id, cursor, PAGE_SIZE)
         layout = (await self._reader.ready()).name
         for item in page.items:
-            self._shown[item.aweme_id] = _Shown(item, music_id)
+            self._videos[item.aweme_id] = _AppVideo(item, music_id)
         body = pack_page(
             page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
         )
-        seen = self._seen(SURFACE)
-        value = parse_app_page(body, app=self._app, seen=seen)
-        return self._reading(body, value, music_id, seen, call_trace.request_count)
+        context = self._context(SURFACE)
+        videos = parse_app_page(body, app=self._app, context=context)
+        return self._reading(body, videos, music_id, context, call_trace.request_count)
 
-    async def _video(self, request: SourceRequest) -> Reading[DetailOrUnavailable]:
-        """A video by its public sources, which are exact; else as the app showed it."""
+    async def _detail(self, request: SourceRequest) -> Reading[DetailOrUnavailable]:
+        """Return a video by its public sources, whose counts are exact; else as the app shows it.
+
+        The app shows the handle of its author alone, so the public surfaces are asked for the
+        account behind it.
+        """
         aweme_id = request.entity_id
-        shown = self._shown.get(aweme_id)
-        if shown is None:
+        app_video = self._videos.get(aweme_id)
+        if app_video is None:
             return await super().ask(DETAIL, request)
         with open_call_trace() as call_trace:
-            try:
-                found = await super().ask(DETAIL, request)
-            except UpstreamError:
-                found = await self._from_app(aweme_id, shown)
-            if isinstance(found.value, UnavailableVideo):
-                found = await self._from_app(aweme_id, shown)
-        return with_requests(found, call_trace.request_count)
+            # The app rounds counts ("1.2万"), so what it showed is the last resort.
+            reading: Reading[DetailOrUnavailable] | None = None
+            with suppress(UpstreamError):
+                reading = await super().ask(DETAIL, request)
+            if reading is None or isinstance(reading.value, UnavailableVideo):
+                context = self._context(WORK_SURFACE)
+                body = pack_video(
+                    app_video.item,
+                    layout=(await self._reader.ready()).name,
+                    music_id=app_video.music_id,
+                    account=await self._account_of(aweme_id),
+                )
+                detail = parse_app_video(body, app=self._app, context=context)
+                reading = self._reading(body, detail, aweme_id, context, 0)
+        return replace(reading, request_count=call_trace.request_count)
 
     async def aclose(self) -> None:
-        """Hang up the device, and close every connection."""
+        """Close the connections to the device and to the hosts."""
         try:
             await self._reader.aclose()
         finally:
             await super().aclose()
 
-    async def _public_or(
-        self, request: SourceRequest, shown: Reading[Track] | UpstreamError
-    ) -> Reading[Track]:
-        """What the public surface says; else what the app showed, or why that showed nothing."""
-        try:
-            return await super().ask(TRACK, request)
-        except UpstreamError:
-            if isinstance(shown, UpstreamError):
-                raise shown from None
-            return shown
-
-    async def _app_track(self, music_id: str) -> Reading[Track]:
-        async with self._host_policy.watch(self._reader.host, SURFACE):
-            dump = await self._reader.read_track(music_id)
-        seen = self._seen(SURFACE)
-        body = pack_track(dump, layout=(await self._reader.ready()).name)
-        value = parse_app_track(body, music_id=music_id, app=self._app, seen=seen)
-        return self._reading(body, value, music_id, seen, 0)
-
-    async def _from_app(self, aweme_id: str, shown: _Shown) -> Reading[DetailOrUnavailable]:
-        """A video that no public source shows. Its author is known by name alone, so the app is
-        asked for the handle and the platform for the account behind it, where both answer.
-        """
-        seen = self._seen(WORK_SURFACE)
-        layout = (await self._reader.ready()).name
-        account = await self._account_of(aweme_id)
-        body = pack_video(shown.item, layout=layout, music_id=shown.music_id, account=account)
-        value: VideoDetail = parse_app_video(body, app=self._app, seen=seen)
-        return self._reading(body, value, aweme_id, seen, 0)
-
     async def _account_of(self, aweme_id: str) -> Author | None:
-        """The author of a video; None if unknown, which does not fail the video."""
-        if aweme_id not in self._accounts and self._has_accounts:
-            try:
-                self._accounts[aweme_id] = await self._read_account(aweme_id)
-            except UnresolvedIdError:
-                self._accounts[aweme_id] = None
-            except UpstreamError:  # a source that refused once is not read for every other author
-                self._has_accounts = False
-        return self._accounts.get(aweme_id)
-
-    async def _read_account(self, aweme_id: str) -> Author | None:
-        link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
-        async with self._host_policy.watch(self._reader.host, SURFACE):
-            handle = await self._reader.read_handle(link)
-        if handle is None:
+        """Return the author of a video; None if unknown, which does not fail the video."""
+        if aweme_id in self._accounts or not self._has_accounts:
+            return self._accounts.get(aweme_id)
+        author = None
+        try:
+            # The author of a video leads to a page of the app that shows the public handle.
+            link = self._client.profile.address(self._app.work_link, aweme_id=aweme_id)
+            async with self._host_policy.watch(self._reader.host, SURFACE):
+                handle = await self._reader.read_handle(link)
+            if handle is not None:
+                request = SourceRequest(entity_id=f"@{handle}")
+                account = (await read_user_by_handle(self._surfaces, request)).value
+                author = Author(
+                    sec_uid=account.sec_uid,
+                    uid=account.uid,
+                    unique_id=account.unique_id,
+                    nickname=account.nickname,
+                    avatar_url=account.avatar_url,
+                )
+        except UnresolvedIdError:
+            pass
+        except UpstreamError:  # a source that refuses is not asked again for other authors
+            self._has_accounts = False
             return None
-        found = await read_user_by_handle(self._surfaces, SourceRequest(entity_id=f"@{handle}"))
-        account = found.value
-        return Author(
-            sec_uid=account.sec_uid,
-            uid=account.uid,
-            unique_id=account.unique_id,
-            nickname=account.nickname,
-            avatar_url=account.avatar_url,
-        )
+        self._accounts[aweme_id] = author
+        return author
 
     async def _identify(self, text: str) -> str | None:
-        """The video that a shared text names; a short link is followed. None where it is dead."""
+        """Return the id of the video that a shared text names; None if its link is dead."""
         target = self.find_target(text)
         if target is not None and target.kind == "short" and target.url is not None:
             try:
@@ -289,7 +286,7 @@ class MobileAppGuest(VidplatPublic):
                 return None
         return target.id if target is not None and target.kind == "video" else None
 
-    def _seen(self, surface: str) -> ParseContext:
+    def _context(self, surface: str) -> ParseContext:
         return ParseContext(
             surface=surface,
             observed_at=observed_now(),
@@ -297,16 +294,16 @@ class MobileAppGuest(VidplatPublic):
         )
 
     def _reading[T](
-        self, body: bytes, value: T, entity_id: str, seen: ParseContext, requests: int
+        self, body: bytes, value: T, entity_id: str, context: ParseContext, requests: int
     ) -> Reading[T]:
         return Reading(
-            surface=seen.surface,
+            surface=context.surface,
             entity_id=entity_id,
             value=value,
             payload=body,
             content_type=CONTENT_TYPE,
             http_status=200,
             source_path=PATH,
-            fetched_at=seen.observed_at,
+            fetched_at=context.observed_at,
             request_count=requests,
         )

@@ -1,4 +1,4 @@
-"""The base of all providers: what a source is asked, and what one with its own data shares.
+"""The base of all providers: the questions that they answer, and what local providers share.
 
 Methods fetch and parse, and raise named errors. A source that does not support a request raises
 `ProviderUnsupportedError` with the reason.
@@ -75,7 +75,10 @@ class Provider:
         return await self.ask(HANDLE, SourceRequest(entity_id=handle))
 
     async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
-        """Fetch one video with its four counts, or the reason why it is unavailable."""
+        """Fetch one video with its four counts, or the reason why it is unavailable.
+
+        A count that no source shows stays None; it is never 0.
+        """
         return await self.ask(DETAIL, SourceRequest(entity_id=aweme_id))
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
@@ -97,7 +100,7 @@ class Provider:
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process.
 
-        Nothing to do for a source that has one surface for each list.
+        A source with one surface for each list has nothing to remember.
         """
 
     async def resolve_link(self, url: str) -> LinkTarget:

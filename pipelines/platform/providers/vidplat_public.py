@@ -40,7 +40,7 @@ def build(name: str, dependencies: ProviderDependencies) -> "VidplatPublic":
 class VidplatPublic(Provider):
     """Music, author and detail surfaces of the platform in the profile. Owns its client.
 
-    `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
+    `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
     `sick_policy`: when sources are asked although all of them withhold their data.
     """
 
@@ -72,12 +72,18 @@ class VidplatPublic(Provider):
     async def ask[T](
         self, question: Question[SurfaceReader, T], request: SourceRequest
     ) -> Reading[T]:
-        """Ask the sources of a question; the photo posts of a list have another form of detail."""
+        """Ask the sources of a question.
+
+        The photo posts of a list are remembered, since their details have another form.
+        """
         if request.entity_id in self._photos:
             request = replace(request, is_photo=True)
         reading = await self._planner.ask(question, request)
         if isinstance(reading.value, VideoPage):
-            self._remember_photos(reading.value)
+            if len(self._photos) > PHOTOS_KEPT:
+                self._photos.clear()
+            rows = (*reading.value.videos, *reading.value.foreign)
+            self._photos.update(row.aweme_id for row in rows if row.media_type == "photo")
         return reading
 
     async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
@@ -90,24 +96,42 @@ class VidplatPublic(Provider):
             raise ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
-        request = SourceRequest(entity_id=trends_id, cursor=cursor)
-        return await read_trend(self._surfaces, request)
+        return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id, cursor=cursor))
 
     def resume_walk(self, surface: str, entity_id: str) -> None:
         """Continue a list with the surface that gave its cursor to another process."""
         self._planner.resume_walk(surface, entity_id, WALKS)
 
     async def resolve_link(self, url: str) -> LinkTarget:
-        """Follow a short link up to the first URL that names a target."""
-        ask = HttpRequest(
+        """Follow a short link up to the first URL that names a target.
+
+        Raises:
+            InvalidMusicInputError: It leads to nothing that can be read.
+            UpstreamError: The platform refuses by name.
+        """
+
+        def names_target(address: str) -> bool:
+            target = self.find_target(address)
+            return target is not None and target.kind != "short"
+
+        request = HttpRequest(
             surface="short_link",
             url=url,
             allowed=self._client.profile.links.redirect,
-            ends_at=lambda target: self._surfaces.ends_at(target) or self._is_named(target),
+            ends_at=lambda address: self._surfaces.ends_at(address) or names_target(address),
         )
         try:
-            async with self._client.circuit(ask):
-                return self._link_target(await self._client.fetch(ask))
+            async with self._client.circuit(request):
+                response = await self._client.fetch(request)
+                if self._surfaces.is_gone(response):
+                    raise InvalidMusicInputError(
+                        "the target of the short link was deleted", hint=_LINK_HINT
+                    )
+                # Without a redirect that names the target, the address of the page itself may.
+                target = self.find_target(response.location or response.url)
+                if target is None or target.kind == "short":
+                    raise self._dead_link_error(response)
+                return target
         except SubstitutionError as error:
             raise InvalidMusicInputError(
                 "the short link leads off the platform", hint=_LINK_HINT
@@ -121,48 +145,23 @@ class VidplatPublic(Provider):
         """Close every connection."""
         await self._client.aclose()
 
-    def _remember_photos(self, page: VideoPage) -> None:
-        if len(self._photos) > PHOTOS_KEPT:
-            self._photos.clear()
-        videos = (*page.videos, *page.foreign)
-        self._photos.update(video.aweme_id for video in videos if video.media_type == "photo")
-
-    def _is_named(self, target: str) -> bool:
-        found = self.find_target(target)
-        return found is not None and found.kind != "short"
-
-    def _link_target(self, answer: HttpResponse) -> LinkTarget:
-        """Return where a short link leads.
-
-        Raises:
-            InvalidMusicInputError: It leads to nothing that can be read.
-            UpstreamError: The platform refuses by name.
-        """
-        if self._surfaces.is_gone(answer):
-            raise InvalidMusicInputError(
-                "the target of the short link was deleted", hint=_LINK_HINT
-            )
-        target = self.find_target(answer.location or answer.url)
-        if target is None or target.kind == "short":
-            raise self._dead_link(answer)
-        return target
-
-    def _dead_link(self, answer: HttpResponse) -> InvalidMusicInputError | UpstreamError:
+    def _dead_link_error(self, response: HttpResponse) -> InvalidMusicInputError | UpstreamError:
         """Return the error for a short link that leads nowhere.
 
         Raises:
             UpstreamError: The platform refuses by name.
         """
+        # A status such as 404 means a dead link here, and a refusal everywhere else.
         try:
-            self._surfaces.refuse(answer)
+            self._surfaces.refuse(response)
         except StructureChangedError as error:
             dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
             dead.__cause__ = error
             return dead
         try:
-            parse_container(answer.body, surface=answer.surface)
+            parse_container(response.body, surface=response.surface)
         except StructureChangedError as error:
-            named = self._surfaces.explain(error, answer)
+            named = self._surfaces.explain(error, response)
             if named is not error:  # a challenge in place of the redirect
                 return named
         return InvalidMusicInputError("the short link leads to no track or video", hint=_LINK_HINT)

@@ -67,6 +67,7 @@ class GuestCookies(DefaultCookiePolicy):
     def set_ok(self, cookie: Cookie, request: Request) -> bool:
         if urlsplit(request.full_url).hostname != self._web:
             return super().set_ok(cookie, request)
+        # The session is the operator's: its renewed values are noted as secrets, and not sent.
         renewed = SecretStr(f"{cookie.name}={cookie.value}")
         if cookie.name in self._names and renewed not in self.renewed:
             self.renewed.append(renewed)
@@ -87,21 +88,21 @@ class CookieClient(GuestClient):
     ) -> None:
         super().__init__(profile, turns, limits=limits, host_policy=host_policy)
         self._cookie = cookie
-        self._client.event_hooks = {"request": [self._show]}
+        self._client.event_hooks = {"request": [self._add_cookie]}
         self._guest_cookies = GuestCookies(profile.hosts.web, cookie)
         self._client.cookies.jar.set_policy(self._guest_cookies)
 
-    async def fetch(self, ask: HttpRequest) -> HttpResponse:
+    async def fetch(self, request: HttpRequest) -> HttpResponse:
         """Read a page or a JSON body, with values of the cookie removed."""
         with open_call_trace() as call_trace:
-            answer = await super().fetch(ask)
+            response = await super().fetch(request)
             for cookie in (self._cookie, *self._guest_cookies.renewed):
-                answer = replace(answer, body=without_secrets(answer.body, cookie))
-            call_trace.last = answer
-        return answer
+                response = replace(response, body=without_secrets(response.body, cookie))
+            call_trace.last = response
+        return response
 
-    async def _show(self, request: httpx2.Request) -> None:
-        """Add the cookie; called for each request, redirects included."""
+    async def _add_cookie(self, request: httpx2.Request) -> None:
+        """Add the cookie for the web host; called for each request, redirects included."""
         web = self.profile.hosts.web
         if request.url.host == web and request.url.scheme == self.profile.scheme_of(web):
             request.headers["Cookie"] = self._cookie.get_secret_value()
@@ -110,6 +111,7 @@ class CookieClient(GuestClient):
 def without_secrets(body: bytes, cookie: SecretStr) -> bytes:
     """Return a body without the values of a cookie, in any encoding."""
     for value in (cookie.get_secret_value(), *(value for _, value in _pairs(cookie))):
+        # Pages repeat cookies in JSON and in URLs, with each of the usual escapes.
         for plain in (value, unquote(value)):
             if len(plain) >= MIN_SECRET_LENGTH:
                 for form in _forms(plain):

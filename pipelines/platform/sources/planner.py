@@ -1,18 +1,25 @@
 """Asks the sources of a question in the order of the rule, and reports what became of each.
 
-Here: what is read from and written to the learned health, and which answer or error is returned.
-The order is in `rules.py`, the sources are in `table.py`.
+Here: what is read from and written to the learned health, which answer or error is returned, and
+the locks that send one request ahead of a burst. The order is in `rules.py`, the sources are in
+`table.py`.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections import defaultdict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from pipelines.platform.call_trace import open_call_trace, record_verdict
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
+from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import (
     DEMANDS,
+    OF_THE_SURFACE,
     SOURCE_ENDING_ERRORS,
     RefusalPolicy,
     policy_of,
@@ -25,9 +32,8 @@ from pipelines.platform.sources.rules import (
     may_follow,
     order_sources,
 )
-from pipelines.platform.sources.surface_locks import SurfaceLocks
 from pipelines.platform.sources.table import Question, Source, SourceRequest
-from pipelines.platform.surfaces import HostReader, with_requests
+from pipelines.platform.surfaces import HostReader
 from warehouse.records.errors import (
     SURFACE_OFF,
     RefusedLatelyError,
@@ -55,38 +61,29 @@ class _Attempt[R, T]:
     refused: list[tuple[RankedSource, RefusalScope]] = field(default_factory=list)
     errors: list[UpstreamError] = field(default_factory=list)
     sick: list[RankedSource] = field(default_factory=list)
-    found: Reading[T] | None = None
+    reading: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
 
     def wants(self, source: Source[R, T]) -> bool:
         """Return True if the source may give what is still unknown."""
-        return self.found is None or bool(self.missing & source.gives)
-
-    @property
-    def is_without_data(self) -> bool:
-        """True if the answer gives nothing: the surface does not show this item, another may."""
-        return self.missing >= self.question.fields
-
-    def report(self, one: RankedSource, verdict: SourceVerdict) -> None:
-        """Report what became of a source."""
-        record_verdict(self.question.name, one.surface, verdict)
+        return self.reading is None or bool(self.missing & source.gives)
 
 
-class Planner[R: HostReader]:
+class Planner[R: HostReader[Any]]:
     """Plans the questions of one client.
 
-    `is_web`: the desktop surfaces are sources, too. `left_out` are surfaces that are none.
+    `is_web`: the desktop surfaces are sources, too. `left_out`: surfaces never to use.
     """
 
     def __init__(
         self,
-        at: R,
+        reader: R,
         *,
         is_web: bool = False,
         left_out: frozenset[str] = frozenset(),
         sick_policy: SickPolicy = SickPolicy.IF_DUE,
     ) -> None:
-        self._at = at
+        self._reader = reader
         self._sick_policy = sick_policy
         self._asked_though_sick: set[str] = set()
         self._left_out = left_out
@@ -105,15 +102,34 @@ class Planner[R: HostReader]:
         attempt = _Attempt(question, request)
         with open_call_trace() as call_trace:
             ordered = await self._ordered(question, sources)
-            await self._ask_displaced(ordered, sources, attempt)
-            for one in ordered:
-                await self._ask_in_turn(
-                    one, sources[one.surface], attempt, is_first=one is ordered[0]
-                )
-        if attempt.found is None or (attempt.is_without_data and (attempt.errors or attempt.sick)):
-            raise _most_useful(attempt)
-        self._remember_walk(attempt)
-        return with_requests(attempt.found, call_trace.request_count)
+            # One source that used to come first is probed if its interval has passed.
+            for ranked in displaced_sources(ordered):
+                if await self._reader.health.claim_probe(ranked.host, ranked.surface):
+                    await self._read(ranked, sources[ranked.surface], attempt, is_probe=True)
+                    break
+            for ranked in ordered:
+                source, is_first = sources[ranked.surface], ranked is ordered[0]
+                was_asked = any(ranked.surface == other.surface for other, _ in attempt.refused)
+                if was_asked or not attempt.wants(source):
+                    continue
+                # A demand that a probe met holds back nothing that would have been asked anyway.
+                refused = [
+                    (other, scope)
+                    for other, scope in attempt.refused
+                    if not (is_first and scope is RefusalScope.NOT_INSTEAD)
+                ]
+                if may_follow(ranked, refused):
+                    await self._read(ranked, source, attempt, is_first=is_first)
+                else:
+                    record_verdict(question.name, ranked.surface, SourceVerdict.HELD_BACK)
+        reading = attempt.reading
+        # An answer that gives nothing says that this surface does not show the item.
+        is_without_data = attempt.missing >= question.fields
+        if reading is None or (is_without_data and (attempt.errors or attempt.sick)):
+            raise _most_useful_error(attempt)
+        if question.is_walk and attempt.request.is_first:
+            self._keep_walk(question.name, attempt.request.entity_id, reading.surface)
+        return replace(reading, request_count=call_trace.request_count)
 
     def resume_walk(
         self, surface: str, entity_id: str, walks: Sequence[Question[R, object]]
@@ -146,11 +162,11 @@ class Planner[R: HostReader]:
     async def _ordered[T](
         self, question: Question[R, T], sources: dict[str, Source[R, T]]
     ) -> tuple[RankedSource, ...]:
-        known = await self._at.health.answers()
+        answers_of = await self._reader.health.answers()
         ranked = []
         for place, source in enumerate(sources.values()):
-            host = self._at.profile.host_of(source.surface)
-            answers = known.get((host, source.surface), ())
+            host = self._reader.profile.host_of(source.surface)
+            answers = answers_of.get((host, source.surface), ())
             ranked.append(
                 RankedSource(
                     surface=source.surface,
@@ -165,52 +181,9 @@ class Planner[R: HostReader]:
             )
         return order_sources(ranked)
 
-    async def _ask_displaced[T](
-        self,
-        ordered: Sequence[RankedSource],
-        sources: dict[str, Source[R, T]],
-        attempt: _Attempt[R, T],
-    ) -> None:
-        """Probe one source that used to come first, if its interval has passed."""
-        for one in displaced_sources(ordered):
-            if await self._at.health.claim_probe(one.host, one.surface):
-                await self._read(one, sources[one.surface], attempt, is_probe=True)
-                return
-
-    async def _ask_in_turn[T](
-        self, one: RankedSource, source: Source[R, T], attempt: _Attempt[R, T], *, is_first: bool
-    ) -> None:
-        was_asked = any(one.surface == other.surface for other, _ in attempt.refused)
-        if was_asked or not attempt.wants(source):
-            return
-        # A demand that a probe met holds back nothing that would have been asked without it.
-        refused = [
-            (other, scope)
-            for other, scope in attempt.refused
-            if not (is_first and scope is RefusalScope.NOT_INSTEAD)
-        ]
-        if not may_follow(one, refused):
-            attempt.report(one, SourceVerdict.HELD_BACK)
-            return
-        await self._read(one, source, attempt, is_first=is_first)
-
-    async def _asks_sick[T](
-        self, one: RankedSource, attempt: _Attempt[R, T], *, is_first: bool
-    ) -> bool:
-        """Return True if a sick source may be asked now."""
-        question, policy = attempt.question, self._sick_policy
-        if question.is_essential and policy is SickPolicy.IF_DUE:
-            policy = SickPolicy.ONCE
-        if is_first and (policy is SickPolicy.ALWAYS or not one.withholds):
-            return True  # what answers at times is better than nothing
-        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
-            self._asked_though_sick.add(question.name)
-            return True
-        return await self._at.health.claim_probe(one.host, one.surface)
-
     async def _read[T](
         self,
-        one: RankedSource,
+        ranked: RankedSource,
         source: Source[R, T],
         attempt: _Attempt[R, T],
         *,
@@ -218,38 +191,44 @@ class Planner[R: HostReader]:
         is_probe: bool = False,
     ) -> None:
         """Ask a source, unless it is sick by what is known at its turn and may not be asked."""
+        name, health = attempt.question.name, self._reader.health
         try:
-            async with self._locks.turn(self._at.health, one.host, one.surface):
-                now = await self._now(one)
-                may_ask = is_probe or not now.is_sick
-                if not may_ask and not await self._asks_sick(now, attempt, is_first=is_first):
-                    attempt.report(one, SourceVerdict.SICK)
-                    attempt.sick.append(now)
+            async with self._locks.turn(health, ranked.host, ranked.surface):
+                answers = (await health.answers()).get((ranked.host, ranked.surface), ())
+                current = replace(ranked, answers=_without_demands(answers))
+                may_ask = is_probe or not current.is_sick
+                if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
+                    record_verdict(name, ranked.surface, SourceVerdict.SICK)
+                    attempt.sick.append(current)
                     return
-                reading = await source.read(self._at, attempt.request)
+                reading = await source.read(self._reader, attempt.request)
         except UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
-            attempt.report(one, SourceVerdict.CLOSED if is_closed else SourceVerdict.REFUSED)
-            attempt.refused.append((one, refusal_scope(error)))
+            verdict = SourceVerdict.CLOSED if is_closed else SourceVerdict.REFUSED
+            record_verdict(name, ranked.surface, verdict)
+            attempt.refused.append((ranked, refusal_scope(error)))
             attempt.errors.append(error)
             return
-        attempt.report(one, SourceVerdict.ANSWERED)
-        attempt.refused.append((one, RefusalScope.ANY))
+        record_verdict(name, ranked.surface, SourceVerdict.ANSWERED)
+        attempt.refused.append((ranked, RefusalScope.ANY))
         attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
-        if attempt.found is None or len(missing) < len(attempt.missing):
-            attempt.found, attempt.missing = reading, missing
+        if attempt.reading is None or len(missing) < len(attempt.missing):
+            attempt.reading, attempt.missing = reading, missing
 
-    async def _now(self, one: RankedSource) -> RankedSource:
-        """Return the source with what is known of it by now."""
-        known = (await self._at.health.answers()).get((one.host, one.surface), ())
-        return replace(one, answers=_without_demands(known))
-
-    def _remember_walk[T](self, attempt: _Attempt[R, T]) -> None:
-        is_begun = attempt.question.is_walk and attempt.request.is_first
-        if is_begun and attempt.found is not None:
-            name, entity_id = attempt.question.name, attempt.request.entity_id
-            self._keep_walk(name, entity_id, attempt.found.surface)
+    async def _asks_sick[T](
+        self, ranked: RankedSource, attempt: _Attempt[R, T], *, is_first: bool
+    ) -> bool:
+        """Return True if a sick source may be asked now."""
+        question, policy = attempt.question, self._sick_policy
+        if question.is_essential and policy is SickPolicy.IF_DUE:
+            policy = SickPolicy.ONCE
+        if is_first and (policy is SickPolicy.ALWAYS or not ranked.withholds):
+            return True  # what answers at times is better than nothing
+        if is_first and policy is SickPolicy.ONCE and question.name not in self._asked_though_sick:
+            self._asked_though_sick.add(question.name)
+            return True
+        return await self._reader.health.claim_probe(ranked.host, ranked.surface)
 
     def _keep_walk(self, question: str, entity_id: str, surface: str) -> None:
         # Taken out first, so that it counts as the newest and the oldest walk is dropped.
@@ -279,14 +258,14 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if kind not in DEMANDS)
 
 
-def _most_useful[R: HostReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
+def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> UpstreamError:
     """Return the error of the best source; one that ends a source only if all errors do.
 
-    A source that a profile patch switches off is as none, unless all are off.
+    A source that a profile patch switches off does not count, unless all are off.
     """
-    told = [error for error in attempt.errors if error.reason != SURFACE_OFF]
-    if told or not attempt.sick:
-        errors = told or attempt.errors
+    refusals = [error for error in attempt.errors if error.reason != SURFACE_OFF]
+    if refusals or not attempt.sick:
+        errors = refusals or attempt.errors
         return min(errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
     best = attempt.sick[0]
     return RefusedLatelyError(
@@ -296,3 +275,63 @@ def _most_useful[R: HostReader, T](attempt: _Attempt[R, T]) -> UpstreamError:
         reason=best.answers[-1],
         hint="one request in ten minutes probes whether it answers again",
     )
+
+
+@dataclass(slots=True)
+class _SurfaceLock:
+    """The lock of one surface. `refusals` counts those that end a source."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    refusals: int = 0
+    latest: UpstreamError | None = None
+
+
+class SurfaceLocks:
+    """The locks of one client, one per surface: one request at a time until a surface answers.
+
+    A scan asks for many items at once. A surface that refuses would get a whole burst of requests
+    before the first refusal is read; with one request ahead of the others it gets one.
+    """
+
+    def __init__(self) -> None:
+        self._locks: defaultdict[tuple[str, str], _SurfaceLock] = defaultdict(_SurfaceLock)
+
+    @asynccontextmanager
+    async def turn(self, health: LearnedHealth, host: str, surface: str) -> AsyncIterator[None]:
+        """Wait while another request is under way, if the surface is new or refused its latest one.
+
+        Raises:
+            UpstreamError: The request that was waited for met a refusal that ends the source; it
+                holds for everybody who waited, so no request was made.
+        """
+        state = self._locks[host, surface]
+        # Counted before waiting: only a refusal that comes meanwhile holds for this request.
+        refusals_before = state.refusals
+        async with AsyncExitStack() as stack:
+            if not await _is_open(health, host, surface):
+                await stack.enter_async_context(state.lock)
+                if state.refusals > refusals_before and state.latest is not None:
+                    raise type(state.latest)(
+                        f"{surface} refused while this request waited for its answer",
+                        surface=surface,
+                        reason=OPEN_REASON,
+                        retry_after=state.latest.retry_after,
+                    )
+                if await _is_open(health, host, surface):
+                    await stack.aclose()  # the others need not wait any longer
+            try:
+                yield
+            except SOURCE_ENDING_ERRORS as error:
+                if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
+                    state.refusals += 1
+                    state.latest = error
+                raise
+
+
+async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
+    """Return True unless nothing is known of the surface, or its latest answer concerns it all.
+
+    A surface that is silent holds nobody up: whoever waits for it would wait once more.
+    """
+    answers = (await health.answers()).get((host, surface), ())
+    return bool(answers) and answers[-1] not in OF_THE_SURFACE

@@ -14,11 +14,22 @@ PRIOR_WEIGHT = 2.0  # answers that the declared share of a source counts for
 CHALLENGES_THAT_CLOSE_A_HOST = 2
 SICK_BELOW = 0.2  # success share below which a source costs more requests than it saves
 SICK_AFTER = 3  # refusals without any data between them: two items, of which one was repeated
-WITHHELD_KINDS = frozenset({
-    "empty_body", "blocked", "page_without_data", "no_container", "not_json", "structure",
-    "unknown_code", "unknown_status", "forbidden", "restricted_page", "withheld_posts",
-    "signature_demanded",
-})  # fmt: skip
+WITHHELD_KINDS = frozenset(
+    {
+        "empty_body",
+        "blocked",
+        "page_without_data",
+        "no_container",
+        "not_json",
+        "structure",
+        "unknown_code",
+        "unknown_status",
+        "forbidden",
+        "restricted_page",
+        "withheld_posts",
+        "signature_demanded",
+    }
+)
 """Kinds of refusals that say something about the surface: not about one item, the host's network or
 the chart, whose issues may be missing one by one."""
 
@@ -67,6 +78,7 @@ class RankedSource:
     @property
     def success_share(self) -> float:
         """Share of requests with data; each answer, a repeated one too, is one request."""
+        # The declared share counts as two answers, so that a single refusal decides nothing.
         with_data = sum(kind == ANSWERED for kind in self.answers)
         return (with_data + PRIOR_WEIGHT * self.prior) / (len(self.answers) + PRIOR_WEIGHT)
 
@@ -94,23 +106,25 @@ class RankedSource:
 
 def order_sources(sources: Iterable[RankedSource]) -> tuple[RankedSource, ...]:
     """Return the sources by expected completeness per request; sick ones last, ties as declared."""
-    return tuple(sorted(sources, key=lambda one: (one.is_sick, -one.expected, one.place)))
+    return tuple(
+        sorted(sources, key=lambda ranked: (ranked.is_sick, -ranked.expected, ranked.place))
+    )
 
 
 def displaced_sources(ordered: Sequence[RankedSource]) -> tuple[RankedSource, ...]:
     """Return the sources that would be asked first if they answered as declared.
 
-    One of them is probed once per interval; otherwise its recovery would never be noticed. None is
-    probed in place of an earlier source of its host that demanded something.
+    One of them is probed once per interval; otherwise its recovery would never be noticed. A source
+    is not probed in place of an earlier source of its host that demanded something.
     """
-    first = min(ordered[:1], key=lambda one: one.place, default=None)
-    if first is None:
-        return ()
-    demanding = [(one, RefusalScope.NOT_INSTEAD) for one in ordered if one.is_demanding]
-    displaced = (
-        one for one in ordered[1:] if one.place < first.place and may_follow(one, demanding)
-    )
-    return tuple(sorted(displaced, key=lambda one: one.place))
+    # A recovered source is worth a request; evading a demand by probing is not allowed.
+    demanding = [(source, RefusalScope.NOT_INSTEAD) for source in ordered if source.is_demanding]
+    displaced = [
+        source
+        for source in ordered[1:]
+        if source.place < ordered[0].place and may_follow(source, demanding)
+    ]
+    return tuple(sorted(displaced, key=lambda source: source.place))
 
 
 def may_follow(source: RankedSource, refused: Iterable[tuple[RankedSource, RefusalScope]]) -> bool:
@@ -122,6 +136,7 @@ def may_follow(source: RankedSource, refused: Iterable[tuple[RankedSource, Refus
     for other, scope in refused:
         if scope is RefusalScope.NONE:
             return False
+        # Everything else holds for the host that refused.
         if source.host != other.host:
             continue
         if scope is RefusalScope.OTHER_HOST:

@@ -9,13 +9,13 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.platform.call_trace import HttpResponse
-from pipelines.platform.parsers.accounts import (
+from pipelines.platform.parsers.descriptions import (
     parse_account_page,
+    parse_hashtag_info,
+    parse_music_info,
     parse_user_by_handle,
     parse_user_info,
 )
-from pipelines.platform.parsers.hashtags import parse_hashtag_info
 from pipelines.platform.parsers.lists import (
     parse_detail_body,
     parse_hashtag_list,
@@ -25,7 +25,6 @@ from pipelines.platform.parsers.lists import (
     parse_user_page,
     parse_user_posts,
 )
-from pipelines.platform.parsers.music import parse_music_info
 from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
@@ -136,10 +135,15 @@ class Source[R, T]:
 class Question[R, T]:
     """A question and its sources in declared order; `R` is what its sources read with.
 
-    `is_walk`: a cursor belongs to the source that gave it. `missing` returns the fields that an
-    answer leaves unknown and another source may give, `follow_up` what that source is then asked.
-    `is_essential`: a job is nothing without an
-    answer, so each job asks the best source once, however often it refused others.
+    Attributes:
+        name: Name of the question in coverage reports.
+        fields: Fields of a complete answer.
+        sources: The surfaces that answer it.
+        is_walk: A cursor belongs to the source that gave it.
+        is_essential: A job is nothing without an answer, so each job asks the best source once,
+            however often it refused others.
+        missing: Returns the fields that an answer leaves unknown and another source may give.
+        follow_up: Returns what that other source is then asked.
     """
 
     name: str
@@ -157,8 +161,9 @@ class Question[R, T]:
         return len(self.fields & source.gives) / len(self.fields)
 
 
-type AskSurface = Callable[[SourceRequest], Mapping[str, str]]
-type ParseSurface[T] = Callable[[bytes, SourceRequest, ParseContext], T]
+type ReadSurface = Callable[[SourceRequest], Mapping[str, str]]
+type ParseSurface[T] = Callable[[bytes, str, ParseContext], T]
+"""Returns the value of a body, for the requested id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,21 +174,18 @@ class SurfaceRead[T]:
     """
 
     surface: str
-    ask: AskSurface
+    ask: ReadSurface
     parse: ParseSurface[T]
     is_page: bool = False
 
-    async def __call__(self, at: "SurfaceReader", request: SourceRequest) -> Reading[T]:
+    async def __call__(self, reader: "SurfaceReader", request: SourceRequest) -> Reading[T]:
         """Read the surface."""
-        build = at.ask_page if self.is_page else at.ask
-        return await at.read_twice(
-            build(self.surface, **self.ask(request)),
-            request.entity_id,
-            lambda a: self.parse(a.body, request, at.seen(a)),
-        )
+        build = reader.build_page_request if self.is_page else reader.build_request
+        http_request = build(self.surface, **self.ask(request))
+        return await reader.read(http_request, request, self.parse, twice=True)
 
 
-def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> AskSurface:
+def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> ReadSurface:
     """Return the parameters of a surface that is asked for an id, with `cursor` for a page."""
 
     def ask(request: SourceRequest) -> Mapping[str, str]:
@@ -193,30 +195,20 @@ def _by(name: str, *, cursor: str = "", fixed: Mapping[str, str] = _NOTHING) -> 
     return ask
 
 
-def _id[T](parse: Callable[[bytes, str, ParseContext], T]) -> ParseSurface[T]:
-    """Return the parser of a body that must be about the id that was asked for."""
-    return lambda body, request, seen: parse(body, request.entity_id, seen)
-
-
 async def read_slides_info(
-    at: "SurfaceReader", request: SourceRequest
+    reader: "SurfaceReader", request: SourceRequest
 ) -> Reading[DetailOrUnavailable]:
     """Read a video from `slides_info`; "gone" counts only if both of its forms say so.
 
     The plain form shows videos, the other one photo posts. The likelier one is asked first.
     """
-    aweme_id = request.entity_id
-    plain = at.ask("slides_info", aweme_ids=f"[{aweme_id}]")
-    photos = at.ask("slides_info", aweme_ids=f"[{aweme_id}]", **_NOTE_SOURCE)
-
-    def parse(answer: HttpResponse) -> DetailOrUnavailable:
-        return parse_slides_info(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
-
+    plain = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]")
+    photos = reader.build_request("slides_info", aweme_ids=f"[{request.entity_id}]", **_NOTE_SOURCE)
     answers: dict[str, Reading[DetailOrUnavailable] | EmptyAnswerError] = {}
     for form in (photos, plain) if request.is_photo else (plain, photos):
-        read = at.read if answers else at.read_twice
         try:
-            reading = await read(form, aweme_id, parse)
+            # The second form follows a response that had whatever cookies there are.
+            reading = await reader.read(form, request, parse_slides_info, twice=not answers)
         except EmptyAnswerError as error:
             if error.reason != "empty_detail":
                 raise
@@ -234,27 +226,6 @@ async def read_slides_info(
     return of_photos if is_about_form and isinstance(of_photos, Reading) else of_plain
 
 
-async def read_video_page(
-    at: "SurfaceReader", request: SourceRequest, *, surface: str = "video_page"
-) -> Reading[DetailOrUnavailable]:
-    """Read a video from the data in its page."""
-    aweme_id = request.entity_id
-
-    def parse(answer: HttpResponse) -> DetailOrUnavailable:
-        if at.is_gone(answer):
-            return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
-        return parse_video_page(answer.body, aweme_id=aweme_id, seen=at.seen(answer))
-
-    return await at.read_twice(at.ask_page(surface, aweme_id=aweme_id), aweme_id, parse)
-
-
-async def read_web_video_page(
-    at: "SurfaceReader", request: SourceRequest
-) -> Reading[DetailOrUnavailable]:
-    """Read a video from its desktop page."""
-    return await read_video_page(at, request, surface="web_video_page")
-
-
 def _search_parameters(request: SourceRequest) -> dict[str, str]:
     return {
         **_SEARCH,
@@ -265,59 +236,49 @@ def _search_parameters(request: SourceRequest) -> dict[str, str]:
     }
 
 
-# The JSON that desktop pages load, without a signature.
-read_web_detail = SurfaceRead("web_detail", _by("aweme_id", fixed=_WEB_APP), _id(parse_detail_body))
-read_music_info = SurfaceRead("music_info", _by("music_id"), _id(parse_music_info))
-read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), _id(parse_music_list))
+read_video_page = SurfaceRead("video_page", _by("aweme_id"), parse_video_page, is_page=True)
+# Desktop pages, and the JSON that they load, without a signature.
+read_web_video_page = SurfaceRead("web_video_page", _by("aweme_id"), parse_video_page, is_page=True)
+read_web_detail = SurfaceRead("web_detail", _by("aweme_id", fixed=_WEB_APP), parse_detail_body)
+read_music_info = SurfaceRead("music_info", _by("music_id"), parse_music_info)
+read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), parse_music_list)
 # The trend around a music id; its items are complete videos.
 read_trends_list = SurfaceRead(
-    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), _id(parse_music_list)
+    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), parse_music_list
 )
 # A page of a trend by its own id; its items name the music ids.
 read_trend = SurfaceRead(
     "trends_list",
-    lambda r: {
+    lambda request: {
         "count": PAGE_SIZE,
-        "cursor": str(r.cursor),
+        "cursor": str(request.cursor),
         **_TREND,
-        "trends_id": r.entity_id,
+        "trends_id": request.entity_id,
         "music_id": "",
     },
-    lambda body, _, seen: parse_trend(body, seen=seen),
+    parse_trend,
 )
-read_user_info = SurfaceRead("user_info", _by("sec_uid"), _id(parse_user_info))
+read_user_info = SurfaceRead("user_info", _by("sec_uid"), parse_user_info)
 # A handle is asked for as `@name`.
 read_user_by_handle = SurfaceRead(
     "user_by_handle",
-    lambda r: {"unique_id": r.entity_id.removeprefix("@")},
-    _id(parse_user_by_handle),
+    lambda request: {"unique_id": request.entity_id.removeprefix("@")},
+    parse_user_by_handle,
 )
-read_account_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_account_page), is_page=True)
+read_account_page = SurfaceRead("user_page", _by("sec_uid"), parse_account_page, is_page=True)
 read_user_posts = SurfaceRead(
-    "user_posts",
-    _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP),
-    lambda body, r, seen: parse_user_posts(body, r.entity_id, seen, is_first=r.is_first),
+    "user_posts", _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP), parse_user_posts
 )
 # The first screen of posts in the share page of an account.
-read_user_page = SurfaceRead("user_page", _by("sec_uid"), _id(parse_user_page), is_page=True)
-read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), _id(parse_hashtag_info))
-read_hashtag_list = SurfaceRead(
-    "hashtag_list", _by("ch_id", cursor="cursor"), _id(parse_hashtag_list)
-)
+read_user_page = SurfaceRead("user_page", _by("sec_uid"), parse_user_page, is_page=True)
+read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), parse_hashtag_info)
+read_hashtag_list = SurfaceRead("hashtag_list", _by("ch_id", cursor="cursor"), parse_hashtag_list)
 # The framed first screen of the guest search; later pages are single documents.
-read_search_stream = SurfaceRead(
-    "search_stream",
-    _search_parameters,
-    lambda body, r, seen: parse_search_stream(body, place=r.place, seen=seen),
-)
-read_search_single = SurfaceRead(
-    "search_single",
-    _search_parameters,
-    lambda body, r, seen: parse_search_single(body, place=r.place, seen=seen),
-)
-read_service_track = SurfaceRead("service_track", _by("track_id"), _id(parse_service_track))
+read_search_stream = SurfaceRead("search_stream", _search_parameters, parse_search_stream)
+read_search_single = SurfaceRead("search_single", _search_parameters, parse_search_single)
+read_service_track = SurfaceRead("service_track", _by("track_id"), parse_service_track)
 SERVICE_LISTS = {
-    f"service_{kind}": SurfaceRead(f"service_{kind}", _by(f"{kind}_id"), _id(parse_service_list))
+    f"service_{kind}": SurfaceRead(f"service_{kind}", _by(f"{kind}_id"), parse_service_list)
     for kind in ("playlist", "album", "artist")
 }
 """Lists of songs of the music service, by the name of the surface."""
@@ -326,7 +287,7 @@ SERVICE_LISTS = {
 _COUNTS = frozenset({"digg_count", "comment_count", "collect_count", "share_count"})
 _PAGE_DETAIL = _COUNTS | {"author", "create_time", "music_id", "play_url"}
 _DETAIL = _PAGE_DETAIL | {"author_uid", "is_top"}
-_FOUND = _DETAIL - {"play_url"}
+_SEARCHED = _DETAIL - {"play_url"}
 _TRACK = frozenset({"title", "author", "duration"})
 _PROFILE = frozenset({"nickname", "signature", "avatar", "aweme_count"})
 _ACCOUNT = _PROFILE | {"follower_count", "total_favorited", "ip_location"}
@@ -346,6 +307,7 @@ _WEB_COOKIES = "the cookies of a visitor of the web host"
 def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
     """Return the counts that are unknown; everything for a photo post that a source leaves out."""
     if isinstance(detail, UnavailableVideo):
+        # "This surface shows no photo posts" is no statement about the video.
         return frozenset() if detail.is_final else _DETAIL
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
 
@@ -390,6 +352,7 @@ TRACK: Question["SurfaceReader", Track] = Question(
     name="track",
     is_essential=True,
     fields=_TRACK,
+    # Neither the address of the sound nor the number of its users is among the fields for guests.
     sources=(Source("music_info", _TRACK, read_music_info),),
 )
 MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
@@ -408,6 +371,7 @@ PROFILE: Question["SurfaceReader", Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
+        # Unsigned and alive in September 2026; an old mobile User-Agent gets an empty body.
         Source("user_info", _ACCOUNT, read_user_info),
         Source("user_page", _PROFILE, read_account_page, prior=_PAGE_PRIOR),
     ),
@@ -423,6 +387,7 @@ POSTS: Question["SurfaceReader", VideoPage] = Question(
     is_walk=True,
     fields=_POSTS,
     sources=(
+        # No public record of 2026 shows posts for an unsigned guest.
         Source("user_posts", _POSTS, read_user_posts, batch=20),
         Source("user_page", _POSTS, read_user_page, prior=_PAGE_PRIOR, batch=20, pages=_FIRST),
     ),
@@ -436,19 +401,28 @@ HASHTAG_LIST: Question["SurfaceReader", VideoPage] = Question(
     name="hashtag_list",
     is_walk=True,
     fields=_OF_HASHTAG,
+    # Answers on the mobile host. One project reports that its cursor is that of the page itself.
     sources=(Source("hashtag_list", _OF_HASHTAG, read_hashtag_list, batch=20),),
 )
 SEARCH: Question["SurfaceReader", SearchPage] = Question(
     name="search",
-    fields=_FOUND,
+    fields=_SEARCHED,
     sources=(
         # Guests were asked to log in from 2026-09-23 on, and before that now and then.
-        Source("search_stream", _FOUND, read_search_stream, prior=0.5, batch=15, pages=_FIRST),
-        Source("search_single", _FOUND, read_search_single, prior=0.5, batch=15, pages=_LATER),
+        Source("search_stream", _SEARCHED, read_search_stream, prior=0.5, batch=15, pages=_FIRST),
+        Source("search_single", _SEARCHED, read_search_single, prior=0.5, batch=15, pages=_LATER),
     ),
 )
 QUESTIONS: tuple[Question["SurfaceReader", object], ...] = (
-    DETAIL, TRACK, MUSIC_LIST, PROFILE, HANDLE, POSTS, HASHTAG, HASHTAG_LIST, SEARCH,
-)  # type: ignore[assignment]  # fmt: skip
+    DETAIL,
+    TRACK,
+    MUSIC_LIST,
+    PROFILE,
+    HANDLE,
+    POSTS,
+    HASHTAG,
+    HASHTAG_LIST,
+    SEARCH,
+)  # type: ignore[assignment]  # a question of videos is one of objects
 """Every question of the platform, for the documentation and for tests."""
 WALKS = tuple(question for question in QUESTIONS if question.is_walk)

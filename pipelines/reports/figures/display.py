@@ -23,8 +23,8 @@ type PartKind = Literal["cover", "cover_chart", "chart", "table", "box"]
 
 _SIDES = {"whole": "number", "real": "number", "time": "time", "date": "time"}
 _BREAK = Markup("<wbr>")
+# A break may follow an underscore, or 20 letters: ids have 19, and Chinese breaks anywhere.
 _BREAKABLE = re.compile(r"_|[^\s_\u2e80-\uffff]{20}")
-"""A break may follow an underscore, or 20 letters: ids have 19, and Chinese breaks anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +47,23 @@ def show_cover(
     *,
     kind: str,
     subject: str,
-    asked: str,
+    question: str,
     basis: str,
     banners: Sequence[str],
     keys: Mapping[str, str],
 ) -> DisplayOutput:
-    """Render the cover: what was asked, about what, on which basis, and the key figures."""
+    """Render the cover: question, subject, basis, banners and key figures."""
     tiles = _each(
         "<div><b>{}</b><span>{}</span></div>", ((value, label) for label, value in keys.items())
     )
-    warnings = _each('<p class="banner">{}</p>', ((one,) for one in banners))
+    warnings = _each('<p class="banner">{}</p>', ((banner,) for banner in banners))
     html = Markup(
         '<p class="kind">{}</p><h1>{}</h1><p class="asked">{}</p><p class="basis">{}</p>{}'
         '<div class="keys">{}</div>'
-    ).format(kind, subject, asked, basis, warnings, tiles)
-    lines = [f"{kind}: {subject}", asked, basis, *banners]
-    return DisplayOutput(
-        html, "\n".join([*lines, *(f"{label}: {value}" for label, value in keys.items())]), "cover"
-    )
+    ).format(kind, subject, question, basis, warnings, tiles)
+    lines = [f"{kind}: {subject}", question, basis, *banners]
+    lines += [f"{label}: {value}" for label, value in keys.items()]
+    return DisplayOutput(html, "\n".join(lines), "cover")
 
 
 def show_sentence(sentence: str) -> DisplayOutput:
@@ -107,13 +106,36 @@ def show_table(
     file = f"{table.name}.csv"
     if not table.rows:
         counted = texts.text("page.rows", count=0)
-        none = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>')
-        return DisplayOutput(none.format(empty, file, counted, mark), empty, "table")
-    at = [
+        html = Markup('<p class="empty">{} <span class="file">{}: {}, sha256 {}</span></p>').format(
+            empty, file, counted, mark
+        )
+        return DisplayOutput(html, empty, "table")
+    columns = [
         number for number, column in enumerate(table.columns) if only is None or column.name in only
     ]
-    counted = _count_rows(texts, len(table.rows), shown)
-    body = _upright(table, at, texts) if len(table.rows) == 1 else _flat(table, at, texts, shown)
+    headings = [texts.heading(table.columns[number].name) for number in columns]
+    cells = [
+        [texts.value(texts.code(table.columns[number].name, row[number])) for number in columns]
+        for row in table.rows[:shown]
+    ]
+    if len(table.rows) == 1:
+        # A single row stands upright, which is easier to read.
+        counted = texts.text("page.one_row", count=1)
+        lines = _each("<tr><th>{}</th><td>{}</td></tr>", zip(headings, cells[0], strict=True))
+        body = Markup('<table class="upright">{}</table>').format(lines)
+    else:
+        counted = texts.text("page.rows", count=len(table.rows))
+        if len(table.rows) > shown:
+            counted = texts.text("page.first_rows", count=len(table.rows), shown=shown)
+        sides = [_SIDES.get(table.columns[number].kind, "text") for number in columns]
+        head = _each('<th class="{}">{}</th>', zip(sides, headings, strict=True))
+        rows = (
+            _each('<td class="{}">{}</td>', zip(sides, map(_with_breaks, row), strict=True))
+            for row in cells
+        )
+        body = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(
+            head, _each("<tr>{}</tr>", ((row,) for row in rows))
+        )
     html = Markup(
         '<figure class="table"><figcaption>{}</figcaption><div class="wide">{}</div>'
         '<p class="file">{}: {}, sha256 {}</p></figure>'
@@ -127,7 +149,7 @@ def show_sheet(
     """Render a table of sentences, which are shown in full, with its caption and its file."""
     head = _each("<th>{}</th>", ((headings[column.name],) for column in table.columns))
     rows = (
-        _each("<td>{}</td>", ((_with_breaks(plain_text(one)),) for one in row))
+        _each("<td>{}</td>", ((_with_breaks(plain_text(cell)),) for cell in row))
         for row in table.rows
     )
     body = _each("<tr>{}</tr>", ((row,) for row in rows))
@@ -138,51 +160,12 @@ def show_sheet(
     return DisplayOutput(html, f"[table] {caption}", "table")
 
 
-def _flat(table: ExportTable, at: Sequence[int], texts: ReportTexts, shown: int) -> Markup:
-    sides = [_SIDES.get(table.columns[number].kind, "text") for number in at]
-    headings = (texts.heading(table.columns[number].name) for number in at)
-    head = _each('<th class="{}">{}</th>', zip(sides, headings, strict=True))
-    rows = (
-        [_with_breaks(_cell(table, number, row[number], texts)) for number in at]
-        for row in table.rows[:shown]
-    )
-    body = _each(
-        "<tr>{}</tr>",
-        ((_each('<td class="{}">{}</td>', zip(sides, cells, strict=True)),) for cells in rows),
-    )
-    return Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
-
-
-def _upright(table: ExportTable, at: Sequence[int], texts: ReportTexts) -> Markup:
-    """Render a single row vertically, which is easier to read."""
-    lines = (
-        (
-            texts.heading(table.columns[number].name),
-            _cell(table, number, table.rows[0][number], texts),
-        )
-        for number in at
-    )
-    return Markup('<table class="upright">{}</table>').format(
-        _each("<tr><th>{}</th><td>{}</td></tr>", lines)
-    )
-
-
 def _each(form: str, items: Iterable[Iterable[object]]) -> Markup:
     """Fill in a form with the values of each item, and join them."""
     return Markup("").join(Markup(form).format(*values) for values in items)  # noqa: S704  # a literal
 
 
-def _cell(table: ExportTable, number: int, value: object, texts: ReportTexts) -> str:
-    return texts.value(texts.code(table.columns[number].name, value))
-
-
 def _with_breaks(text: str) -> Markup:
     """Allow line breaks after underscores and within very long words."""
-    ends = [0, *(found.end() for found in _BREAKABLE.finditer(text)), len(text)]
+    ends = [0, *(match.end() for match in _BREAKABLE.finditer(text)), len(text)]
     return _BREAK.join(escape(text[start:end]) for start, end in pairwise(ends))
-
-
-def _count_rows(texts: ReportTexts, rows: int, shown: int) -> str:
-    if rows <= shown:
-        return texts.text("page.one_row" if rows == 1 else "page.rows", count=rows)
-    return texts.text("page.first_rows", count=rows, shown=shown)

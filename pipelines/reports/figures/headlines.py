@@ -29,14 +29,15 @@ class Headline:
 
 def concentration(table: pa.Table, value: str) -> Headline | None:
     """Say how few of the rows hold at least half of the total; unknown values are left out."""
-    known = sorted(
-        (one for one in table.column(value).to_pylist() if one is not None), reverse=True
+    numbers = sorted(
+        (number for number in table.column(value).to_pylist() if number is not None), reverse=True
     )
-    held = list(accumulate(known))
-    if len(known) < LEAST_PARTS or held[-1] <= 0 or known[-1] < 0:
+    sums = list(accumulate(numbers))
+    if len(numbers) < LEAST_PARTS or sums[-1] <= 0 or numbers[-1] < 0:
         return None
-    count = next(at for at, part in enumerate(held, start=1) if 2 * part >= held[-1])
-    values = {"count": count, "total": len(known), "share": Share(held[count - 1], held[-1])}
+    # The fewest of the largest rows that hold half of the total.
+    count = next(place for place, part in enumerate(sums, start=1) if 2 * part >= sums[-1])
+    values = {"count": count, "total": len(numbers), "share": Share(sums[count - 1], sums[-1])}
     return Headline(form="one" if count == 1 else "many", values=values)
 
 
@@ -66,11 +67,14 @@ def change(table: pa.Table, at: str, value: str, **more: object) -> Headline | N
         return None
     first, last = rows[0], rows[-1]
     values = {
-        "first": first[value], "last": last[value], "since": first[at], "until": last[at],
+        "first": first[value],
+        "last": last[value],
+        "since": first[at],
+        "until": last[at],
         **more,
-    }  # fmt: skip
-    form = "same" if first[value] == last[value] else _direction(first[value], last[value])
-    return Headline(form=form, values=values)
+    }
+    form = "rise" if last[value] > first[value] else "fall"
+    return Headline(form="same" if first[value] == last[value] else form, values=values)
 
 
 def share_of(part: int, whole: int, **more: object) -> Headline | None:
@@ -88,35 +92,38 @@ def leader(rows: Sequence[ReadOnlyRow], label: str, value: str) -> Headline | No
 
     None on a tie for the first, or without a second.
     """
-    known = sorted((row for row in rows if row[value] is not None), key=lambda row: -row[value])
-    if len(known) < _PAIR or known[0][value] == known[1][value]:
+    ranked = sorted((row for row in rows if row[value] is not None), key=lambda row: -row[value])
+    if len(ranked) < _PAIR or ranked[0][value] == ranked[1][value]:
         return None
-    first, second = known[:_PAIR]
-    names = [str(row[label]) for row in known if row[value] == second[value]]
+    first, second = ranked[:_PAIR]
+    names = [str(row[label]) for row in ranked if row[value] == second[value]]
     values = {
-        "name": first[label], "value": first[value],
-        "second": ", ".join(names), "second_value": second[value],
-    }  # fmt: skip
+        "name": first[label],
+        "value": first[value],
+        "second": ", ".join(names),
+        "second_value": second[value],
+    }
     return Headline(form="one", values=values)
 
 
 def latest(table: pa.Table, by: str, at: str, value: str) -> list[Row]:
     """Return the row with the last known value of each name."""
-    found: dict[object, Row] = {}
+    newest: dict[object, Row] = {}
     for row in sorted(table.to_pylist(), key=lambda row: row[at]):
         if row[value] is not None:
-            found[row[by]] = row
-    return list(found.values())
+            newest[row[by]] = row
+    return list(newest.values())
 
 
 def medians(table: pa.Table, by: str, value: str) -> list[Row]:
     """Return the median of each name: the lower middle of its known values."""
-    known: dict[Any, list[Any]] = {}
+    values: dict[Any, list[Any]] = {}
     for row in table.to_pylist():
         if row[value] is not None:
-            known.setdefault(row[by], []).append(row[value])
+            values.setdefault(row[by], []).append(row[value])
     return [
-        {by: name, value: sorted(found)[(len(found) - 1) // 2]} for name, found in known.items()
+        {by: name, value: sorted(numbers)[(len(numbers) - 1) // 2]}
+        for name, numbers in values.items()
     ]
 
 
@@ -126,6 +133,7 @@ def stable_range(table: pa.Table, at: str) -> Headline | None:
     used = next((place for place, row in enumerate(rows) if row["is_usual"]), None)
     if used is None or len(rows) < LEAST_PARTS or not rows[used]["top_count"]:
         return None
+    # Widen the range in both directions for as long as no video enters or leaves the Top N.
     low = high = used
     while low > 0 and _is_unchanged(rows[low - 1]):
         low -= 1
@@ -146,15 +154,12 @@ def most_often_first(ranks: pa.Table, drawn: Collection[str]) -> Headline | None
     for row in rows:
         if row["rank"] == 1:
             counts[row["song"]] = counts.get(row["song"], 0) + 1
-    found = sorted(counts.items(), key=lambda one: -one[1])
-    is_tie = len(found) >= _PAIR and found[0][1] == found[1][1]
-    if issues < _PAIR or not found or is_tie or found[0][0] not in drawn:
+    songs = sorted(counts, key=lambda song: -counts[song])
+    is_tie = len(songs) >= _PAIR and counts[songs[0]] == counts[songs[1]]
+    if issues < _PAIR or not songs or is_tie or songs[0] not in drawn:
         return None
-    return Headline(form="one", values={"name": found[0][0], "count": found[0][1], "total": issues})
-
-
-def _direction(first: Any, last: Any) -> str:
-    return "rise" if last > first else "fall"
+    values = {"name": songs[0], "count": counts[songs[0]], "total": issues}
+    return Headline(form="one", values=values)
 
 
 def _is_unchanged(row: ReadOnlyRow) -> bool:

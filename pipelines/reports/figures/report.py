@@ -1,6 +1,8 @@
 """A running report: the warehouse as of one moment, its displayed outputs and CSV files.
 
-Not here: queries (the notebooks have them), formatting (`display.py`), drawing (`plots.py`).
+The box with method and coverage says what a report is based on. It does not depend on when or by
+whom a report is made, so that equal reports are equal. Not here: queries (the notebooks have them),
+formatting (`display.py`), drawing (`plots.py`).
 """
 
 import hashlib
@@ -16,19 +18,19 @@ import pyarrow as pa
 from pipelines.reports.drawing import plot_renderer
 from pipelines.reports.figures.display import (
     DisplayOutput,
+    show_box,
     show_cover,
     show_figure,
     show_sentence,
     show_sheet,
     show_table,
 )
-from pipelines.reports.figures.header import ReportFacts, read_facts, show_facts, table_sizes
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.texts import ReportTexts, load_texts
 from warehouse.analysis.address import find_address
 from warehouse.analysis.warehouse import Warehouse
-from warehouse.engine.duckdb_engine import Engine
+from warehouse.engine.duckdb_engine import ALWAYS_CURRENT, Engine
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
 from warehouse.exports.export_table import ExportTable, to_table
@@ -37,20 +39,125 @@ from warehouse.exports.method_sheet import read_newest_scans
 from warehouse.exports.table_files import to_csv
 from warehouse.lake.as_of import parse_as_of
 from warehouse.lake.reading import open_lake_for_reading
-from warehouse.lake.store import Lake
+from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.values import ReadOnlyRow
+from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION
+from warehouse.records.times import to_utc_text
+from warehouse.records.worlds import is_demo_world
 
 SHOWN_ROWS = 20
 MARK_CHARS = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableVersion:
+    """A table as a report sees it: its row count and newest commit."""
+
+    name: str
+    row_count: int
+    last_commit: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportFacts:
+    """The data that a report is based on."""
+
+    world: str
+    is_demo: bool
+    is_rewritten: bool
+    moment: datetime | None
+    tables: tuple[TableVersion, ...]
+    algorithms: tuple[str, ...]
+
+    def banners(self, texts: ReportTexts) -> list[str]:
+        """Return the warnings at the top: demo data, erased rows, an empty warehouse."""
+        return [
+            *([texts.text("facts.demo")] if self.is_demo else []),
+            *([texts.text("facts.rewritten")] if self.is_rewritten else []),
+            *([texts.text("facts.nothing_yet")] if self.moment is None else []),
+        ]
+
+
+def read_facts(engine: Engine, moment: datetime | None) -> ReportFacts:
+    """Read what a report is based on."""
+    rows = engine.rows(
+        "select algorithm from marts.audio_comparisons group by algorithm order by algorithm"
+    )
+    sizes = engine.table(f"select * from ({table_sizes(engine)}) order by name")  # noqa: S608  # the contract's names
+    world = engine.lake.world
+    return ReportFacts(
+        world=world,
+        is_demo=is_demo_world(world),
+        is_rewritten=is_history_rewritten(engine),
+        moment=moment,
+        tables=tuple(TableVersion(**row) for row in sizes.to_pylist()),
+        algorithms=tuple(str(row["algorithm"]) for row in rows),
+    )
+
+
+def table_sizes(engine: Engine) -> str:
+    """Return the query for row count and newest commit of every table.
+
+    Without erasure marks: erased rows are missing at every moment.
+    """
+    return " union all ".join(
+        f"select '{table.name}' as name, count(*) as row_count, "  # noqa: S608  # the contract's names
+        f"max(committed_at) as last_commit from {table.name}"
+        for table in engine.lake.tables
+        if table.name not in ALWAYS_CURRENT
+    )
+
+
+def show_facts(
+    name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
+) -> DisplayOutput:
+    """Render the box with method and coverage."""
+    parameters = {key: value for key, value in parameters.items() if value != ""}
+    moment = "" if facts.moment is None else to_utc_text(facts.moment)
+    # The command that makes the same report again.
+    command = ["sametrack report", name]
+    for key, value in parameters.items():
+        pair = f"{key}={value}"
+        is_plain = all(sign.isalnum() or sign in "=_.,:-" for sign in pair)
+        quoted = pair if is_plain else "'" + pair.replace("'", "'\\''") + "'"
+        command.append(f"-p {quoted}")
+    if moment:
+        command.append(f"--as-of {moment}")
+    if texts.language != "en":
+        command.append(f"--language {texts.language}")
+    # Tables without rows are only counted.
+    tables = [
+        texts.text("facts.table", name=table.name, count=table.row_count, at=table.last_commit)
+        for table in facts.tables
+        if table.row_count
+    ]
+    empty = sum(not table.row_count for table in facts.tables)
+    judged = ", ".join(facts.algorithms) or texts.text("facts.no_comparisons", algorithm=ALGORITHM)
+    lines = {
+        "method": texts.text("facts.method"),
+        "coverage": texts.text("facts.coverage"),
+        "as_of": texts.text("facts.committed", moment=moment or "—"),
+        "world": texts.text("facts.demo_world", world=facts.world)
+        if facts.is_demo
+        else facts.world,
+        "tables": "; ".join([*tables, texts.text("facts.without_rows", count=empty)]),
+        "parameters": ", ".join(f"{key} = {value}" for key, value in parameters.items())
+        or texts.text("facts.none"),
+        "algorithm": texts.text("facts.judged", algorithm=judged, revision=VERDICT_REVISION),
+        "again": " ".join(command),
+    }
+    return show_box(
+        texts.text("facts.title"),
+        [(texts.text(f"facts.labels.{key}"), value) for key, value in lines.items()],
+    )
 
 
 @dataclass(slots=True, kw_only=True)
 class NotebookReport:
     """One report.
 
-    `warehouse` answers SQL as of `moment`, the commit time of the newest visible row (None if there
-    is none). `tables` is the folder for CSV files; None writes none.
+    `warehouse` answers SQL as of `moment`, the commit time of the newest visible row (None in an
+    empty warehouse). `tables` is the folder for CSV files; None writes no files.
     """
 
     name: str
@@ -68,13 +175,13 @@ class NotebookReport:
         return show_facts(self.name, parameters, self._read_facts(), self.texts)
 
     def cover(self, subject: str, keys: Mapping[str, object]) -> DisplayOutput:
-        """Show the cover: what was asked about the subject, and the key figures by column name."""
+        """Show the cover: the question about the subject, and the key figures by column name."""
         facts = self._read_facts()
         moment = "—" if self.moment is None else f"{self.moment.astimezone(UTC):%Y-%m-%d %H:%M}"
         return show_cover(
             kind=self.texts.text(f"{self.name}.title"),
             subject=subject,
-            asked=self.texts.text(f"{self.name}.question"),
+            question=self.texts.text(f"{self.name}.question"),
             basis=self.texts.text("page.basis", moment=moment, world=facts.world),
             banners=facts.banners(self.texts),
             keys={
@@ -102,7 +209,7 @@ class NotebookReport:
     def table(
         self,
         name: str,
-        found: pa.Table,
+        rows: pa.Table,
         *,
         shown: int = SHOWN_ROWS,
         only: Sequence[str] | None = None,
@@ -111,14 +218,14 @@ class NotebookReport:
 
         Args:
             name: Name of the file and of its texts, unique in the report.
-            found: The rows, in order.
+            rows: The rows, in order.
             shown: Number of rows on the page.
             only: Columns on the page; None shows all.
         """
         if name in self._names:
             raise InvalidParameterError(f"the report has two tables named {name}")
         self._names.add(name)
-        plain = to_table(name, found)
+        plain = to_table(name, rows)
         mark = self._write(plain)
         place = f"{self.name}.tables.{name}"
         return show_table(
@@ -132,22 +239,21 @@ class NotebookReport:
         )
 
     def error_sheet(self, track: str) -> DisplayOutput:
-        """Show the error sheet of the newest scan of a track, or a sentence if there is none.
+        """Show the error sheet of the newest scan of a track, or a sentence without a scan.
 
         Its file is in English, because the files of a report are the same in every language.
         """
-        found = next(read_newest_scans(self.engine, ExportScope(track=track)), None)
-        if found is None:
+        newest = next(read_newest_scans(self.engine, ExportScope(track=track)), None)
+        if newest is None:
             return show_sentence(self.texts.text("page.no_error_sheet"))
+        _, scan = newest
         language: SheetLanguage = "zh" if self.texts.language == "zh" else "en"
-        sheet = fill_error_sheet(found[1], language=language)
+        sheet = fill_error_sheet(scan, language=language)
         table = to_sheet_table(sheet)
-        mark = self._write(to_sheet_table(fill_error_sheet(found[1])))
+        mark = self._write(to_sheet_table(fill_error_sheet(scan)))
         rows = self.texts.text("page.rows", count=len(table.rows))
-        return show_sheet(
-            table, sheet.note, headings=sheet.columns,
-            file_note=f"{table.name}.csv: {rows}, sha256 {mark}",
-        )  # fmt: skip
+        file_note = f"{table.name}.csv: {rows}, sha256 {mark}"
+        return show_sheet(table, sheet.note, headings=sheet.columns, file_note=file_note)
 
     def chart(
         self,
@@ -183,7 +289,7 @@ class NotebookReport:
         ).arrow()
 
     def _write(self, table: ExportTable) -> str:
-        """Write the file of a table; return the mark of its content."""
+        """Write the file of a table; return the start of its SHA-256."""
         packed = to_csv(table, for_spreadsheets=True)
         if self.tables is not None:
             write_atomically(self.tables / f"{table.name}.csv", [packed])
@@ -211,7 +317,7 @@ def open_report(
         home: Folder of one world, for example `warehouse/data/sandbox`; empty takes the settings.
         lake: Address of its lake if it is elsewhere.
         as_of: A date or a time; empty uses the newest commit at this time.
-        tables: Folder for the tables as CSV; empty writes none.
+        tables: Folder for the tables as CSV; empty writes no files.
         language: Language of the texts, `en` or `zh`.
 
     Raises:
@@ -222,8 +328,19 @@ def open_report(
     texts = load_texts(language)
     place = find_address(home or None)
     opened = open_lake_for_reading(lake or place.lake_url, world=place.world)
-    # A year typed plainly arrives as a number.
-    moment = parse_as_of(str(as_of), now=datetime.now(UTC)) if as_of else _newest_commit(opened)
+    moment: datetime | None
+    if as_of:
+        # A year that is typed without quotes arrives as a number.
+        moment = parse_as_of(str(as_of), now=datetime.now(UTC))
+    else:
+        # The newest commit, so that every report is as of a fixed moment.
+        commits = " union all ".join(
+            f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # the contract's names
+            for table in opened.tables
+        )
+        with closing(Engine(opened)) as unbounded:
+            [row] = unbounded.rows(f"select max(moment) as moment from ({commits})")  # noqa: S608  # as above
+        moment = row["moment"]
     engine = Engine(opened, as_of=moment)
     return NotebookReport(
         name=name,
@@ -234,15 +351,3 @@ def open_report(
         texts=texts,
         plots=ReportPlots(texts),
     )
-
-
-def _newest_commit(lake: Lake) -> datetime | None:
-    """Return the newest commit time, so that every report is as of a fixed moment."""
-    newest = " union all ".join(
-        f"select max(committed_at) as moment from {table.name}"  # noqa: S608  # as below
-        for table in lake.tables
-    )
-    with closing(Engine(lake)) as engine:
-        found: ReadOnlyRow = engine.rows(f"select max(moment) as moment from ({newest})")[0]  # noqa: S608  # the contract's names
-    moment: datetime | None = found["moment"]
-    return moment

@@ -31,37 +31,37 @@ class ReportSubject:
 
 def read_tracks(engine: Engine) -> list[ReportSubject]:
     """Return the tracks with a stored result of a scan, latest first."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         select track_music_id, title from marts.tracks where last_result_at is not null
         order by last_result_at desc, track_music_id
         """
     )
-    return [ReportSubject(id=str(row["track_music_id"]), name=_text(row["title"])) for row in found]
+    return [ReportSubject(id=str(row["track_music_id"]), name=_text(row["title"])) for row in rows]
 
 
 def read_accounts(engine: Engine) -> list[ReportSubject]:
     """Return the observed accounts, those with most confirmed videos first."""
-    found = engine.rows(
+    rows = engine.rows(
         """
         with users as (
-            select sec_uid, count(distinct aweme_id) as works from marts.confirmed_videos
+            select sec_uid, count(distinct aweme_id) as videos from marts.confirmed_videos
             where sec_uid is not null group by sec_uid
         ),
         named as (
             select sec_uid, max_by(nickname, (observed_at, aweme_id, surface)) as nickname
             from seen.videos where sec_uid is not null group by sec_uid
         ),
-        met as (
+        profiles as (
             select sec_uid, max_by(nickname, (observed_at, committed_at, surface)) as nickname
             from seen.accounts group by sec_uid
         )
-        select sec_uid, coalesce(met.nickname, named.nickname) as nickname
-        from named full join met using (sec_uid) left join users using (sec_uid)
-        order by users.works desc nulls last, sec_uid
+        select sec_uid, coalesce(profiles.nickname, named.nickname) as nickname
+        from named full join profiles using (sec_uid) left join users using (sec_uid)
+        order by users.videos desc nulls last, sec_uid
         """
     )
-    return [ReportSubject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in found]
+    return [ReportSubject(id=str(row["sec_uid"]), name=_text(row["nickname"])) for row in rows]
 
 
 def choose_track(engine: Engine, music_id: str | int) -> ReportSubject:
@@ -79,13 +79,14 @@ def choose_tracks(engine: Engine, music_ids: str | int) -> list[ReportSubject]:
     Raises:
         InvalidParameterError: A track is unknown, or there are fewer than two or too many.
     """
-    known = read_tracks(engine)
-    wanted = [one.strip() for one in str(music_ids).split(",") if one.strip()]
+    tracks = read_tracks(engine)
+    ids = [music_id.strip() for music_id in str(music_ids).split(",") if music_id.strip()]
     chosen = [
-        _choose(known, one, what="track", parameter="music_ids") for one in dict.fromkeys(wanted)
-    ] or known[:3]
+        _choose(tracks, music_id, what="track", parameter="music_ids")
+        for music_id in dict.fromkeys(ids)
+    ] or tracks[:3]
     if not 2 <= len(chosen) <= MOST_TRACKS:  # noqa: PLR2004  # a comparison has two sides
-        raise (InvalidParameterError if wanted else NothingToReportError)(
+        raise (InvalidParameterError if ids else NothingToReportError)(
             f"music_ids: a comparison needs 2 to {MOST_TRACKS} scanned tracks, "
             f"there are {len(chosen)}"
         )
@@ -121,20 +122,22 @@ def _day(name: str, text: str) -> date | None:
 
 
 def _choose(
-    known: list[ReportSubject], wanted: str | int, *, what: str, parameter: str
+    subjects: list[ReportSubject], subject_id: str | int, *, what: str, parameter: str
 ) -> ReportSubject:
-    by_id = {one.id: one for one in known}
-    wanted = str(wanted).strip()
-    if not known:
+    by_id = {subject.id: subject for subject in subjects}
+    # An id that is typed without quotes reaches a notebook as a number.
+    subject_id = str(subject_id).strip()
+    if not subjects:
         raise NothingToReportError(f"{parameter}: no {what} was seen until this moment")
-    if not wanted:
-        return known[0]
-    if wanted in by_id:
-        return by_id[wanted]
-    near = get_close_matches(wanted, by_id, n=1, cutoff=0.0)
+    if not subject_id:
+        return subjects[0]
+    if subject_id in by_id:
+        return by_id[subject_id]
+    # Without a cutoff there is always a nearest id, which shows what an id looks like.
+    near = get_close_matches(subject_id, by_id, n=1, cutoff=0.0)
     raise InvalidParameterError(
-        f"{parameter}: no {what} {wanted!r} was seen until this moment; "
-        f"of {len(known):,} known the nearest is {near[0]} ({by_id[near[0]].name or 'no name'})"
+        f"{parameter}: no {what} {subject_id!r} was seen until this moment; "
+        f"of {len(subjects):,} known the nearest is {near[0]} ({by_id[near[0]].name or 'no name'})"
     )
 
 

@@ -47,6 +47,7 @@ def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
 def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
     """Apply other viral thresholds: the number of viral videos, and the change of the Top N."""
     confirmed = [row for row in pool.to_pylist() if row["link_type"] is not None]
+    # The pool is sorted, so the first viral videos are the Top N.
     now = _top(confirmed, top, partial(is_viral, line=usual))
     rows = []
     for line in sorted({*VIRAL_LINES, usual}):
@@ -77,19 +78,20 @@ def _judge(
     *,
     top: int,
 ) -> pa.Table:
-    kept, videos = pairs.to_pylist(), pool.to_pylist()
-    now = _top(videos, top, partial(_is_in, ids=_confirmed_ids(kept, to_limits(usual))))
+    """Judge the pairs by each limit of `LIMITS`, and compare the Top N with that of `usual`."""
+    compared, videos = pairs.to_pylist(), pool.to_pylist()
+    now = _top(videos, top, partial(_is_in, ids=_confirmed_ids(compared, to_limits(usual))))
     rows = []
     for value in sorted({*LIMITS, usual}):
         limits = to_limits(value)
-        ids = _confirmed_ids(kept, limits)
+        ids = _confirmed_ids(compared, limits)
         best = _top(videos, top, partial(_is_in, ids=ids))
         rows.append(
             {
                 "limit": value,
                 "is_usual": value == usual,
-                "pairs_confirmed": sum(_holds(row, limits) for row in kept),
-                "pairs_within_distances": sum(_is_near(row, limits) for row in kept),
+                "pairs_confirmed": sum(_holds(row, limits) for row in compared),
+                "pairs_within_distances": sum(_is_near(row, limits) for row in compared),
                 "music_ids_confirmed": len(ids),
                 "works_confirmed": sum(_is_in(row, ids) for row in videos),
                 "top_count": len(best),
@@ -116,6 +118,7 @@ def _is_in(row: ReportRow, ids: set[str]) -> bool:
 
 def _holds(row: ReportRow, limits: MatchThresholds) -> bool:
     """Whether the stored measures confirm the pair; rejections by tones or tempo remain."""
+    # Other limits decide again only on what the limits have decided.
     is_open = row["verdict"] == "confirmed" or row["reason"] in {
         "score_below_threshold",
         "distances_above_limits",
@@ -140,8 +143,6 @@ def _is_near(row: ReportRow, limits: MatchThresholds) -> bool:
 
 
 def _pair(row: ReportRow) -> PairEvidence:
-    names = (
-        "verdict", "reason", "segment", "chroma_distance", "mfcc_distance", "overlap_s", "score",
-        "speed", "semitones",
-    )  # fmt: skip
+    measures = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "score")
+    names = ("verdict", "reason", *measures, "speed", "semitones")
     return PairEvidence(**{name: row[name] for name in names})

@@ -1,10 +1,10 @@
-"""What SQL does not say of a track in a few lines: its counts over time, tables of several."""
+"""Tables of tracks that SQL cannot make in a few lines: counts over time, several tracks."""
 
 from collections.abc import Mapping
 
 import pyarrow as pa
 
-from pipelines.reads.series import COUNTS, TrackPoint, total_over_time
+from pipelines.reads.series import COUNTS, total_over_time
 
 
 def add_up(observed: pa.Table, label: str) -> pa.Table:
@@ -17,8 +17,10 @@ def add_up(observed: pa.Table, label: str) -> pa.Table:
         observed: Complete observations in time order: time, video id and the four counts.
         label: The name of the track, in the first column.
     """
-    found = observed.to_pylist()
-    points = total_over_time((row["observed_at"], row["aweme_id"], row) for row in found)
+    points = total_over_time(
+        (row["observed_at"], row["aweme_id"], row) for row in observed.to_pylist()
+    )
+    # The types are given, because a column whose first values are unknown would have none.
     schema = pa.schema(
         [
             ("track", pa.string()),
@@ -29,7 +31,17 @@ def add_up(observed: pa.Table, label: str) -> pa.Table:
             ("followed_works", pa.int64()),
         ]
     )
-    rows = [_row(label, point) for point in points]
+    rows = [
+        {
+            "track": label,
+            "observed_at": point.observed_at,
+            "observed_works": point.values["work_count"],
+            **{count: point.values[count] for count in COUNTS},
+            "gained_likes": point.growth.values["digg_count"],
+            "followed_works": point.growth.followed_count,
+        }
+        for point in points
+    ]
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -40,14 +52,3 @@ def join_by_track(tables: Mapping[str, pa.Table]) -> pa.Table:
         for label, table in tables.items()
     ]
     return pa.concat_tables(parts)
-
-
-def _row(label: str, point: TrackPoint) -> dict[str, object]:
-    return {
-        "track": label,
-        "observed_at": point.observed_at,
-        "observed_works": point.values["work_count"],
-        **{count: point.values[count] for count in COUNTS},
-        "gained_likes": point.growth.values["digg_count"],
-        "followed_works": point.growth.followed_count,
-    }

@@ -41,11 +41,12 @@ class ReportTexts:
 
     def text(self, place: str, **values: object) -> str:
         """Return the text at a dotted place, with values filled in as they are shown."""
-        found: Any = self.entries
+        entry: Any = self.entries
         for part in place.split("."):
-            found = found[part]
-        shown = {name: self.value(value) for name, value in values.items()}
-        return str(found).format(**shown) if shown else str(found)
+            entry = entry[part]
+        formatted = {name: self.value(value) for name, value in values.items()}
+        # Without values the text may contain braces.
+        return str(entry).format(**formatted) if formatted else str(entry)
 
     def section(self, report: str, cell_id: str, source: str) -> str:
         """Return the Markdown of a cell in this language."""
@@ -69,8 +70,8 @@ class ReportTexts:
         """Return the words of a column's codes in their order; None without a column."""
         if column is None:
             return None
-        known = [*_CODES.get(column, {}), *self.entries["codes"].get(column, {})]
-        return [str(self.code(column, one)) for one in known]
+        codes = [*_CODES.get(column, {}), *self.entries["codes"].get(column, {})]
+        return [str(self.code(column, code)) for code in codes]
 
     def value(self, value: object) -> str:
         """Format a value: counts with thousands separators, times in UTC to the minute."""
@@ -78,8 +79,9 @@ class ReportTexts:
             return UNKNOWN
         if isinstance(value, bool):
             return self.text("page.yes" if value else "page.no")
-        known = next((tell(value) for kind, tell in _FORMATS if isinstance(value, kind)), None)
-        text = plain_text(value) if known is None else known
+        formats = (form(value) for kind, form in _FORMATS if isinstance(value, kind))
+        formatted = next(formats, None)
+        text = plain_text(value) if formatted is None else formatted
         return text if len(text) <= _MOST_CHARS else f"{text[: _MOST_CHARS - 1]}…"
 
     def key_figure(self, value: object) -> str:
@@ -104,6 +106,7 @@ class Share:
     @property
     def percent(self) -> int:
         """The share in whole percent."""
+        # Round half up in whole numbers: 100 * part / whole + 1/2.
         nearest = (200 * self.part + self.whole) // (2 * self.whole)
         if 0 < self.part < self.whole:
             return min(99, max(1, nearest))
@@ -138,7 +141,8 @@ _UNITS = {
 _BASES = {" B": 10**9, " M": 10**6, " 亿": 10**8, " 万": 10**4}
 """Sizes from which a number on the cover is shortened, with their units."""
 
-# Each formatter takes the type beside it, which a tuple cannot express.
+# Each function takes a value of the type in front of it, which the annotation cannot express. The
+# first match applies: in Python a datetime is a date.
 _FORMATS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (Share, lambda value: value.text),
     (int, lambda value: f"{value:,}"),
@@ -147,4 +151,3 @@ _FORMATS: tuple[tuple[type, Callable[[Any], str]], ...] = (
     (date, lambda value: value.isoformat()),
     (list, lambda value: ", ".join(map(str, value))),
 )
-"""The first match applies: in Python a datetime is a date."""

@@ -1,4 +1,4 @@
-"""The candidate pool: which listed videos get a detail page, and in which order.
+"""Rows of lists, and the candidate pool: which of their videos get a detail page, in which order.
 
 Nothing is confirmed here. Videos of verified music ids come first, up to `SAME_MUSIC_SHARE` of
 the free places, so that videos of other music ids are checked too; then videos whose sound another
@@ -9,12 +9,14 @@ places for its other videos.
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pipelines.scan.rules.titles import mentions
+from warehouse.records.coverage import ListGenuineShare
 
 OTHERS_AT_LEAST = 25
+MUSIC_LIST = "music_list"
 KNOWN_MATCHES = "catalog_matches"
 """Surface of videos that scans of other tracks have found. It is no source that was drawn from."""
 SAME_MUSIC_SHARE = 0.6  # leaves places for other music ids however popular the id itself is
@@ -70,17 +72,19 @@ def choose_candidates(
         pooled: Ids already in the pool; they count towards the limit.
     """
     sightings = list(sightings)
-    matched = {seen.aweme_id for seen in sightings if seen.surface == KNOWN_MATCHES}
-    fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
+    matched_ids = {entry.aweme_id for entry in sightings if entry.surface == KNOWN_MATCHES}
+    new = [entry for entry in distinct(sightings) if entry.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
     reserved = reserved_places(room)
-    same = [seen for seen in fresh if seen.same_music]
-    others = [seen for seen in fresh if not seen.same_music]
-    known = [seen for seen in others if seen.aweme_id in matched]
-    named = _by_likes(
-        seen for seen in others if seen.aweme_id not in matched and seen.mentions(title)
+    same = [entry for entry in new if entry.same_music]
+    others = [entry for entry in new if not entry.same_music]
+    matches = [entry for entry in others if entry.aweme_id in matched_ids]
+    naming = _by_likes(
+        entry for entry in others if entry.aweme_id not in matched_ids and entry.mentions(title)
     )
-    return _candidates((same[:reserved], [*known, *named], same[reserved:]), first_tier=0)[:room]
+    # Verified music ids fill the places that nothing else takes.
+    tiers = (same[:reserved], [*matches, *naming], same[reserved:])
+    return _candidates(tiers, first_tier=0)[:room]
 
 
 def choose_others(
@@ -91,34 +95,75 @@ def choose_others(
     Takes half of the free places, or all of a few, because every further round costs requests and
     commits.
     """
-    fresh = [seen for seen in distinct(sightings) if seen.aweme_id not in pooled]
+    new = [entry for entry in distinct(sightings) if entry.aweme_id not in pooled]
     room = max(0, limit - len(pooled))
-    return _candidates((_by_likes(fresh),), first_tier=3)[
-        : min(room, max(math.ceil(room / 2), OTHERS_AT_LEAST))
-    ]
+    most = min(room, max(math.ceil(room / 2), OTHERS_AT_LEAST))
+    return _candidates((_by_likes(new),), first_tier=3)[:most]
 
 
 def _candidates(tiers: tuple[list[Sighting], ...], *, first_tier: int) -> tuple[Candidate, ...]:
+    """Return the sightings as candidates; the priority falls with the tier, then with the place."""
     return tuple(
-        Candidate(sighting=seen, priority=_priority(tier, place))
-        for tier, members in enumerate(tiers, start=first_tier)
-        for place, seen in enumerate(members)
+        Candidate(sighting=entry, priority=round(4 - tier - place / 1_000_000, 6))
+        for tier, entries in enumerate(tiers, start=first_tier)
+        for place, entry in enumerate(entries)
     )
 
 
 def distinct(sightings: Iterable[Sighting]) -> list[Sighting]:
     """Return one sighting per video in first-seen order, preferring same-music sightings."""
     best: dict[str, Sighting] = {}
-    for seen in sightings:
-        held = best.get(seen.aweme_id)
-        if held is None or (seen.same_music and not held.same_music):
-            best[seen.aweme_id] = seen
+    for entry in sightings:
+        earlier = best.get(entry.aweme_id)
+        if earlier is None or (entry.same_music and not earlier.same_music):
+            best[entry.aweme_id] = entry
     return list(best.values())
 
 
 def _by_likes(sightings: Iterable[Sighting]) -> list[Sighting]:
-    return sorted(sightings, key=lambda seen: (-(seen.digg_count or 0), seen.aweme_id))
+    return sorted(sightings, key=lambda entry: (-(entry.digg_count or 0), entry.aweme_id))
 
 
-def _priority(tier: int, place: int) -> float:
-    return round(4 - tier - place / 1_000_000, 6)
+def is_row_of(
+    music_id: str | None, *, surface: str, entity_id: str, music_ids: Collection[str]
+) -> bool:
+    """Return whether a listed video counts as one of these music ids before it is confirmed.
+
+    Its own music id decides. A row of a music list that names no music id is taken for the list's.
+    """
+    if music_id is not None:
+        return music_id in music_ids
+    return surface == MUSIC_LIST and entity_id in music_ids
+
+
+def genuine_shares(
+    sightings: Iterable[Sighting],
+    *,
+    music_of: Mapping[str, str],
+    matched_by_audio: Collection[str] = frozenset(),
+) -> list[ListGenuineShare]:
+    """Return for each music list how many rows really use its music id, in reading order.
+
+    The platform also lists videos of other sounds under a music id. A row that names its own music
+    is judged by that name, any other row by its detail page; a row without either is not counted,
+    and a list without any counted row is left out.
+
+    Args:
+        sightings: All sightings of a scan; those of music lists count, each video once per list.
+        music_of: Music id of each video whose detail page was read.
+        matched_by_audio: Videos that were confirmed by audio.
+    """
+    rows: dict[str, dict[str, str]] = {}
+    for entry in sightings:
+        music_id = entry.music_id or music_of.get(entry.aweme_id)
+        if entry.surface == MUSIC_LIST and music_id is not None:
+            rows.setdefault(entry.entity_id, {})[entry.aweme_id] = music_id
+    return [
+        ListGenuineShare(
+            music_id=list_id,
+            rows=len(music_ids),
+            own_rows=sum(music_id == list_id for music_id in music_ids.values()),
+            audio_rows=sum(aweme_id in matched_by_audio for aweme_id in music_ids),
+        )
+        for list_id, music_ids in rows.items()
+    ]

@@ -10,23 +10,33 @@ from pipelines.parameters.scan import BY_NAME, Parameter, ScanParameters, finger
 
 DISCOVERY_PARAMETERS: tuple[Parameter, ...] = (
     Parameter(
-        name="author_limit", kind=int, default=5, minimum=1, maximum=10,
+        name="author_limit",
+        kind=int,
+        default=5,
+        minimum=1,
+        maximum=10,
         meaning="seed authors of the track whose first screen is read",
         meaning_zh="读取首屏的种子作者数量",
     ),
     Parameter(
-        name="candidate_limit", kind=int, default=20, minimum=1, maximum=30,
+        name="candidate_limit",
+        kind=int,
+        default=20,
+        minimum=1,
+        maximum=30,
         meaning="text candidates whose detail page is read",
         meaning_zh="读取详情的文本候选数量",
     ),
     BY_NAME["match_threshold"],
     Parameter(
-        name="verify_audio", kind=bool, default=True,
+        name="verify_audio",
+        kind=bool,
+        default=True,
         meaning="listen to text candidates under other music ids",
         meaning_zh="是否对其他音乐 ID 的文本候选做音频核验",
     ),
     BY_NAME["viral_threshold"],
-)  # fmt: skip
+)
 SEED_VIDEOS = 20  # one page of the track's own list: seed authors and reference videos
 
 
@@ -56,9 +66,9 @@ class DiscoveryParameters:
         )
 
 
-def discovery_parameters(given: Mapping[str, object]) -> DiscoveryParameters:
-    """Fill in defaults; `given` must be validated."""
-    return DiscoveryParameters(**given)  # type: ignore[arg-type]  # validated by the caller
+def discovery_parameters(values: Mapping[str, object]) -> DiscoveryParameters:
+    """Fill in defaults; `values` must be validated."""
+    return DiscoveryParameters(**values)  # type: ignore[arg-type]  # validated by the caller
 
 
 def discovery_key(

@@ -15,10 +15,12 @@ from warehouse.records.videos import Video
 REPRESENTATIVES = 2  # per music id, as the specification's verification rule 1 says
 CANDIDATES_PER_LIST = 5
 """With a full pool, one list of a confirmed id is still read per so many places in the pool: its
-videos are no candidates, but how many there are is known."""
+videos do not become candidates, but their number is known."""
 REFERENCES = 3
 REFERENCE_TRIALS = 5  # measured, so that the cleanest three can be chosen
 MOST_BATCHES = 3  # limits the replacements of silent videos, so that no id uses up the scan
+DOUBTFUL_SCORE = 0.3
+"""A rejected pair that scores less leaves no doubt; of 244 in two sandbox stores 241 did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,22 +50,19 @@ class VideoVariant:
     comparison: Comparison
 
 
-DOUBTFUL_SCORE = 0.3
-"""A rejected pair that scores less leaves no doubt; of 244 in two sandbox stores 241 did."""
-
-
 def credibility(comparison: Comparison) -> tuple[int, float]:
-    """Sort key: the more credible pair."""
+    """Return the sort key of a pair: the most credible pair has the greatest."""
     return comparison.pair.credibility
 
 
 def best_comparisons(comparisons: Iterable[Comparison]) -> dict[str, Comparison]:
     """Return the most credible comparison of each compared video, by its id."""
+    # Of several entries of a video, the last one stays: the most credible.
     return {entry.candidate_aweme_id: entry for entry in sorted(comparisons, key=credibility)}
 
 
-def worth_hearing(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Return the pairs whose sounds people may want to judge: one per compared video.
+def pairs_with_excerpts(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Return the pairs whose sounds users may want to judge: one per compared video.
 
     Confirmed videos and variants, and rejections that were close. Most rejected pairs score below
     0.1, so few of them cost an excerpt.
@@ -85,7 +84,7 @@ def link_video(
     """Link a video to the track by what is verified, or return None.
 
     A video of another verified music id is linked by audio if it was compared itself, else by its
-    music id. The same id does not prove that a video plays the sound: people mute and replace it.
+    music id. The same id does not prove that a video plays the sound: users mute and replace it.
 
     Args:
         video: A candidate.
@@ -98,6 +97,7 @@ def link_video(
         return None
     comparison = verified[music_id]
     link_type: LinkType = "exact_music_id" if comparison is None else "verified_music_id_graph"
+    # Under another music id than the track's, the video's own sound decides if it was compared.
     if comparison is not None and own is not None:
         if own.pair.verdict in {"rejected", "variant"}:
             return None
@@ -123,7 +123,7 @@ def group_by_music(
     for video in videos:
         if video.music is not None and video.music.music_id not in settled:
             groups[video.music.music_id].append(video)
-    return {music_id: tuple(works) for music_id, works in groups.items()}
+    return {music_id: tuple(posts) for music_id, posts in groups.items()}
 
 
 def verification_order(
@@ -150,8 +150,12 @@ def videos_to_verify(
 
     `silent` lists posts whose sound is the platform's silent placeholder; they are skipped.
     """
+
+    def rank(video: Video) -> tuple[bool, int, str]:
+        return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
+
     audible = [video for video in videos if video.aweme_id not in silent]
-    return tuple(sorted(audible, key=_verification_rank)[:limit])
+    return tuple(sorted(audible, key=rank)[:limit])
 
 
 def verification_batches(
@@ -165,17 +169,13 @@ def verification_batches(
     return tuple(ordered[begin : begin + size] for begin in range(0, len(ordered), size))
 
 
-def _verification_rank(video: Video) -> tuple[bool, int, str]:
-    return (video.media_type == "photo", -(video.statistics.digg_count or 0), video.aweme_id)
-
-
 def accounts_by_likes(videos: Iterable[Video]) -> tuple[str, ...]:
     """Return the accounts of videos as the account summary orders them: most linked likes first."""
     likes: dict[str, int] = {}
     for video in videos:
         if video.author is not None:
-            gained = video.statistics.digg_count or 0
-            likes[video.author.sec_uid] = likes.get(video.author.sec_uid, 0) + gained
+            sec_uid = video.author.sec_uid
+            likes[sec_uid] = likes.get(sec_uid, 0) + (video.statistics.digg_count or 0)
     return tuple(sorted(likes, key=lambda sec_uid: (-likes[sec_uid], sec_uid)))
 
 
@@ -194,6 +194,7 @@ def hashtags_to_scan(
     A tag of a single video that does not name the song is skipped: it would bring unrelated videos.
     """
     tags = {tag.ch_id: tag.name for video in videos for tag in video.hashtags or ()}
+    # A video counts once for a hashtag, however often it repeats it.
     counts = Counter(
         ch_id for video in videos for ch_id in {tag.ch_id for tag in video.hashtags or ()}
     )

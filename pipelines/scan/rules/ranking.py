@@ -16,7 +16,7 @@ SHARE_WEIGHT = 8
 
 
 def hot_score(statistics: Statistics) -> int | None:
-    """Return likes + 4 comments + 3 collects + 8 shares (interface, video record).
+    """Return likes + 4 comments + 3 bookmarks + 8 shares (interface, video record).
 
     None if any count is unknown: a partial sum would be a guess.
     """
@@ -44,23 +44,25 @@ def rank_documents[Video: VideoDocument](
     value = SORT_VALUES[sort_by]
 
     def key(document: Video) -> tuple[bool, float, int, str]:
-        found = value(document)
-        aweme_id = document["aweme_id"]
-        return (found is None, -(found or 0), len(aweme_id), aweme_id)
+        number, aweme_id = value(document), document["aweme_id"]
+        # Ids are numbers written as text: the shorter one is the smaller one.
+        return (number is None, -(number or 0), len(aweme_id), aweme_id)
 
     return sorted(documents, key=key)
 
 
 def _published(document: VideoDocument) -> int | None:
     """Return the stated time of publication, else the time in the id."""
-    stated, born = document["create_time"], document.get("created_at")
-    if stated is None and born is not None:  # absent in results of earlier releases
-        return int(datetime.fromisoformat(born).timestamp())
+    stated = document["create_time"]
+    time_of_id = document.get("created_at")  # absent in results of earlier releases
+    if stated is None and time_of_id is not None:
+        return int(datetime.fromisoformat(time_of_id).timestamp())
     return stated
 
 
 def _score(document: VideoDocument) -> int | None:
-    counts = document["statistics"]  # building a record per document would double the sort time
+    # Not through `Statistics`: building a record for each document would double the sort time.
+    counts = document["statistics"]
     return _hot_score(
         counts["digg_count"],
         counts["comment_count"],

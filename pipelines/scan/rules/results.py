@@ -11,12 +11,8 @@ from typing import cast
 from pipelines.documents.result_types import (
     HotVideos,
     RelatedVideo,
-    SearchRelated,
     Source,
     StoredResult,
-    StoredSearch,
-    StoredVariants,
-    Variants,
 )
 from pipelines.documents.video_types import (
     LinkedVideo,
@@ -46,6 +42,15 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         parameters: Only `count`, `sort_by`, `viral_threshold` and `viral_only` are used.
     """
     top = rank_selected(document["ranked"], parameters)
+    # Variants are ranked like the main list; their count stays the count of all.
+    variants = _selected(document["variants"]["aweme_list"], parameters)[: parameters.count]
+    # Search results that stand in the main list as well are marked.
+    related, top_ids = document["search_related"], {video["aweme_id"] for video in top}
+    related_videos: list[RelatedVideo] = [
+        {**video, "duplicate_with_returned_ranking": video["aweme_id"] in top_ids}
+        for video in related["aweme_list"]
+    ]
+    overlap = sum(video["duplicate_with_returned_ranking"] for video in related_videos)
     return {
         "music_id": document["music_id"],
         "keyword": document.get("keyword"),
@@ -57,8 +62,16 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         "requested_count": parameters.count,
         "count_satisfied": len(top) >= parameters.count,
         "count_note_zh": _count_note_zh(document, parameters, returned=len(top)),
-        "search_related": _view_search(document["search_related"], top),
-        "variants": _view_variants(document["variants"], parameters),
+        "search_related": {
+            **related,
+            "aweme_list": related_videos,
+            "visible_ranking_overlap_count": overlap,
+        },
+        "variants": {
+            "count": document["variants"]["count"],
+            "aweme_list": cast("list[VariantVideo]", _ranked(variants, parameters)),
+            "by_kind": document["variants"]["by_kind"],
+        },
         "unique_account_count": document["unique_account_count"],
         "account_count_complete": document["account_count_complete"],
         "account_summary": document["account_summary"],
@@ -69,7 +82,8 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         "is_demo_data": document["is_demo_data"],
         "data_provider": document["data_provider"],
         "created_at": document["created_at"],
-        "mobile_emulator_used": bool(document.get("mobile_emulator_used")),  # younger than some
+        # Results of the first releases have no such entry.
+        "mobile_emulator_used": bool(document.get("mobile_emulator_used")),
     }
 
 
@@ -81,34 +95,31 @@ def rank_selected(documents: list[LinkedVideo], parameters: ScanParameters) -> l
 
 def satisfies_request(
     document: StoredResult,
-    wanted: ScanParameters,
+    parameters: ScanParameters,
     *,
     finished_at: datetime,
     now: datetime,
     ttl_s: int,
 ) -> bool:
-    """Whether a stored result with the request's scan key satisfies the request (decisions, 3).
+    """Return whether a stored result of the request's scan key satisfies it (decisions, 3).
 
     It must be fresh, at least as deep as requested or exhausted, and hold at least `count` videos
     after `viral_only` unless its source is exhausted.
     """
-    if wanted.refresh or now - finished_at >= timedelta(seconds=ttl_s):
+    if parameters.refresh or now - finished_at >= timedelta(seconds=ttl_s):
         return False
-    if not _is_deep_enough(document, wanted):
-        return False
-    if document.get("keyword") is not None:
-        return True  # it ranks nothing, so `count` does not apply
-    enough = len(_selected(document["ranked"], wanted)) >= wanted.count
-    return enough or bool(document["sources_ended_by_exhaustion"].get("music"))
-
-
-def _is_deep_enough(document: StoredResult, wanted: ScanParameters) -> bool:
-    ended = document["sources_ended_by_exhaustion"]
-    had = document["parameters"]
-    return all(
-        ended.get(SOURCE_OF_DEPTH[name], True) or had[name] >= getattr(wanted, name)
+    # A source that was read to its end is deep enough for any request.
+    is_exhausted, stored = document["sources_ended_by_exhaustion"], document["parameters"]
+    if not all(
+        is_exhausted.get(SOURCE_OF_DEPTH[name], True) or stored[name] >= getattr(parameters, name)
         for name in DEPTH_PARAMETERS
-    )
+    ):
+        return False
+    # A search by name ranks nothing, so `count` does not apply.
+    if document.get("keyword") is not None:
+        return True
+    has_enough = len(_selected(document["ranked"], parameters)) >= parameters.count
+    return has_enough or bool(is_exhausted.get("music"))
 
 
 def _selected[Video: VideoDocument](
@@ -116,12 +127,12 @@ def _selected[Video: VideoDocument](
 ) -> list[Video]:
     """Return all videos that the request selects, sorted but not yet limited."""
     threshold = parameters.viral_threshold
-    kept = [
+    selected = [
         document
         for document in documents
         if not parameters.viral_only or is_viral(document, viral_threshold=threshold)
     ]
-    return rank_documents(kept, sort_by=parameters.sort_by)
+    return rank_documents(selected, sort_by=parameters.sort_by)
 
 
 def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> list[object]:
@@ -138,34 +149,15 @@ def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> l
     ]
 
 
-def _view_variants(variants: StoredVariants, parameters: ScanParameters) -> Variants:
-    """Rank variants like the main list; their `count` remains the number found."""
-    wanted = _selected(variants["aweme_list"], parameters)[: parameters.count]
-    return {
-        "count": variants["count"],
-        "aweme_list": cast("list[VariantVideo]", _ranked(wanted, parameters)),
-        "by_kind": variants["by_kind"],
-    }
-
-
-def _view_search(related: StoredSearch, top: list[RankedVideo]) -> SearchRelated:
-    visible = {document["aweme_id"] for document in top}
-    videos: list[RelatedVideo] = [
-        {**video, "duplicate_with_returned_ranking": video["aweme_id"] in visible}
-        for video in related["aweme_list"]
-    ]
-    overlap = sum(video["duplicate_with_returned_ranking"] for video in videos)
-    return {**related, "aweme_list": videos, "visible_ranking_overlap_count": overlap}
-
-
 def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, returned: int) -> str:
+    """Return the Chinese sentence on how many of the requested videos are returned, and why."""
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"
     if document.get("keyword") is not None:
         return "关键词模式只返回综合搜索相关作品，不做音频核验，不计入同款排名"
-    found = f"请求 {parameters.count} 条，实际返回 {returned} 条，不重复也不生成数据"
+    counts = f"请求 {parameters.count} 条，实际返回 {returned} 条，不重复也不生成数据"
     if parameters.viral_only and document["confirmed_count"] > returned:
-        return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足：{found}"
+        return f"点赞数达到 {parameters.viral_threshold} 的已确认作品不足：{counts}"
     if document["sources_ended_by_exhaustion"].get("music"):
-        return f"公开作品不足，公开列表已读完：{found}"
-    return f"本次扫描范围内的已确认作品不足：{found}；可增大 candidate_limit 后重试"
+        return f"公开作品不足，公开列表已读完：{counts}"
+    return f"本次扫描范围内的已确认作品不足：{counts}；可增大 candidate_limit 后重试"

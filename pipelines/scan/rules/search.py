@@ -1,14 +1,14 @@
 """The guest search of a song: its terms, the relevance of what it shows, and the list of a result.
 
-A term only decides where to look for videos. Public text relates what is found to the song; it
-confirms nothing: only audio or the music id does.
+A term only decides where to look for videos. Public text relates a video to the song, and confirms
+nothing: only audio or the music id does.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from pipelines.captures.search_walk import FinishedSearch, distinct_terms
+from pipelines.captures.walks import FinishedSearch, distinct_terms
 from pipelines.documents.result_types import (
     FoundVideo,
     SearchPagination,
@@ -21,18 +21,18 @@ from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
 from pipelines.scan.rules.ranking import hot_score
 from pipelines.scan.rules.titles import names_song, song_names, video_mentions
-from warehouse.records.videos import Music, Video
+from warehouse.records.videos import Video
 
 SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版")
 """Typical uses of a song; each is appended to the full title."""
 _HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
+# Most relevant first. A conflicting title ranks behind the other candidates.
 _ORDER: tuple[SearchRelevance, ...] = (
     "music_id_corroborated",
     "exact_title",
     "expanded_candidate",
     "conflicting_music_title",
 )
-"""Most relevant first. A conflicting title ranks behind the other candidates."""
 
 
 def search_terms(
@@ -48,17 +48,13 @@ def search_terms(
     is returned if the title names no song: a user sound is named after its uploader, so a search
     for it would find the uploader.
     """
-    wanted = keywords or (*_own_terms(title, author), *official)
-    return distinct_terms(wanted)[:MAX_SEARCH_KEYWORDS]
-
-
-def _own_terms(title: str | None, author: str | None) -> tuple[str, ...]:
-    """Return the title alone and with its artist; of one letter only the latter, if it has one."""
-    if title is None or not names_song(title):
-        return ()
-    name = title.strip()
-    with_artist = f"{name} {(author or '').strip()}"
-    return (name, with_artist) if song_names(title) else (with_artist,)
+    own: tuple[str, ...] = ()
+    if title is not None and names_song(title):
+        name = title.strip()
+        with_artist = f"{name} {(author or '').strip()}"
+        # A title of one letter is searched for with its artist only.
+        own = (name, with_artist) if song_names(title) else (with_artist,)
+    return distinct_terms(keywords or (*own, *official))[:MAX_SEARCH_KEYWORDS]
 
 
 def scene_terms(keyword: str) -> tuple[str, ...]:
@@ -79,24 +75,19 @@ def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) 
         return "music_id_corroborated"
     if not video_mentions(video, title):
         return "expanded_candidate"
-    return "conflicting_music_title" if _conflicts(video.music, title) else "exact_title"
-
-
-def _conflicts(music: Music | None, title: str | None) -> bool:
-    """Whether the sound names another song; a user sound without a title does not."""
-    if music is None:
-        return False
-    named = [name for text in (music.mapped_title, music.title) for name in song_names(text)]
-    wanted = song_names(title)
-    return bool(named) and not any(
-        one in other or other in one for one in named for other in wanted
-    )
+    # The title conflicts if the sound names another song; a user sound without a title names none.
+    sound = video.music
+    texts = (sound.mapped_title, sound.title) if sound else ()
+    sound_names = [name for text in texts for name in song_names(text)]
+    names = song_names(title)
+    is_same = any(a in b or b in a for a in sound_names for b in names)
+    return "exact_title" if is_same or not sound_names else "conflicting_music_title"
 
 
 def to_search_related(
     videos: Iterable[Video],
     *,
-    walk: FinishedSearch,
+    search: FinishedSearch,
     shown_by: Mapping[str, Sequence[str]],
     title: str | None,
     verified: Collection[str],
@@ -105,13 +96,27 @@ def to_search_related(
 
     Args:
         videos: All videos found by searches for these terms, each in its best known state.
-        walk: The search of this job.
+        search: The search of this job.
         shown_by: The terms that found each video.
         title: The song's title, or the keyword of a search by name.
         verified: Music ids that carry the track.
     """
-    entries = [_entry(video, shown_by, title, verified) for video in videos]
-    entries.sort(key=_place)
+    entries: list[FoundVideo] = []
+    for video in videos:
+        document = to_video_document(video)
+        entry: FoundVideo = {
+            **document,
+            "hot_score": hot_score(to_statistics(document)),
+            "search_relevance_level": relevance_of(video, title=title, verified=verified),
+            "search_terms": list(shown_by.get(video.aweme_id, ())),
+        }
+        entries.append(entry)
+
+    def rank(entry: FoundVideo) -> tuple[int, int, str]:
+        level = _ORDER.index(entry["search_relevance_level"])
+        return (level, -(entry["hot_score"] or 0), entry["aweme_id"])
+
+    entries.sort(key=rank)
     levels = Counter(entry["search_relevance_level"] for entry in entries)
     high = sum(levels[level] for level in _HIGH_RELEVANCE)
     return {
@@ -121,48 +126,28 @@ def to_search_related(
         "conflicting_music_title_count": levels["conflicting_music_title"],
         "expanded_candidate_count": len(entries) - high,
         "visible_ranking_overlap_count": 0,  # depends on the request: `view_result` counts it
-        "pagination": to_pagination(walk),
+        "pagination": to_pagination(search),
     }
 
 
-def to_search_summary(walk: FinishedSearch, *, union: int) -> SearchSummary:
+def to_search_summary(search: FinishedSearch, *, union: int) -> SearchSummary:
     """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
     return {
-        "terms": [term.term for term in walk.terms],
-        "cursor_pages": sum(term.pages for term in walk.terms),
+        "terms": [term.term for term in search.terms],
+        "cursor_pages": sum(term.pages for term in search.terms),
         "observed_union_count": union,
     }
 
 
-def to_pagination(walk: FinishedSearch) -> SearchPagination:
+def to_pagination(search: FinishedSearch) -> SearchPagination:
     """Build the `pagination` of a result: pages and stop reason of each term."""
     return {
-        "pages_fetched": sum(term.pages for term in walk.terms),
-        "terms_paginated": sum(term.pages > 0 for term in walk.terms),
+        "pages_fetched": sum(term.pages for term in search.terms),
+        "terms_paginated": sum(term.pages > 0 for term in search.terms),
         "terms": [
             cast("SearchTerm", {name: getattr(term, name) for name in SearchTerm.__annotations__})
-            for term in walk.terms
+            for term in search.terms
         ],
-        "request_budget": walk.request_budget,
-        "requests_used": walk.requests_used,
+        "request_budget": search.request_budget,
+        "requests_used": search.requests_used,
     }
-
-
-def _entry(
-    video: Video,
-    shown_by: Mapping[str, Sequence[str]],
-    title: str | None,
-    verified: Collection[str],
-) -> FoundVideo:
-    document = to_video_document(video)
-    return {
-        **document,
-        "hot_score": hot_score(to_statistics(document)),
-        "search_relevance_level": relevance_of(video, title=title, verified=verified),
-        "search_terms": list(shown_by.get(video.aweme_id, ())),
-    }
-
-
-def _place(entry: FoundVideo) -> tuple[int, int, str]:
-    level = _ORDER.index(entry["search_relevance_level"])
-    return (level, -(entry["hot_score"] or 0), entry["aweme_id"])

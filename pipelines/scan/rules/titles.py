@@ -13,8 +13,8 @@ from warehouse.records.videos import Video
 
 _BRACKETED = re.compile(r"[(（\[【].*?[)）\]】]")
 _USER_SOUND = re.compile(r"^@.*(创作的原声|original sound)", re.IGNORECASE | re.DOTALL)
+# Scripts of South and Southeast Asia. In other scripts a mark is an accent, or can be left out.
 _SCRIPTS_WITH_MARKS = re.compile(r"[\u0900-\u109f\u1780-\u17ff]")
-"""Scripts of South and Southeast Asia; elsewhere a mark is an accent, or read without."""
 MIN_TITLE_CHARS = 2
 MAX_TITLE_CHARS = 1_000
 """A longer text is no title; searching brackets takes time quadratic in its length."""
@@ -27,18 +27,19 @@ def folded(text: str) -> str:
     Vowel signs, tone marks and the like count in scripts that write words with them.
     """
     plain = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(char for char in plain if char.isalnum() or _is_part_of_a_word(char))
-
-
-def _is_part_of_a_word(char: str) -> bool:
-    return _SCRIPTS_WITH_MARKS.match(char) is not None and unicodedata.category(char)[0] == "M"
+    return "".join(
+        char
+        for char in plain
+        if char.isalnum()
+        or (_SCRIPTS_WITH_MARKS.match(char) is not None and unicodedata.category(char)[0] == "M")
+    )
 
 
 def song_names(title: str | None) -> tuple[str, ...]:
     """Return the folded names of a song: its full title, and the title without brackets.
 
-    A caption may contain either "Song (Remix)" or just "Song". Empty if the title names no song, or
-    has one letter only, which is in too many captions.
+    For "Song (Remix)" these are `("songremix", "song")`: a caption may contain either. Empty if the
+    title names no song, or has one letter only, which is in too many captions.
     """
     if title is None or not names_song(title):
         return ()

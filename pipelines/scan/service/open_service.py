@@ -13,8 +13,7 @@ from pipelines.platform.providers import (
     reads_first_screens_alone,
     supported_music_providers,
 )
-from pipelines.scan.service.service import ScanConfig, ScanService
-from pipelines.scan.service.stored_results import ResultCache
+from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.home.disk_space import free_megabytes
@@ -49,6 +48,18 @@ def build_scan_service(
     open_engine: "Callable[[], Engine]",
 ) -> ScanService:
     """Build the service over open stores. It accepts no scan while the disk is nearly full."""
+
+    def read_result(job_id: str) -> JobResult | None:
+        from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB, 0.3 s
+
+        engine = open_engine()
+        document = read_result_document(engine, job_id)
+        if document is None:
+            # Another process may just have stored it.
+            engine.refresh()
+            document = read_result_document(engine, job_id)
+        return cast("JobResult | None", document)  # a worker stored it as one of these
+
     world = ScanConfig(
         name=profile.name,
         provider=music_provider_name(settings),
@@ -61,18 +72,7 @@ def build_scan_service(
     )
     return ScanService(
         control=control,
-        results=ResultCache(lambda job_id: _read_result(open_engine(), job_id)),
+        results=ResultCache(read_result),
         world=world,
         has_free_space=lambda: free_megabytes(home.root) >= settings.min_free_disk_mb,
     )
-
-
-def _read_result(engine: "Engine", job_id: str) -> "JobResult | None":
-    """Read a result; refresh the engine once, because another process may just have stored it."""
-    from warehouse.queries.results import read_result_document  # noqa: PLC0415 -- loads DuckDB, 0.3 s
-
-    found = read_result_document(engine, job_id)
-    if found is None:
-        engine.refresh()
-        found = read_result_document(engine, job_id)
-    return cast("JobResult | None", found)  # a worker stored it as one of these

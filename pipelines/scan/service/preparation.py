@@ -14,7 +14,7 @@ from pipelines.parameters.scan import ScanParameters, fingerprint, scan_key, sca
 from pipelines.scan.rules.discovery import discovery_key, discovery_parameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.service.stored_results import find_stored
+from pipelines.scan.service.service import find_stored
 from warehouse.control import jobs, leases
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_result_document
@@ -29,7 +29,7 @@ class PreparedScan:
     """A job with its resolved track.
 
     `is_served`: its result is stored. `waits_for`: the id of the job that already scans the same.
-    With neither, the job needs a scan.
+    Without either, the job needs a scan.
     """
 
     music_id: str
@@ -49,7 +49,11 @@ def prepare_scan(runtime: Runtime, job: Job, *, waited_for: str | None = None) -
     """
     if job.kind == KEYWORD_SEARCH:
         return PreparedScan("")
-    music_id = job.music_id or _resolve(runtime, job)
+    music_id = job.music_id
+    if not music_id:
+        with ScanRun(runtime, job, music_id="") as session:
+            music_id = session.run(session.captures.resolve(job.input))
+    # From here, readers of the job see the music id, and later requests find its result by the key.
     key, twin_key = job_keys(runtime, job, music_id)
     jobs.set_target(runtime.control, job.job_id, music_id=music_id, scan_key=key)
     is_new_target = job.kind != DISCOVERY and job.music_id is None
@@ -62,34 +66,28 @@ def job_keys(runtime: Runtime, job: Job, music_id: str) -> tuple[str, str]:
     """Return the key of a job's result, and the key that jobs share of which one scans for all."""
     world, provider = runtime.world, runtime.music_provider
     if job.kind == DISCOVERY:
-        wanted = discovery_parameters(job.parameters)
-        key = discovery_key(music_id, world, provider, ALGORITHM, wanted)
+        discovery = discovery_parameters(job.parameters)
+        key = discovery_key(music_id, world, provider, ALGORITHM, discovery)
         return key, key
     parameters = scan_parameters(job.parameters)
     key = scan_key(music_id, world, provider, ALGORITHM, parameters)
     return key, fingerprint(music_id, world, provider, parameters)
 
 
-def _resolve(runtime: Runtime, job: Job) -> str:
-    """Resolve the job's input to a music id, before there is a run."""
-    with ScanRun(runtime, job, music_id="") as session:
-        return session.run(session.captures.resolve(job.input))
-
-
 def serve_stored(runtime: Runtime, job: Job, key: str, parameters: ScanParameters) -> bool:
     """Complete the job from a stored result; return False if none satisfies it."""
-    found = find_stored(
+    stored = find_stored(
         runtime.control,
-        lambda job_id: _result(runtime, job_id),
+        lambda job_id: _read_result(runtime, job_id),
         key,
         parameters,
         now=datetime.now(UTC),
         ttl_s=runtime.settings.result_cache_ttl,
     )
-    if found is None:
+    if stored is None:
         return False
-    done, document = found
-    _copy(runtime, job, document, scan_job_id=done.job_id)
+    scan_job, document = stored
+    _store_copy(runtime, job, document, scan_job_id=scan_job.job_id)
     return True
 
 
@@ -104,7 +102,7 @@ def acquire_scan_lease(
     the job that this one has waited for before.
     """
     control, lease = runtime.control, f"scan:{twin_key}"
-    if waited_for is not None and _take_result(runtime, job, jobs.get(control, waited_for)):
+    if waited_for is not None and _copy_result(runtime, job, jobs.get(control, waited_for)):
         return PreparedScan(music_id, is_served=True)
     while not leases.acquire(control, lease, job.job_id, LEASE_S):
         holder = leases.holder(control, lease)
@@ -113,32 +111,33 @@ def acquire_scan_lease(
         twin = jobs.get(control, holder)
         if twin is not None and twin.status not in FINAL_STATUSES:
             return PreparedScan(music_id, waits_for=holder)
-        if _take_result(runtime, job, twin):
+        if _copy_result(runtime, job, twin):
             return PreparedScan(music_id, is_served=True)
+        # The holder has ended without a usable result and without its lease: its worker was killed.
         leases.release(control, lease, holder)
     return PreparedScan(music_id)
 
 
-def _take_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
+def _copy_result(runtime: Runtime, job: Job, twin: Job | None) -> bool:
     """Copy the other job's result; False if it has none or ended before this job was created."""
     if twin is None or twin.status != "completed" or twin.finished_at is None:
         return False
     if twin.finished_at < job.created_at:
         return False
     runtime.engine.refresh()
-    document = _result(runtime, twin.job_id)
+    document = _read_result(runtime, twin.job_id)
     if document is None:
         return False
-    _copy(runtime, job, document, scan_job_id=twin.job_id)
+    _store_copy(runtime, job, document, scan_job_id=twin.job_id)
     return True
 
 
-def _result(runtime: Runtime, job_id: str) -> JobResult | None:
-    found = read_result_document(runtime.engine, job_id)
-    return cast("JobResult | None", found)  # a worker stored it as one of these
+def _read_result(runtime: Runtime, job_id: str) -> JobResult | None:
+    document = read_result_document(runtime.engine, job_id)
+    return cast("JobResult | None", document)  # a worker stored it as one of these
 
 
-def _copy(runtime: Runtime, job: Job, document: JobResult, *, scan_job_id: str) -> None:
+def _store_copy(runtime: Runtime, job: Job, document: JobResult, *, scan_job_id: str) -> None:
     row = {
         "job_id": job.job_id,
         "music_id": document["music_id"],

@@ -4,18 +4,19 @@ Calls block on control store and warehouse: routes run them in a thread, the com
 Not here: HTTP, running scans.
 """
 
+import threading
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import cast
 
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.documents.result_types import ScanPreview
+from pipelines.documents.result_types import JobResult, ScanPreview
 from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint, scan_key
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
-from pipelines.scan.service.job_endings import WORKER_GONE, end_lost_run
-from pipelines.scan.service.scan_jobs import RunningScan, ScanJob
-from pipelines.scan.service.stored_results import ResultCache, find_stored
+from pipelines.scan.rules.results import satisfies_request
+from pipelines.scan.service.lost_runs import WORKER_GONE, end_lost_run
 from warehouse.control import ControlStore, job_claims, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
 from warehouse.lake.packing import unpack_document
@@ -39,6 +40,84 @@ from warehouse.records.jobs import (
 )
 from warehouse.records.values import is_own_id
 from warehouse.records.worlds import is_demo_world
+
+MAX_CACHED_RESULTS = 32  # a few hundred kB each
+
+type ReadResult = Callable[[str], JobResult | None]
+"""Returns the result of a job, or None if it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScanJob:
+    """A job, with its result document once it is completed."""
+
+    job: Job
+    result: JobResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunningScan:
+    """A job, with what its scan has confirmed so far and when that was written, while it runs."""
+
+    job: Job
+    preview: ScanPreview | None = None
+    updated_at: datetime | None = None
+
+
+class ResultCache:
+    """LRU cache of result documents, which are immutable, by job id. Thread-safe."""
+
+    def __init__(self, read: ReadResult) -> None:
+        self._read = read
+        self._documents: OrderedDict[str, JobResult] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, job_id: str) -> JobResult | None:
+        """Return the result of a job, or None if it has none."""
+        with self._lock:
+            if job_id in self._documents:
+                self._documents.move_to_end(job_id)
+                return self._documents[job_id]
+        # Without the lock: other results can be served while this one is read.
+        document = self._read(job_id)
+        if document is None:
+            return None
+        with self._lock:
+            self._documents[job_id] = document
+            while len(self._documents) > MAX_CACHED_RESULTS:
+                self._documents.popitem(last=False)
+        return document
+
+
+def find_stored(
+    control: ControlStore,
+    read: ReadResult,
+    key: str,
+    parameters: ScanParameters | None,
+    *,
+    now: datetime,
+    ttl_s: int,
+) -> tuple[Job, JobResult] | None:
+    """Return the newest completed job of this key whose result satisfies the request, with it.
+
+    Args:
+        control: The control store.
+        read: Reads the result of a job.
+        key: Key of the jobs whose results may be used.
+        parameters: Those of a scan; None for a discovery, whose key contains all of its own.
+        now: The current time.
+        ttl_s: Results that are older do not count.
+    """
+    for job in jobs.completed(control, key, since=now - timedelta(seconds=ttl_s)):
+        result = read(job.job_id)
+        if result is None or job.finished_at is None:
+            continue
+        # The results of a key are all of one kind. Those of discoveries have an entry `kind`.
+        if parameters is None or "kind" in result:
+            return job, result
+        if satisfies_request(result, parameters, finished_at=job.finished_at, now=now, ttl_s=ttl_s):
+            return job, result
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +144,16 @@ class ScanConfig:
 
 @dataclass(frozen=True, slots=True)
 class ScanSubject:
-    """The subject of a request. `asked` identifies the request; `known` is None until resolved."""
+    """The subject of a request, which `request_id` identifies, for example `7342451722773117559`.
+
+    `target` is the same once the subject is resolved; a link that no worker has resolved yet has
+    None, and its address as `request_id`.
+    """
 
     kind: str
     text: str
-    asked: str
-    known: str | None
+    request_id: str
+    target: str | None
     music_id: str | None = None
 
 
@@ -121,7 +204,7 @@ class ScanService:
         return self._stored_or_job(self._track(SCAN, text), parameters, origin, job_id)
 
     def has_worker(self) -> bool:
-        """Return whether any worker is alive, which runs what is asked for."""
+        """Return whether any worker is alive to run a job."""
         return bool(job_claims.live_workers(self._control, self.world.worker_lost_after_s))
 
     def submit_keyword_search(
@@ -134,8 +217,8 @@ class ScanService:
             CapacityExhaustedError: The disk is too full.
         """
         self._check_provider()
-        about = keyword_subject(keyword)
-        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), about, about)
+        key = keyword_subject(keyword)
+        subject = ScanSubject(KEYWORD_SEARCH, keyword.strip(), request_id=key, target=key)
         return self._stored_or_job(subject, parameters, origin)
 
     def discover(self, text: str, parameters: DiscoveryParameters, *, origin: Origin) -> ScanJob:
@@ -148,19 +231,23 @@ class ScanService:
         """
         subject = self._track(DISCOVERY, text)
         world = self.world
-        key = discovery_key(subject.asked, world.name, world.provider, ALGORITHM, parameters)
-        return self._stored(key, None) or self._job(subject, parameters, key, key, origin)
+        key = discovery_key(subject.request_id, world.name, world.provider, ALGORITHM, parameters)
+        return self._stored(key, None) or self._create_or_join(
+            subject, parameters, join_key=key, key=key, origin=origin
+        )
 
     def _track(self, kind: str, text: str) -> ScanSubject:
         """Return the track that a text names, as the subject of a job of this kind."""
         self._check_provider()
         music = read_music_input(text, find_target=self.world.find_target)
         music_id = music.value if music.kind == "music" else None
+        # A worker has stored where a link leads, if any job has resolved it before.
         if music_id is None:
             kind_of_link, target = links.read(self._control, music.value) or ("", "")
             music_id = target if kind_of_link == "music" else None
-        asked = music_id or f"{music.kind}:{music.value}"  # a video id must not look like one
-        return ScanSubject(kind, text.strip(), asked, music_id, music_id)
+        # A video id looks like a music id, so it has its kind in front.
+        request_id = music_id or f"{music.kind}:{music.value}"
+        return ScanSubject(kind, text.strip(), request_id, target=music_id, music_id=music_id)
 
     def _stored_or_job(
         self,
@@ -170,33 +257,42 @@ class ScanService:
         job_id: str | None = None,
     ) -> ScanJob:
         world, key = self.world, None
-        if subject.known is not None:
-            key = scan_key(subject.known, world.name, world.provider, ALGORITHM, parameters)
+        if subject.target is not None:
+            key = scan_key(subject.target, world.name, world.provider, ALGORITHM, parameters)
+        # Before its link is resolved, a request has no key, and joins jobs of the same link only.
         if key is not None and not parameters.refresh:
             stored = self._stored(key, parameters)
             if stored is not None:
                 return stored
-        twins = fingerprint(subject.asked, world.name, world.provider, parameters)
-        return self._job(subject, parameters, twins, key, origin, job_id)
+        return self._create_or_join(
+            subject,
+            parameters,
+            join_key=fingerprint(subject.request_id, world.name, world.provider, parameters),
+            key=key,
+            origin=origin,
+            job_id=job_id,
+        )
 
-    def _job(
+    def _create_or_join(
         self,
         subject: ScanSubject,
         parameters: JobParameters,
-        twins: str,
+        *,
+        join_key: str,
         key: str | None,
         origin: Origin,
         job_id: str | None = None,
     ) -> ScanJob:
+        """Join the unfinished job with this `join_key`, or create one."""
         if not self._has_free_space():
             raise CapacityExhaustedError("The disk is too full for another scan")
         new = NewJob(
             kind=subject.kind,
             input=subject.text,
-            target=subject.known or subject.text,
+            target=subject.target or subject.text,
             music_id=subject.music_id,
             parameters=parameters.to_document(),
-            fingerprint=twins,
+            fingerprint=join_key,
             scan_key=key,
             origin=origin,
             priority=PRIORITY_SCHEDULED if origin == "schedule" else PRIORITY_INTERACTIVE,
@@ -227,16 +323,13 @@ class ScanService:
             JobNotFoundError: There is no such job, or its retention has ended.
         """
         job = self._find(job_id)
-        stored = (
-            scan_journal.read_preview(self._control, job.job_id)
-            if job.status == "running"
-            else None
-        )
+        stored = None
+        if job.status == "running":
+            stored = scan_journal.read_preview(self._control, job.job_id)
         if stored is None:
             return RunningScan(job)
-        return RunningScan(
-            job, cast("ScanPreview", unpack_document(stored.document)), stored.updated_at
-        )
+        preview = cast("ScanPreview", unpack_document(stored.document))
+        return RunningScan(job, preview, stored.updated_at)
 
     def cancel(self, job_id: str) -> tuple[JobStatus, ScanJob]:
         """Request cancellation; return the previous status and the job. Finished jobs are kept.
@@ -245,15 +338,20 @@ class ScanService:
             JobNotFoundError: There is no such job, or its retention has ended.
         """
         before = self._find(job_id).status
-        job = jobs.request_cancel(self._control, job_id, expires_at=self._kept_until())
+        expires_at = self._clock() + timedelta(days=self.world.job_retention_days)
+        job = jobs.request_cancel(self._control, job_id, expires_at=expires_at)
         if job is not None and self._is_lost(job):
-            self._cancel_lost(job)
+            # No worker runs the job any more, and there may be none that would end it.
+            has_result = self._results.of(job.job_id) is not None
+            end_lost_run(
+                self._control, job, WORKER_GONE, has_result=has_result, expires_at=expires_at
+            )
         return before, self.job(job_id)
 
     def jobs(self, *, limit: int, status: JobStatus | None) -> list[ScanJob]:
         """Return the newest jobs that are still kept, without their results."""
-        kept = jobs.newest(self._control, limit=limit, status=status, kept_at=self._clock())
-        return [ScanJob(job) for job in kept]
+        newest = jobs.newest(self._control, limit=limit, status=status, kept_at=self._clock())
+        return [ScanJob(job) for job in newest]
 
     def _check_provider(self) -> None:
         if self.world.provider not in self.world.scan_providers:
@@ -262,16 +360,16 @@ class ScanService:
                 hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
             )
 
-    def _stored(self, key: str, wanted: ScanParameters | None) -> ScanJob | None:
-        found = find_stored(
+    def _stored(self, key: str, parameters: ScanParameters | None) -> ScanJob | None:
+        stored = find_stored(
             self._control,
             self._results.of,
             key,
-            wanted,
+            parameters,
             now=self._clock(),
             ttl_s=self.world.result_cache_ttl_s,
         )
-        return None if found is None else ScanJob(*found)
+        return None if stored is None else ScanJob(*stored)
 
     def _find(self, job_id: str) -> Job:
         job = jobs.get(self._control, job_id) if is_own_id(job_id) else None
@@ -279,7 +377,7 @@ class ScanService:
             raise JobNotFoundError("No job has this id, or its retention is over")
         if not self._is_lost(job):
             return job
-        # It goes on with the next worker; to read it writes nothing.
+        # The next worker continues the job. Reading writes nothing, so only the copy says so.
         return replace(job, progress=replace(job.progress, waiting_for="worker"))
 
     def _is_lost(self, job: Job) -> bool:
@@ -287,13 +385,3 @@ class ScanService:
         silent_for = self._clock() - (job.heartbeat_at or job.created_at)
         lost_after = timedelta(seconds=self.world.worker_lost_after_s)
         return job.status == "running" and silent_for >= lost_after
-
-    def _cancel_lost(self, job: Job) -> None:
-        """End a cancelled job that no worker runs any more: there may be none to notice."""
-        has_result = self._results.of(job.job_id) is not None
-        end_lost_run(
-            self._control, job, WORKER_GONE, has_result=has_result, expires_at=self._kept_until()
-        )
-
-    def _kept_until(self) -> datetime:
-        return self._clock() + timedelta(days=self.world.job_retention_days)

@@ -1,7 +1,7 @@
-"""Checkpoints of a scan in `raw.scan_checkpoints`: write one, go on from the last one.
+"""Checkpoints of a scan in `raw.scan_checkpoints`: write one, continue from the last one.
 
-A checkpoint is appended after everything that its scan wrote before. What a killed run wrote after
-it is taken back when the next run begins, so that a stage that runs again writes its rows once.
+A checkpoint is appended after everything that its scan wrote before. Rows that a killed run wrote
+after it are deleted when the next run begins, so that a repeated stage writes its rows once.
 """
 
 from collections.abc import Collection, Sequence
@@ -31,11 +31,11 @@ class ResumedScan:
 
 
 def resume_scan(runtime: Runtime, job: Job, *, fresh: ScanState) -> ResumedScan:
-    """Return the state of the last checkpoint of a job; take back what was written after it.
+    """Return the state of the last checkpoint of a job; delete the rows that were written after it.
 
     The first run of a job begins with `fresh`. A later one without a usable checkpoint begins again
-    from nothing: another release may have other stages, rules or versions, and a guess would be
-    worse than the requests.
+    from nothing: another release may have other stages, rules or versions, and a wrong state would
+    be worse than the repeated requests.
     """
     if job.run_number <= 1:
         return ResumedScan(state=fresh)
@@ -45,11 +45,15 @@ def resume_scan(runtime: Runtime, job: Job, *, fresh: ScanState) -> ResumedScan:
     if row is not None and state is None:
         log.warning("checkpoint of another revision; the scan begins again", job_id=job.job_id)
         delete_checkpoints(runtime, job.job_id)
-    _take_back(runtime, job.job_id, kept=() if state is None else state.written)
+    # The checkpoint lists the marts whose rows were written before it; all later rows go.
+    kept = set() if state is None else state.written
+    for noun in read_marts_of_job(runtime.engine, job.job_id):
+        if noun not in kept:
+            runtime.lake.delete(f"marts.{noun}", "job_id", [job.job_id])
     if row is None or state is None:
         return ResumedScan(state=ScanState())
-    number = None if row["round"] is None else row["round"] + 1
-    return ResumedScan(state=state, stage=row["stage"], round_number=number)
+    round_number = None if row["round"] is None else row["round"] + 1
+    return ResumedScan(state=state, stage=row["stage"], round_number=round_number)
 
 
 def checkpoint_row(
@@ -75,28 +79,29 @@ def find_state(
     unfinished: Collection[str],
     repeated: str | None = None,
 ) -> ScanState | None:
-    """Return the newest kept state of the first of these jobs that has one to begin with.
+    """Return the newest stored state from which a new job can begin, of the first job that has one.
 
     Args:
         runtime: The open stores.
         job_ids: The jobs whose checkpoints may be used, the preferred one first.
-        finished: Steps that the state must have behind it.
-        unfinished: Steps that it must have before it.
-        repeated: The job that the new one goes on from where it broke off. A state between the
-            rounds of any other, or of one that ended its rounds, has compared what is to be
-            compared again.
+        finished: Steps that must be finished in the state.
+        unfinished: Steps that must not be finished in it.
+        repeated: The job that the new one continues where it stopped. Only its states between two
+            rounds can be used, and only if it has not ended its rounds: any other state between
+            rounds contains comparisons that the new job must make again.
     """
     runtime.engine.refresh()
     for job_id in job_ids:
-        goes_on = job_id == repeated
+        continues = job_id == repeated
         for row in read_checkpoints(runtime.engine, job_id):
             state = unpack_checkpoint(row)
             if state is None:
                 continue
             done = state.steps.keys()
             if not done.isdisjoint(unfinished):
-                goes_on = False
-            elif done >= set(finished) and (goes_on or not state.is_between_rounds):
+                # Rows are newest first: this job ended its rounds after all that follow.
+                continues = False
+            elif done >= set(finished) and (continues or not state.is_between_rounds):
                 return state
     return None
 
@@ -115,10 +120,3 @@ def unpack_checkpoint(row: Row) -> ScanState | None:
         return unpack_state(row["state"])
     except (ValueError, WarehouseUnavailableError):
         return None
-
-
-def _take_back(runtime: Runtime, job_id: str, *, kept: Collection[str]) -> None:
-    """Delete the rows of this job in marts that the checkpoint does not know of."""
-    for name in read_marts_of_job(runtime.engine, job_id):
-        if name not in kept:
-            runtime.lake.delete(f"marts.{name}", "job_id", [job_id])

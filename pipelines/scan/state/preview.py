@@ -1,14 +1,13 @@
-"""What a running scan has confirmed so far, for those who watch it.
+"""The preview of a running scan: what it has confirmed so far.
 
 A preview decides nothing: it applies the rule of `confirm.py` to what is verified at the moment, so
-a later comparison can still take a video away. Its rows are in the order of the job, without ranks.
+a later comparison can still remove a video. Its rows are in the order of the job, without ranks.
 """
 
 import time
 from collections.abc import Callable
 
 from pipelines.documents.result_types import ScanPreview
-from pipelines.documents.video_types import LinkedVideo
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
@@ -35,8 +34,17 @@ def preview_document(
         parameters: Their `sort_by` orders the rows.
         link_of: Returns the public link of a music id.
     """
-    confirmed = confirmed_so_far(state, music_id=music_id)
-    documents = [_to_document(entry, music_id, link_of) for entry in confirmed]
+    documents = []
+    for entry in confirmed_so_far(state, music_id=music_id):
+        source = entry.video.music.music_id if entry.video.music else music_id
+        document = to_ranked_document(
+            entry.video,
+            link_type=entry.link_type,
+            source_music_id=source,
+            source_music_url=link_of(source),
+            comparison=entry.comparison,
+        )
+        documents.append(document)
     return {
         "music": None if state.track is None else to_track_document(state.track),
         "ranked": rank_documents(documents, sort_by=parameters.sort_by)[:MOST_ROWS],
@@ -46,33 +54,20 @@ def preview_document(
 
 def confirmed_so_far(state: ScanState, *, music_id: str) -> list[ConfirmedVideo]:
     """Return the videos that the present verdicts confirm, those of finished rounds included."""
+    # Before the first round `state.verified` is empty, and the track's own videos are confirmed.
     verified = {music_id: None, **state.verified}
     compared = best_comparisons(state.comparisons)
-    number = len(state.rounds)
     linked = (
         state.confirmed.get(video.aweme_id)
         or link_video(
             video,
             verified=verified,
             own=compared.get(video.aweme_id),
-            expansion_round=number,
+            expansion_round=len(state.rounds),
         )
         for video in state.videos()
     )
     return [entry for entry in linked if entry is not None]
-
-
-def _to_document(
-    entry: ConfirmedVideo, music_id: str, link_of: Callable[[str], str]
-) -> LinkedVideo:
-    source = entry.video.music.music_id if entry.video.music else music_id
-    return to_ranked_document(
-        entry.video,
-        link_type=entry.link_type,
-        source_music_id=source,
-        source_music_url=link_of(source),
-        comparison=entry.comparison,
-    )
 
 
 class PreviewWriter:
@@ -87,19 +82,19 @@ class PreviewWriter:
         """`write` stores a packed preview; `clock` returns seconds."""
         self._write = write
         self._clock = clock
-        self._written_at = float("-inf")
+        self._built_at = float("-inf")
         self._written: object = None
 
-    def offer(self, make: Callable[[], ScanPreview]) -> None:
-        """Store the preview that `make` returns, unless one was stored just now or is equal."""
+    def offer(self, build: Callable[[], ScanPreview]) -> None:
+        """Store the preview that `build` returns, unless the last one is recent or equal."""
         now = self._clock()
-        if now - self._written_at < EVERY_S:
+        if now - self._built_at < EVERY_S:
             return
-        # Also if nothing has changed: the limit is on making a preview, not on writing one alone.
-        self._written_at = now
-        preview = make()
+        # Also if nothing has changed: building a preview costs time, not only writing it.
+        self._built_at = now
+        preview = build()
         rows = [video["aweme_id"] for video in preview["ranked"]]
-        shown = (preview["confirmed_count"], preview["music"] is None, rows)
-        if shown != self._written:
-            self._written = shown
+        content = (preview["confirmed_count"], preview["music"] is None, rows)
+        if content != self._written:
+            self._written = content
             self._write(pack_document(preview))

@@ -1,7 +1,7 @@
-"""The working state of a scan as one record: everything that one stage hands on to the next.
+"""The working state of a scan as one record: everything that one stage passes to the next.
 
-What is in here survives the process. What a run can make again from it (open files, decoded
-references, running tasks) is in `SoundWorkspace`.
+`ScanState` survives the process: checkpoints store it, so its field names never change. What a run
+can build again from it (open files, decoded references, running tasks) is in `SoundWorkspace`.
 """
 
 import asyncio
@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import SoundMeasurement
-from pipelines.captures.search_walk import FinishedSearch
-from pipelines.captures.surface_captures import CaptureCounters
+from pipelines.captures.session import CaptureCounters
+from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
@@ -65,10 +65,20 @@ class ScanState:
     Attributes:
         steps: The finished steps in order, each with its counts.
         checkpoint: Number of the last checkpoint; 0 before the first.
-        written: Marts that have the rows of this scan.
+        written: Marts that have the rows of this scan, for example `candidates`.
+        songs_asked: Ids of the songs that the music service was asked for.
+        sightings: Every row of a list that was read; a video may occur several times.
+        seen_ids: The videos of the sightings.
+        pool: The candidates by video id, in the order in which their pages are read.
         outcomes: The outcome and its reason for each candidate.
+        settled: Music ids with a verdict, which no later round verifies again.
+        screened: Music ids whose video list was read.
+        variant_ids: Each music id that carries a variant, with the comparison that proves it.
         verified: Each music id that carries the track, with the comparison that proves it.
         rounds: For each round the music ids it verified and how many videos it confirmed.
+        sounds_wanted: How many sounds are to be compared, the compared ones included.
+        authors_left: Accounts that no screen was read of, because the limit was reached.
+        hashtags_left: Hashtags, likewise.
         spent: What the captures have spent: requests, the planner's verdicts.
         timings: Seconds of work so far by kind.
         audit: The videos drawn at random among those that are no candidates.
@@ -128,8 +138,10 @@ class ScanState:
         return [detail.video for detail in self.details.values()]
 
     def videos_of(self, music_id: str) -> list[Video]:
-        """Return those of them that use this music id."""
-        return [one for one in self.videos() if one.music and one.music.music_id == music_id]
+        """Return the videos that use this music id, of those whose detail page was read."""
+        return [
+            video for video in self.videos() if video.music and video.music.music_id == music_id
+        ]
 
     def read_candidates(self) -> set[str]:
         """Return the candidates whose detail page was read, or is no longer shown."""
@@ -148,14 +160,15 @@ class ScanState:
 class SoundWorkspace:
     """What audio verification holds in this process only.
 
-    `rows` are measured sounds not yet written, `files` downloaded files kept for excerpts, `known`
-    stored features, `references` the decoded references of `ScanState.references`.
+    `rows` are measured sounds not yet written, `files` downloaded files kept for excerpts by video
+    id, `cutting` the tasks that cut these, `stored` the stored features by video id, `references`
+    the decoded references of `ScanState.references`.
     """
 
     rows: list[dict[str, object]] = field(default_factory=list)
     files: dict[str, Path] = field(default_factory=dict)
     cutting: list[asyncio.Task[None]] = field(default_factory=list)
-    known: dict[str, Row] = field(default_factory=dict)
+    stored: dict[str, Row] = field(default_factory=dict)
     references: Sequence[MeasuredVideo] = ()
 
 
@@ -164,8 +177,8 @@ def _states() -> TypeAdapter[ScanState]:
     return TypeAdapter(ScanState)
 
 
+# Raised when a step counts something else: the names of its counts are not in the schema.
 _STEPS_REVISION = "3"
-"""Raised when a step counts something else: the names of its counts are not in the schema."""
 
 
 @cache
@@ -174,6 +187,7 @@ def state_revision() -> str:
 
     A state of another revision is not read: its scan begins again.
     """
+    # A dictionary keeps its order, so equal schemas have equal texts.
     schema = repr(_states().json_schema())
     parts = (_STEPS_REVISION, schema, PARSER_VERSION, ALGORITHM, VERDICT_REVISION, FEATURE_VERSION)
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()[:16]

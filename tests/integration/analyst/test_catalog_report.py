@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.catalog.report.files import write_catalog_report
+from pipelines.catalog.report.catalog_report import write_catalog_report
 from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.service import CatalogStatus
 from pipelines.catalog.sources.spreadsheet import read_first_sheet

@@ -18,7 +18,7 @@ import pytest
 from pebble import ProcessPool
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
 

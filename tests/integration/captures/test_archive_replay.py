@@ -11,10 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
-from pipelines.captures.recording.rows import CaptureBatch
+from pipelines.captures.capture import Capture, CaptureRequest
 from pipelines.captures.replay import Replay, SurfaceReplay
+from pipelines.captures.rows import capture_tables
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.control.captures import sequences
@@ -52,32 +51,43 @@ def read(payload: bytes) -> Any:
 def keep(stores: Any) -> Callable[..., str]:
     """Keep a capture of a track as an earlier parser would have."""
 
-    def keep(payload: bytes, *, title: str | None = None, outcome: str = "ok", **over: Any) -> str:
-        observed = (
-            to_observed_records(read(body())) if outcome == "ok" else to_observed_records(GONE)
-        )
+    def keep(
+        payload: bytes,
+        *,
+        title: str | None = None,
+        outcome: str = "ok",
+        entity_id: str = MUSIC,
+        **over: Any,
+    ) -> str:
+        value = read(body()) if outcome == "ok" else GONE
         if title is not None:
-            observed = to_observed_records(_titled(title))
+            value = _titled(title)
         values: dict[str, Any] = {
-            "surface": "music_info", "entity_id": MUSIC, "observed_at": SEEN_AT, "http_status": 200,
+            "surface": "music_info", "observed_at": SEEN_AT, "http_status": 200,
         }  # fmt: skip
-        attempt = CaptureAttempt(
+        capture: Capture[Any] = Capture(
             **values | over,
             outcome=outcome,
             request_count=1,
-            question=CaptureRequest(kind="track", surface="music_info", entity_id=MUSIC),
+            request=CaptureRequest(kind="track", surface="music_info", entity_id=entity_id),
             payload=payload,
             source_path="/x",
             parser_version="an-earlier-one",
-            observed=observed,
+            value=value,
         )
-        number = sequences.next_numbers(stores.control, [(attempt.surface, attempt.entity_id)])[0]
-        batch = CaptureBatch([attempt], [number], data_provider="vidplat-public", job_id=None)
-        stored = {row["sha256"] for row in stores.rows("select sha256 from raw.payloads")}
-        for name, rows in batch.tables(stored=stored).items():
+        numbers = sequences.next_numbers(stores.control, [(capture.surface, entity_id)])
+        tables = capture_tables(
+            [capture],
+            numbers,
+            data_provider="vidplat-public",
+            job_id=None,
+            stored={row["sha256"] for row in stores.rows("select sha256 from raw.payloads")},
+        )
+        for name, rows in tables.items():
             stores.lake.append(name, rows)
         stores.engine.refresh()
-        return attempt.capture_id
+        assert capture.capture_id is not None
+        return capture.capture_id
 
     return keep
 

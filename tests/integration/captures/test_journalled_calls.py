@@ -3,15 +3,14 @@ read again.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.journal import ScanJournal
-from pipelines.captures.recording.observations import CaptureRequest
-from pipelines.captures.recording.recorded_call import RecordedCall, pack_call
+from pipelines.captures.capture import Capture, CaptureRequest, pack_capture
+from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from tests.integration.captures.conftest import video
 from tests.integration.captures.test_links_elsewhere import GONE, OneVideo
@@ -127,7 +126,11 @@ async def test_a_call_that_another_release_recorded_is_made_again(
     run: Callable[[int], Captures], source: OneVideo, stores: Any
 ) -> None:
     journal = ScanJournal(stores.control, JOB, run_number=1, checkpoint=0)
-    known = pack_call(RecordedCall(observed_at=NOW, request_count=7, value=TRACK))
+    known = pack_capture(
+        Capture(
+            request=REQUEST, surface=REQUEST.surface, observed_at=NOW, request_count=7, value=TRACK
+        )
+    )
     await journal.record(REQUEST.key, of_another_release(known))
     async with run(2) as captures:
         assert (await captures.track("12345")).music_id == "12345"
@@ -139,25 +142,23 @@ async def test_lost_captures_are_restored_but_those_of_another_release(
     run: Callable[[int], Captures], source: OneVideo, stores: Any
 ) -> None:
     journal = ScanJournal(stores.control, JOB, run_number=1, checkpoint=0)
-    attempts = [
-        CaptureAttempt(
+    lost: list[Capture[Any]] = [
+        Capture(
+            request=replace(REQUEST, entity_id=name),
             surface="music_info",
-            entity_id=name,
             observed_at=NOW,
-            outcome="ok",
             request_count=1,
-            question=REQUEST,
         )
         for name in ("read", "foreign")
     ]
-    for attempt in attempts:
-        document = pack_call(RecordedCall(observed_at=NOW, attempt=attempt))
-        if attempt.entity_id == "foreign":
+    for capture in lost:
+        document = pack_capture(capture)
+        if capture.entity_id == "foreign":
             document = of_another_release(document)
-        await journal.record(attempt.entity_id, document, capture_id=attempt.capture_id)
+        await journal.record(capture.entity_id, document, capture_id=capture.capture_id)
     async with run(2) as captures:
         assert captures.requests_used == 0
     rows = stores.rows("select entity_id, capture_id from raw.captures")
     assert [row["entity_id"] for row in rows] == ["read"]
-    assert rows[0]["capture_id"] != attempts[0].capture_id
+    assert rows[0]["capture_id"] != lost[0].capture_id
     assert source.asked == []

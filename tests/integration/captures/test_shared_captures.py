@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.captures.recording.observations import CaptureRequest
-from pipelines.captures.search_walk import SearchLimits
+from pipelines.captures.capture import CaptureRequest
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import (
     CAPTURE_LEASE_S,
@@ -18,6 +17,7 @@ from pipelines.captures.sharing import (
     CaptureLease,
     CaptureSharing,
 )
+from pipelines.captures.walks import SearchLimits
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, open_control
 from warehouse.control.captures import capture_claims, generations
@@ -87,7 +87,7 @@ async def test_a_renewal_that_fails_once_is_tried_again(
 
     monkeypatch.setattr(capture_claims, "renew", renew)
     nothing: Any = None
-    sharing = CaptureSharing(control=nothing, engine=nothing, recorder=nothing, clock=clock)
+    sharing = CaptureSharing(control=nothing, engine=nothing, flush=nothing, clock=clock)
     renewing = asyncio.create_task(sharing.renew(CaptureLease("any")))
     for _ in range(2):
         await clock.asleep(1)

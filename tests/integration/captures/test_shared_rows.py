@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
+from pipelines.captures.capture import CaptureKind, CaptureRequest
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording.observations import CaptureKind, CaptureRequest
 from pipelines.captures.session import Captures
-from pipelines.captures.shared_results import restore_value
-from pipelines.captures.sharing import LEASE_POLL_S
+from pipelines.captures.sharing import LEASE_POLL_S, restore_value
 from tests.fake_clock import FakeClock
 from tests.integration.captures.test_shared_captures import together
 from warehouse.records.errors import RefusedLatelyError

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.search_walk import SearchLimits
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import SearchLimits
 from pipelines.platform.parsers.links import LinkTarget
 from warehouse.lake.record_rows import chart_index_from_rows, hashtag_from_row
 from warehouse.queries.captures import read_search_union

@@ -166,7 +166,7 @@ def test_a_range_beyond_the_latest_issue_is_cut_and_lists_once_in_a_while(
     first = fill(settings, ("2022-01-01", "2022-01-03"))
     after = str(first.latest.replace(year=first.latest.year + 3))
     beyond = fill(settings, (str(first.latest), after))
-    assert (beyond.is_cut, beyond.last, str(beyond.asked_last)) == (True, first.latest, after)
+    assert (beyond.is_cut, beyond.last, str(beyond.requested_last)) == (True, first.latest, after)
     assert beyond.was_listed is False  # it was read a moment ago
     assert platform.asked("chart_issues") == 1
 

@@ -27,7 +27,7 @@ def examination(home: Path, *surfaces: str, **settings: Any) -> SystemHealthChec
     return SystemHealthCheck(
         settings=chosen,
         profile=load_profile("sandbox", sandbox_port=chosen.sandbox_port),
-        looks=[],
+        checks=[],
         surfaces=dict.fromkeys(surfaces, "waiting"),
     )
 
@@ -69,7 +69,7 @@ def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
         raise OSError("no such device")
 
     examined = examination(tmp_path)
-    examined.looks = [("disk", look)]
+    examined.checks = [("disk", look)]
     examined.run()
     found = {finding.name: finding for finding in examined.findings}
     assert (found["disk"].state, found["disk"].says) == ("fail", "OSError: no such device")
@@ -78,7 +78,7 @@ def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
 
 def test_what_has_not_answered_in_time_is_settled_at_the_end(tmp_path: Path) -> None:
     examined = examination(tmp_path, "music_info", "user_info")
-    examined.looks = [("disk", lambda: CheckResult("disk", "ok", "late"))]
+    examined.checks = [("disk", lambda: CheckResult("disk", "ok", "late"))]
     examined.surfaces["user_info"] = "asking"
     examined.end()
     assert [health.outcome for health in examined.health()] == ["not_asked", "unreachable"]
@@ -95,7 +95,7 @@ async def test_the_time_of_a_round_ends_every_question(tmp_path: Path, silent_po
     )
     canaries = Canaries()
     canaries.offer("music_id", "7300000000000000001")
-    found = await ProbeRound(reader, canaries, {}, "cli").ask(PROBES, total_s=0.3)
+    found = await ProbeRound(reader, canaries, {}, "cli").run(PROBES, total_s=0.3)
     await reader.aclose()
     control.close()
     assert [health.surface for health in found] == [probe.surface for probe in PROBES]
@@ -126,10 +126,10 @@ def test_a_webhook_that_is_not_listed_is_a_line_of_the_report(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATA_PROVIDER", "mock")
-    assert "webhook" not in dict(build_examination([], wants_surfaces=False).looks)
+    assert "webhook" not in dict(build_examination([], wants_surfaces=False).checks)
     monkeypatch.setenv("DIGEST_WEBHOOK_URL", "https://hooks.example.com/x")
-    found = dict(build_examination([], wants_surfaces=False).looks)["webhook"]()
+    found = dict(build_examination([], wants_surfaces=False).checks)["webhook"]()
     assert (found.state, "is not listed" in found.says) == ("fail", True)
     monkeypatch.setenv("DIGEST_WEBHOOK_HOSTS", "hooks.example.com")
-    found = dict(build_examination([], wants_surfaces=False).looks)["webhook"]()
+    found = dict(build_examination([], wants_surfaces=False).checks)["webhook"]()
     assert found.state == "ok"

@@ -49,7 +49,7 @@ async def test_what_is_read_of_a_work_is_what_the_app_shows(device: Device) -> N
     app = load_app("sandbox")
     assert app is not None
     body = pack_page(page.items, layout="stand-in-31", cursor=9, has_more=False)
-    videos = parse_app_page(body, app=app, seen=SEEN).videos
+    videos = parse_app_page(body, app=app, context=SEEN).videos
     works = device.works(device.track)
     assert [video.desc for video in videos] == [device.world.caption(work) for work in works]
     assert {video.music for video in videos} == {None}  # no screen names a music id

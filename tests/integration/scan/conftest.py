@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.heartbeats import LOOKS
+from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.worker.worker import Worker
@@ -82,7 +82,7 @@ class House:
     def notice_silence(self) -> None:
         """So much time passes that the worker gives up who has sent nothing, and claims."""
         self.pass_by(61)
-        for _ in range(LOOKS):
+        for _ in range(SILENT_CHECKS):
             self.pass_by(self.worker.settings.heartbeat_s)
 
     def ask(self, name: str = "a", *, priority: int = PRIORITY_INTERACTIVE) -> str:

@@ -112,7 +112,7 @@ def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
     with stage.instance():
         """Make its files, so that the processes do not race for that."""
     chosen = [
-        replace(program, env={**(program.env or {}), **stage._environment(), **dagster})
+        replace(program, env={**(program.env or {}), **stage.environment(), **dagster})
         for program in programs(plan)
         if program.name in {"code-server", "daemon", "dagster"}
     ]

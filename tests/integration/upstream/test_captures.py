@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.captures.search_walk import SearchLimits
+from pipelines.captures.walks import SearchLimits
 from sandbox.server.surfaces.lists import repeats_cursor, trends_path
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock

@@ -17,6 +17,7 @@ from pipelines.platform.http.host_policy import build_host_policy
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
+from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
 from tests.integration.upstream.conftest import PATIENT, never
@@ -91,14 +92,20 @@ async def connect(
         yield connect
 
 
+WHAT = SourceRequest(entity_id="1")
+
+
 def ask(path: str, surface: str = "page") -> HttpRequest:
     return HttpRequest(surface=surface, url=f"http://{HOST}{path}", allowed=(HOST,))
 
 
 async def read(client: GuestClient, path: str, surface: str = "page") -> bytes:
     """Ask and judge, as every surface is read."""
-    answer = await SurfaceReader(client).read(ask(path, surface), "1", lambda found: found.body)
-    return answer.value
+
+    def parse(body: bytes, *_: object) -> bytes:
+        return body
+
+    return (await SurfaceReader(client).read(ask(path, surface), WHAT, parse)).value
 
 
 async def refused(client: GuestClient, path: str, surface: str = "page") -> SametrackError:
@@ -158,12 +165,12 @@ async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Op
     wire.answers["/a"] = [reply("200 OK", b"{}")]
     client = await connect()
 
-    def parse(_answer: object) -> None:
+    def parse(*_: object) -> None:
         raise EmptyAnswerError("neither video nor reason", surface="page", reason="empty_detail")
 
     for _ in range(12):
         with pytest.raises(EmptyAnswerError):
-            await SurfaceReader(client).read(ask("/a"), "1", parse)
+            await SurfaceReader(client).read(ask("/a"), WHAT, parse)
     assert wire.count("/a") == 12
 
 
@@ -260,11 +267,11 @@ async def test_request_that_waited_for_its_turn_is_not_sent_after_a_demand(
 
 
 async def challenged(client: GuestClient, surface: str) -> None:
-    def parse(_answer: object) -> None:
+    def parse(*_: object) -> None:
         raise StructureChangedError("no container", surface=surface, reason="no_container")
 
     with pytest.raises(VerificationDemandedError):
-        await SurfaceReader(client).read(ask("/a", surface), "1", parse)
+        await SurfaceReader(client).read(ask("/a", surface), WHAT, parse)
 
 
 async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open, clock: FakeClock) -> None:

@@ -89,9 +89,9 @@ async def test_a_playlist_fills_the_places_that_the_other_inputs_leave(
         sources=sources,
     )
     *listed, last = inputs.tracks
-    assert (last.shown, last.asked) == (song["track_short_link_old"], song["track_link"])
+    assert (last.text, last.scan_input) == (song["track_short_link_old"], song["track_link"])
     assert [one.list_input for one in listed] == [playlist] * 9
-    assert all(one.label and "track?track_id=" in one.shown for one in listed)
+    assert all(one.label and "track?track_id=" in one.text for one in listed)
     (songs,) = inputs.lists
     assert (songs["kind"], songs["title"], songs["left_out_count"]) == ("playlist", "每日歌单", 1)
 
@@ -107,4 +107,4 @@ async def test_an_album_or_artist_without_songs_is_an_error_of_its_input_alone(
     wrong, right = inputs.tracks
     assert isinstance(wrong.error, InvalidMusicInputError)
     assert "shows no songs" in wrong.error.detail
-    assert (right.asked, right.error) == ("11111", None)
+    assert (right.scan_input, right.error) == ("11111", None)

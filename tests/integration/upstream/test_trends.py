@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from api.services.reads.deadline import Deadline
-from api.services.reads.lists import ListPageRequest
+from api.services.reads.lists import ListPageRequest, music_list_source
 from api.services.reads.sources import Sources
-from api.services.reads.track_lists import music_list_source
 from api.settings import ApiSettings
 from tests.integration.upstream.conftest import PATIENCE_S, Sandbox, Start, Stores
 from warehouse.records.errors import InvalidParameterError, SametrackError

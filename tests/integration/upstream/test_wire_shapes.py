@@ -81,7 +81,7 @@ async def _sound_read_at(
 
 async def _sound_of_work(client: GuestClient, shape: Shape, into: Path) -> object:
     seen = ParseContext(surface="detail", observed_at=SEEN_AT, link_of=str)
-    detail = parse_detail_body(shape.body, aweme_id=shape.asked, seen=seen)
+    detail = parse_detail_body(shape.body, shape.asked, seen)
     assert isinstance(detail, VideoDetail)
     return await download_sound(client, detail, into)
 

@@ -14,8 +14,12 @@ from pyarrow import parquet
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
-from warehouse.maintenance.compaction import LakeMaintenance, maintain_lake
-from warehouse.maintenance.sorting import has_grown, sort_lake
+from warehouse.maintenance.compaction import (
+    LakeMaintenance,
+    has_grown,
+    maintain_lake,
+    sort_lake,
+)
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.videos import Statistics, Video
 
@@ -25,7 +29,7 @@ OLD = NOW - timedelta(days=1)
 
 @pytest.fixture
 def lake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lake:
-    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1)
+    monkeypatch.setattr("warehouse.maintenance.compaction.MIN_NEW_ROWS", 1)
     return open_lake(str(tmp_path / "lake"), world="sandbox")
 
 
@@ -80,7 +84,7 @@ def test_a_table_is_arranged_again_only_when_it_has_grown(
         observe(lake, f"1000{number}", f"c{number}")
     sort_lake(lake, now=NOW)
     assert sort_lake(lake, now=NOW) == []
-    monkeypatch.setattr("warehouse.maintenance.sorting.GROWTH", 0.1)
+    monkeypatch.setattr("warehouse.maintenance.compaction.GROWTH", 0.1)
     observe(lake, "20001", "late")
     assert sort_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
 
@@ -100,7 +104,7 @@ def test_what_has_settled_is_known_to_be_whole_although_nothing_is_arranged(
 ) -> None:
     observe(lake, "10001", "c1")
     sort_lake(lake, now=NOW)
-    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1000)
+    monkeypatch.setattr("warehouse.maintenance.compaction.MIN_NEW_ROWS", 1000)
     observe(lake, "10002", "c2", at=NOW)
     observe(lake, "10003", "c3", at=NOW, is_written=False)
     tomorrow = NOW + timedelta(days=1)
@@ -144,7 +148,7 @@ def test_a_moment_of_the_past_is_read_by_captures_alone(lake: Lake, engine: Engi
 def test_a_quarter_more_and_two_row_groups_are_worth_arranging(
     rows: int, arranged: int, is_due: bool
 ) -> None:
-    assert has_grown(rows, arranged=arranged) is is_due
+    assert has_grown(rows, sorted_rows=arranged) is is_due
 
 
 def test_an_hour_settles_what_a_writer_left_behind(lake: Lake, engine: Engine) -> None:
@@ -177,7 +181,7 @@ def test_what_was_proved_whole_is_not_looked_into_again(lake: Lake, engine: Engi
 def test_many_rows_left_behind_go_a_part_at_a_time(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.maintenance.sorting._AT_ONCE", 2)
+    monkeypatch.setattr("warehouse.maintenance.compaction._IDS_PER_CONDITION", 2)
     observe(lake, "10009", "kept")
     for number in range(5):
         observe(lake, f"1000{number}", f"c{number}", is_written=False)
@@ -258,7 +262,7 @@ def test_arranging_takes_a_gigabyte_of_temporary_files_and_one_task_at_a_time(
 def test_upkeep_tells_what_it_did_and_leaves_small_tables_alone(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("warehouse.maintenance.sorting.MIN_NEW_ROWS", 1000)
+    monkeypatch.setattr("warehouse.maintenance.compaction.MIN_NEW_ROWS", 1000)
     observe(lake, "10001", "c1")
     for number in range(9):
         lake.append("raw.capture_items", items(f"nine-{number}"))

@@ -17,8 +17,7 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.pseudonyms import open_pseudonyms
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import open_lake
-from warehouse.maintenance.backup import MANIFEST, write_backup
-from warehouse.maintenance.restore import restore_backup
+from warehouse.maintenance.backup import MANIFEST, restore_backup, write_backup
 from warehouse.records.errors import (
     InvalidParameterError,
     StoreTooNewError,

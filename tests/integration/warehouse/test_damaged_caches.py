@@ -17,8 +17,8 @@ import pytest
 from PIL import Image
 
 from api.services.pictures import PictureService
-from pipelines.audio.decode.excerpts import cut_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.decoding import cut_sound
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache
@@ -34,7 +34,7 @@ from warehouse.home.cache_files import open_excerpts, open_pictures
 from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import VIDEOS_TABLE, VideoIndex
-from warehouse.maintenance.sorting import sort_lake
+from warehouse.maintenance.compaction import sort_lake
 from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.sound_matches import read_known_matches
 from warehouse.queries.videos import read_listed_videos

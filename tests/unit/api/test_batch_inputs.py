@@ -88,7 +88,7 @@ async def expand(sources: FakeSources | None, *texts: str) -> BatchInputs:
 
 
 def shown(inputs: BatchInputs) -> Sequence[str]:
-    return [one.shown for one in inputs.tracks]
+    return [one.text for one in inputs.tracks]
 
 
 def counts(inputs: BatchInputs) -> list[tuple[Any, ...]]:
@@ -110,7 +110,7 @@ async def test_a_list_becomes_its_songs_with_name_and_link(kind: str, sources: F
     sources.captures.lists["55555"] = list_of("55555", 2)
     inputs = await expand(sources, f"look: {link}")
     first, second = inputs.tracks
-    assert first.shown == first.asked == PROFILE.song_link("5555500")
+    assert first.text == first.scan_input == PROFILE.song_link("5555500")
     assert (first.label, second.label) == ("song 0 - Lin", "song 1 - Lin")
     assert {one.list_input for one in inputs.tracks} == {f"look: {link}"}
     assert sources.captures.asked == [(f"service_{kind}", "55555")]
@@ -165,7 +165,7 @@ async def test_a_short_link_of_the_service_is_followed_to_its_list(sources: Fake
 async def test_a_short_link_to_a_song_is_asked_by_the_songs_own_link(sources: FakeSources) -> None:
     sources.captures.targets[SHORT] = LinkTarget("service_track", "77777")
     (track,) = (await expand(sources, SHORT)).tracks
-    assert (track.shown, track.asked) == (SHORT, PROFILE.song_link("77777"))
+    assert (track.text, track.scan_input) == (SHORT, PROFILE.song_link("77777"))
 
 
 async def test_a_short_link_that_led_to_a_track_before_is_not_followed(
@@ -173,13 +173,13 @@ async def test_a_short_link_that_led_to_a_track_before_is_not_followed(
 ) -> None:
     sources.known.add(SHORT)
     (track,) = (await expand(sources, SHORT)).tracks
-    assert (track.asked, sources.captures.asked) == (SHORT, [])
+    assert (track.scan_input, sources.captures.asked) == (SHORT, [])
 
 
 async def test_a_short_link_to_something_else_is_left_to_the_scan(sources: FakeSources) -> None:
     sources.captures.targets[SHORT] = LinkTarget("service_video", "88888")
     (track,) = (await expand(sources, SHORT)).tracks
-    assert (track.asked, track.error) == (SHORT, None)
+    assert (track.scan_input, track.error) == (SHORT, None)
 
 
 async def test_a_list_without_a_chosen_profile_is_refused() -> None:

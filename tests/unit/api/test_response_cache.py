@@ -190,7 +190,7 @@ async def test_what_changed_while_it_was_read_is_not_kept() -> None:
 
     def capture() -> None:
         house.store.capture(ENTITY)
-        house.changes._note([ENTITY])
+        house.changes._apply_own_changes([ENTITY])
 
     house.on_read = capture
     await ask(house, "/things/b")
@@ -242,7 +242,7 @@ async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
     house = House(entities=())
     await ask(house, path)
     await ask(house, path)
-    assert len(house.cache._kept) == 0
+    assert len(house.cache._entries) == 0
 
 
 async def test_memory_is_bounded_and_the_oldest_goes() -> None:
@@ -250,7 +250,7 @@ async def test_memory_is_bounded_and_the_oldest_goes() -> None:
     for number in range(20):
         await ask(house, f"/things/{number}")
     assert house.cache._size <= 5_000
-    assert len(house.cache._kept) == 4
+    assert len(house.cache._entries) == 4
     house.asked = 0
     await ask(house, "/things/19")
     await ask(house, "/things/0")
@@ -260,6 +260,6 @@ async def test_memory_is_bounded_and_the_oldest_goes() -> None:
 async def test_more_entities_than_can_be_watched_end_older_answers() -> None:
     house = House()
     await warm(house)
-    house.changes._note([f"video:{number}" for number in range(2_100)])
+    house.changes._apply_own_changes([f"video:{number}" for number in range(2_100)])
     await ask(house)
     assert house.asked == 1

@@ -19,7 +19,7 @@ from api.server.access.sessions import (
     SessionStore,
     open_session_key,
 )
-from api.server.access.tokens import TokenBook, holder_of
+from api.server.access.tokens import TokenStore, holder_of
 from warehouse.control import open_control
 from warehouse.control.sessions import StoredSessions
 
@@ -45,8 +45,8 @@ STORE = SessionsInMemory()
 def opened(
     folder: Path, *holders: object, clock: Hours | None = None, store: SessionStore = STORE
 ) -> Sessions:
-    book = TokenBook(holders or (READER, OPERATOR))  # type: ignore[arg-type]  # holders, or the default
-    return Sessions(book, store, folder=folder, clock=clock or Hours(), hours=12)
+    tokens = TokenStore(holders or (READER, OPERATOR))  # type: ignore[arg-type]  # holders, or the default
+    return Sessions(tokens, store, folder=folder, clock=clock or Hours(), hours=12)
 
 
 def carrying(value: str) -> Scope:

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from api.server.access.roles import Role
-from api.server.access.tokens import TokenBook, TokenFileError, holder_of, read_token_file
+from api.server.access.tokens import TokenFileError, TokenStore, holder_of, read_token_file
 from api.settings import ApiSettings
 
-BOOK = TokenBook([holder_of("sesam-öffne-dich", Role.OPERATE), holder_of("look", Role.READ)])
+TOKENS = TokenStore([holder_of("sesam-öffne-dich", Role.OPERATE), holder_of("look", Role.READ)])
 TOKEN = "sesam-öffne-dich".encode()
 DIGEST = sha256(b"look").hexdigest()
 
 
 def role_of(*raw: tuple[bytes, bytes]) -> Role | None:
-    found = BOOK.find_in(raw)
+    found = TOKENS.find_in(raw)
     return None if found is None else found.role
 
 
@@ -62,7 +62,7 @@ def test_of_two_valid_tokens_the_higher_role_counts() -> None:
 
 
 def test_the_token_itself_is_not_kept() -> None:
-    assert TOKEN.decode() not in repr(BOOK.holders)
+    assert TOKEN.decode() not in repr(TOKENS.holders)
 
 
 def test_a_file_gives_each_token_its_role(tmp_path: Path) -> None:
@@ -94,12 +94,12 @@ def test_both_settings_count_and_the_single_token_has_all_roles(tmp_path: Path) 
     file = tmp_path / "tokens"
     file.write_text(f"read {DIGEST}\n")
     settings = ApiSettings(_env_file=None, own_api_token="all", own_api_tokens=file)
-    book = TokenBook.of_settings(settings)
-    assert [one.role for one in book.holders] == [Role.OPERATE, Role.READ]
-    assert TokenBook.of_settings(ApiSettings(_env_file=None)).holders == ()
+    tokens = TokenStore.of_settings(settings)
+    assert [one.role for one in tokens.holders] == [Role.OPERATE, Role.READ]
+    assert TokenStore.of_settings(ApiSettings(_env_file=None)).holders == ()
 
 
 def test_blanks_around_the_single_token_do_not_count() -> None:
     settings = ApiSettings(_env_file=None, own_api_token=" look ")
-    assert TokenBook.of_settings(settings).find_in([(b"x-api-key", b"look")]) is not None
+    assert TokenStore.of_settings(settings).find_in([(b"x-api-key", b"look")]) is not None
     assert not ApiSettings(_env_file=None, own_api_token=" ").has_tokens

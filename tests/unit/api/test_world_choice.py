@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import typer
 
-from api.cli.commands.system.up import _choose
+from api.cli.commands.system.up import choose_world
 from pipelines.settings import Settings
 
 
@@ -26,7 +26,7 @@ def settings(**values: Any) -> Settings:
 def test_a_profile_or_a_source_with_a_world_of_its_own(
     values: dict[str, Any], sandbox: bool, profile: str
 ) -> None:
-    assert _choose(settings(**values), sandbox=sandbox) == profile
+    assert choose_world(settings(**values), sandbox=sandbox) == profile
 
 
 @pytest.mark.parametrize("name", ["mock", "file"])
@@ -34,4 +34,4 @@ def test_a_source_that_never_reads_the_stand_in_platform_is_no_reason_to_start_i
     name: str,
 ) -> None:
     with pytest.raises(typer.Exit):
-        _choose(settings(data_provider=name), sandbox=True)
+        choose_world(settings(data_provider=name), sandbox=True)

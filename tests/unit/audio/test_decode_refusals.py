@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 
 RATE = 44_100
 

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from pipelines.audio.decode import decoder_process as child
-from pipelines.audio.decode.limits import DecodeLimits
-from pipelines.audio.decode.replies import FRAME, Task
+from pipelines.audio.decode.protocol import FRAME, DecodeLimits, DecoderRequest, Task
 from pipelines.audio.features.sounds import unpack_features
 from tests.unit.audio.test_decode_refusals import as_wav, tone
 
@@ -63,8 +62,8 @@ def serve(
     given = (limits or DecodeLimits()).to_json()
     words = SimpleNamespace(argv=["child", str(PARENT), given], stdin=pipe, platform="linux")
     monkeypatch.setattr(child, "sys", words)
-    monkeypatch.setattr(child, "_private_stdout", lambda: answers)
-    monkeypatch.setattr(child, "_warm_up", lambda: None)
+    monkeypatch.setattr(child, "reserve_stdout", lambda: answers)
+    monkeypatch.setattr(child, "warm_up", lambda: None)
     child.main()
     ready, *found = replies(answers.getvalue())
     assert ready == ({}, b"")
@@ -92,7 +91,7 @@ def test_each_request_is_answered_in_turn_until_the_pipe_is_closed(
 
 
 def test_a_child_may_write_no_file_and_leaves_no_core(system: FakeSystem) -> None:
-    child._limit_resources(64)
+    child.limit_resources(64)
     assert system.limits == {
         resource.RLIMIT_AS: (64 << 20, 64 << 20),
         resource.RLIMIT_FSIZE: (0, 0),
@@ -101,9 +100,9 @@ def test_a_child_may_write_no_file_and_leaves_no_core(system: FakeSystem) -> Non
 
 
 def test_a_child_dies_with_its_parent_and_leaves_ctrl_c_to_it(system: FakeSystem) -> None:
-    child._exit_with_parent(PARENT)
-    assert (child._PR_SET_PDEATHSIG, signal.SIGKILL) in system.controls
-    assert (child._PR_SET_NO_NEW_PRIVS, 1) in system.controls
+    child.exit_with_parent(PARENT)
+    assert (child.PR_SET_PDEATHSIG, signal.SIGKILL) in system.controls
+    assert (child.PR_SET_NO_NEW_PRIVS, 1) in system.controls
     assert system.signals == {signal.SIGINT: signal.SIG_IGN}
 
 
@@ -114,7 +113,7 @@ def test_a_child_whose_parent_is_gone_already_does_nothing(
     system.parent_pid = 1
     monkeypatch.setattr(child, "sys", SimpleNamespace(platform=platform, exit=sys.exit))
     with pytest.raises(SystemExit) as ended:
-        child._exit_with_parent(PARENT)
+        child.exit_with_parent(PARENT)
     assert ended.value.code == 0
     assert bool(system.controls) is (platform == "linux")
 
@@ -138,8 +137,8 @@ def test_what_a_file_does_to_the_child_is_a_reason(
     path = as_wav(tmp_path / "tone.wav", tone())
     monkeypatch.setattr(child, "decode_sound", broken)
     monkeypatch.setattr(child, "cut_sound", broken)
-    order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
-    head, payload = child._handle(order, DecodeLimits())
+    order = DecoderRequest(path=str(path), task=task, stretch=stretch)
+    head, payload = child.handle_request(order, DecodeLimits())
     assert (head["reason"], payload) == (reason, b"")
     assert ("sha256" in head) is (task == "measure")
 
@@ -148,6 +147,6 @@ def test_a_file_that_is_refused_says_why(tmp_path: Path) -> None:
     path = as_wav(tmp_path / "short.wav", tone(0.5))
     tasks: list[tuple[Task, list[float] | None]] = [("measure", None), ("cut", [0.0, 2.0])]
     for task, stretch in tasks:
-        order = child.DecoderRequest(path=str(path), task=task, stretch=stretch)
-        head, payload = child._handle(order, DecodeLimits())
+        order = DecoderRequest(path=str(path), task=task, stretch=stretch)
+        head, payload = child.handle_request(order, DecodeLimits())
         assert (head["reason"], payload) == ("too_short", b"")

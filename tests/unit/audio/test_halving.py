@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.audio.features.measurement import measure_features
-from pipelines.audio.features.spectra import halved
+from pipelines.audio.features.measurement import halved, measure_features
 
 RATE = 44_100
 

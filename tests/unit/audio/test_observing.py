@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.audio.matching.rejection_hints import add_rejection_hint
+from pipelines.audio.matching.scoring import add_rejection_hint
 from warehouse.records.evidence import MatchThresholds, PairEvidence, RejectionLabel
 
 LIMITS = MatchThresholds()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decode.limits import MAX_SECONDS, DecodeLimits
+from pipelines.audio.decode.protocol import MAX_SECONDS, DecodeLimits
 from pipelines.documents.messages import SOUND_REASONS
 from pipelines.documents.stop_reasons import stop_message
 from pipelines.documents.verdict_reasons import REASONS, reason_message

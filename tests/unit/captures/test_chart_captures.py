@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
+from pipelines.captures.capture import CaptureRequest
 from pipelines.captures.chart import ChartCaptures
-from pipelines.captures.recording import capture_session
 from pipelines.platform.reading import PARSER_VERSION, Reading
 from warehouse.records.charts import ChartPage, ChartSong
 from warehouse.records.errors import ChartUnavailableError
@@ -41,20 +41,18 @@ class Source:
         )  # fmt: skip
 
 
-class Recorder:
-    """Asks at once and keeps nothing."""
-
-    requests_used = 0
-
-    async def reading(
-        self, _question: object, ask: Callable[[], Coroutine[object, object, Reading[ChartPage]]]
-    ) -> SimpleNamespace:
-        return SimpleNamespace(value=(await ask()).value)
+async def read_at_once(
+    _captures: ChartCaptures,
+    _request: CaptureRequest,
+    ask: Callable[[], Coroutine[object, object, Reading[ChartPage]]],
+) -> SimpleNamespace:
+    """Read and record nothing."""
+    return SimpleNamespace(result=(await ask()).value)
 
 
 @pytest.fixture
 def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[Source], ChartCaptures]:
-    monkeypatch.setattr(capture_session, "CallRecorder", lambda *_: Recorder())
+    monkeypatch.setattr(ChartCaptures, "_capture", read_at_once)
     return lambda source: ChartCaptures(
         provider=cast("Any", source), lake=NOTHING, engine=NOTHING, control=NOTHING
     )

@@ -11,7 +11,7 @@ from warehouse.records.videos import Author, Music, Track, Video, VideoDetail, V
 
 GONE, STAYS = "7410000000000000001", "7420000000000000001"
 NAMES = AccountNames(
-    sec_uid="MS4wLjABAAAAgone-0001", works=frozenset({GONE}), shown=frozenset({"Amy", "深"})
+    sec_uid="MS4wLjABAAAAgone-0001", videos=frozenset({GONE}), displayed=frozenset({"Amy", "深"})
 )
 MARKS = ErasureMarks({"salt": frozenset(erasure_mark("salt", name) for name in NAMES.marked)})
 OTHERS = ["@Amya创作的原声", "@xAmy创作的原声", "Amy创作的原声", "@林深创作的原声", "晚风", None]

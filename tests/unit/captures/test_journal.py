@@ -4,14 +4,13 @@ import asyncio
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
 
-from pipelines.captures.recording.attempts import CaptureAttempt
-from pipelines.captures.recording.journal import ScanJournal
-from pipelines.captures.recording.observations import CaptureRequest, to_observed_records
-from pipelines.captures.recording.recorded_call import RecordedCall, pack_call, unpack_call
+from pipelines.captures.capture import Capture, CaptureRequest, pack_capture, unpack_capture
+from pipelines.captures.journal import ScanJournal
 from pipelines.platform.reading import SoundFile
 from warehouse.control import ControlStore, open_control, scan_journal
 from warehouse.records.errors import RateLimitedError, UnresolvedIdError
@@ -85,12 +84,23 @@ def test_the_journal_goes_with_the_end_of_its_job(control: ControlStore) -> None
     assert not journal_of(control, 2).has("a")
 
 
-CALLS = [
-    RecordedCall(observed_at=NOW, value=VideoDetail(video=VIDEO, play_urls=("u",))),
-    RecordedCall(observed_at=NOW, value=VideoPage(videos=(VIDEO,), cursor=7, has_more=True)),
-    RecordedCall(observed_at=NOW, value=UnavailableVideo(aweme_id="1", reason="deleted")),
-    RecordedCall(
-        observed_at=NOW,
+REQUEST = CaptureRequest(
+    kind="work",
+    surface="video_page",
+    entity_id="1",
+    place=SearchPosition(cursor=10, search_id="s"),
+)
+
+
+def capture_of(**facts: Any) -> Capture[Any]:
+    return Capture(request=REQUEST, surface="video_page", observed_at=NOW, **facts)
+
+
+CAPTURES = [
+    capture_of(value=VideoDetail(video=VIDEO, play_urls=("u",)), capture_id=None),
+    capture_of(value=VideoPage(videos=(VIDEO,), cursor=7, has_more=True)),
+    capture_of(value=UnavailableVideo(aweme_id="1", reason="deleted"), is_shared=True),
+    capture_of(
         request_count=3,
         verdicts=Counter({("detail", "slides_info", "answered"): 2}),
         is_fallback=True,
@@ -98,25 +108,18 @@ CALLS = [
             path=Path("a/b"), sha256="c", size_bytes=1, content_type=None, request_count=3
         ),
     ),
+    capture_of(
+        value=VideoDetail(video=VIDEO), payload=b"<html>", content_type="text/html", http_status=200
+    ),
 ]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=range(len(CALLS)))
-def test_a_call_comes_back_as_it_was(call: RecordedCall) -> None:
-    assert unpack_call(pack_call(call), body=None, capture_id=None) == call
-
-
-def test_an_attempt_comes_back_with_its_observations() -> None:
-    value = VideoDetail(video=VIDEO)
-    place = SearchPosition(cursor=10, search_id="s")
-    attempt = CaptureAttempt(
-        surface="video_page", entity_id="1", observed_at=NOW, outcome="ok", request_count=2,
-        question=CaptureRequest(kind="work", surface="video_page", entity_id="1", place=place),
-        payload=b"<html>", content_type="text/html", observed=to_observed_records(value),
-    )  # fmt: skip
-    call = RecordedCall(observed_at=NOW, value=value, attempt=attempt)
-    again = unpack_call(pack_call(call), body=b"<html>", capture_id=attempt.capture_id)
-    assert again == call
+@pytest.mark.parametrize("capture", CAPTURES, ids=range(len(CAPTURES)))
+def test_a_capture_comes_back_as_it_was(capture: Capture[Any]) -> None:
+    again = unpack_capture(
+        pack_capture(capture), body=capture.payload, capture_id=capture.capture_id
+    )
+    assert again == capture
 
 
 @pytest.mark.parametrize(
@@ -130,16 +133,16 @@ def test_an_attempt_comes_back_with_its_observations() -> None:
     ids=["refusal", "unknown"],
 )
 def test_an_error_comes_back_as_it_was(error: RateLimitedError | UnresolvedIdError) -> None:
-    call = RecordedCall(observed_at=NOW, error=error)
-    again = unpack_call(pack_call(call), body=None, capture_id=None).error
+    packed = pack_capture(capture_of(error=error))
+    again = unpack_capture(packed, body=None, capture_id=None).error
     assert type(again) is type(error)
     assert again.to_document() == error.to_document()
 
 
-def test_a_call_of_another_release_is_not_read() -> None:
+def test_a_capture_of_another_release_is_not_read() -> None:
     with pytest.raises(ValueError, match="another schema"):
-        unpack_call(
-            pack_call(CALLS[0]).replace(b'"revision":"', b'"revision":"x'),
+        unpack_capture(
+            pack_capture(CAPTURES[0]).replace(b'"revision":"', b'"revision":"x'),
             body=None,
             capture_id=None,
         )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.captures.search_walk import (
+from pipelines.captures.walks import (
     SearchLimits,
     SearchWalk,
     SearchWalkState,

@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from api.cli.commands.catalog import app
-from api.cli.rendering.catalog_runs import CatalogRunDisplay
+from api.cli.rendering.catalogs import CatalogRunDisplay
 from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending
 from pipelines.catalog.run import CatalogProgress
 from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack

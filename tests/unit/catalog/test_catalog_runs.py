@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipelines.catalog.run import LEASE_S, CatalogProgress, CatalogRun, cancel_run
 from pipelines.catalog.service import settle_tracks
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.service.scan_jobs import ScanJob
+from pipelines.scan.service.service import ScanJob
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, catalogs, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob

@@ -6,8 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from api.cli.rendering.catalog_runs import CatalogRunDisplay
-from api.cli.rendering.catalogs import print_import, print_status
+from api.cli.rendering.catalogs import CatalogRunDisplay, print_import, print_status
 from pipelines.catalog.rules.importing import ImportOutcome
 from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending, TrackState
 from pipelines.catalog.run import CatalogProgress

@@ -6,11 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.commands.demo import DEFAULT_PARAMETERS, choose_track
+from api.cli.commands.scan import estimate_scan
 from api.cli.interrupts import Interrupted
 from api.cli.main import app
-from api.cli.rendering.parameter_options import given_parameters
+from api.cli.options import given_parameters
 from api.cli.rendering.progress import follow_job
-from api.cli.scan_estimate import estimate_scan
 from pipelines.parameters.scan import PARAMETERS, scan_parameters
 
 

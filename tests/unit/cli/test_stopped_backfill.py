@@ -48,7 +48,7 @@ class Service:
         is_complete = self.reads == 100 and self.error is None
         ending: BackfillEnding = "completed" if is_complete else "refused"
         return BackfillResult(
-            first=DAY, last=DAY, asked_last=DAY, latest=DAY, issue_count=100, known_count=0,
+            first=DAY, last=DAY, requested_last=DAY, latest=DAY, issue_count=100, known_count=0,
             new_count=self.reads, unreleased_count=0, refused=(), gaps=(), undated_count=0,
             was_listed=True, requests_used=self.reads,
             ending="cancelled" if cancelled() else ending,

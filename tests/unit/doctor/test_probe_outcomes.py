@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from pipelines.doctor.probes import probe_round
-from pipelines.doctor.probes.answers import (
+from pipelines.doctor.probes.probe_result import (
     TIME_IS_UP,
     empty_list_error,
     probe_outcome,

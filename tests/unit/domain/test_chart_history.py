@@ -74,7 +74,7 @@ def test_what_is_no_range_of_the_chart_is_refused(start: str, end: str) -> None:
 
 def test_the_end_is_cut_to_the_latest_issue_and_says_so() -> None:
     cut = cut_span(days("2021-01-01", "2030-01-01"), latest=date(2021, 1, 15))
-    assert (cut.end, cut.asked_end, cut.is_cut) == (date(2021, 1, 15), date(2030, 1, 1), True)
+    assert (cut.end, cut.requested_end, cut.is_cut) == (date(2021, 1, 15), date(2030, 1, 1), True)
     assert not cut_span(days("2021-01-01", "2021-01-15"), latest=date(2021, 1, 15)).is_cut
 
 
@@ -98,7 +98,7 @@ def test_an_issue_may_be_ten_days_older_than_its_node(age: int, fits: bool) -> N
 
 def test_of_two_issues_of_a_day_the_later_number_counts() -> None:
     day = date(2022, 1, 1)
-    span = Span(start=day, end=day, asked_end=day)
+    span = Span(start=day, end=day, requested_end=day)
     [node] = choose_issues(span, [issue(day, "999"), issue(day, "1000"), issue(day, "998")])
     assert node.issue is not None
     assert node.issue.volid == "1000"
@@ -113,7 +113,7 @@ def test_every_node_has_the_nearest_issue_or_none(
     offsets: set[int], start: int, length: int
 ) -> None:
     first = FIRST_DAY + timedelta(days=start)
-    span = Span(start=first, end=first + timedelta(days=length), asked_end=first)
+    span = Span(start=first, end=first + timedelta(days=length), requested_end=first)
     issues = [issue(FIRST_DAY + timedelta(days=n), str(n)) for n in offsets]
     for node in choose_issues(span, issues):
         near = [

@@ -29,7 +29,7 @@ def at(day: float) -> datetime:
 def work(*seen: tuple[float, int], published: float | None = 0) -> VideoLikes:
     return VideoLikes(
         published_at=None if published is None else at(published),
-        seen=tuple((at(day), likes) for day, likes in seen),
+        observations=tuple((at(day), likes) for day, likes in seen),
     )
 
 
@@ -45,7 +45,7 @@ def test_a_time_that_no_calendar_has_is_an_unknown_time(
     stated: int | None, published: datetime | None
 ) -> None:
     row = {"aweme_id": "1", "create_time": stated, "observed_at": FIRST, "digg_count": 3}
-    assert to_video_likes([row]) == [VideoLikes(published_at=published, seen=((FIRST, 3),))]
+    assert to_video_likes([row]) == [VideoLikes(published_at=published, observations=((FIRST, 3),))]
 
 
 def test_half_of_the_likes_lies_between_the_looks_around_it() -> None:
@@ -136,7 +136,7 @@ def seen_of(curve: list[tuple[int, int]], moments: list[int]) -> VideoLikes:
     seen = [(moment, sum(by for day, by in curve if day <= moment)) for moment in moments]
     return VideoLikes(
         published_at=at(curve[0][0] / 10),
-        seen=tuple((at(moment / 10), likes) for moment, likes in seen if likes),
+        observations=tuple((at(moment / 10), likes) for moment, likes in seen if likes),
     )
 
 
@@ -179,7 +179,9 @@ def test_the_lead_moves_with_the_clock_and_not_with_the_scale(
     moved = [
         VideoLikes(
             published_at=(one.published_at or FIRST) + timedelta(days=days),
-            seen=tuple((moment + timedelta(days=days), 7 * likes) for moment, likes in one.seen),
+            observations=tuple(
+                (moment + timedelta(days=days), 7 * likes) for moment, likes in one.observations
+            ),
         )
         for one in works
     ]

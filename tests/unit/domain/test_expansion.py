@@ -10,11 +10,11 @@ from pipelines.scan.rules.expansion import (
     best_comparisons,
     group_by_music,
     link_video,
+    pairs_with_excerpts,
     variant_comparison,
     verification_batches,
     verification_order,
     videos_to_verify,
-    worth_hearing,
 )
 from warehouse.records.evidence import (
     ALGORITHM,
@@ -132,7 +132,7 @@ def test_of_several_comparisons_of_a_video_the_most_credible_counts() -> None:
 
 
 def test_people_can_hear_each_match_and_each_close_rejection_once() -> None:
-    heard = worth_hearing([
+    heard = pairs_with_excerpts([
         compared("confirmed", score=0.9), compared("confirmed", score=0.7),
         compared("variant", aweme_id="2", score=0.8),
         compared("rejected", aweme_id="3", score=0.31),

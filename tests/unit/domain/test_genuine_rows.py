@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.coverage.genuine_rows import genuine_shares, is_row_of
+from pipelines.scan.rules.candidate_pool import Sighting, genuine_shares, is_row_of
 from warehouse.records.coverage import ListGenuineShare
 
 LIST = "7361234567890123456"
@@ -24,7 +23,7 @@ def test_rows_are_counted_by_their_own_name_or_their_detail() -> None:
         row("a", LIST), row("f", OTHER, surface="user_posts"),
     ]  # fmt: skip
     music_of = {"c": LIST, "d": OTHER, "b": LIST}
-    shares = genuine_shares(sightings, music_of=music_of, heard={"b", "d", "e", "f"})
+    shares = genuine_shares(sightings, music_of=music_of, matched_by_audio={"b", "d", "e", "f"})
     assert shares == [ListGenuineShare(music_id=LIST, rows=4, own_rows=2, audio_rows=2)]
 
 
@@ -43,7 +42,7 @@ def test_a_list_without_a_known_row_has_no_share() -> None:
     ],
 )
 def test_the_rows_own_music_id_decides(music_id: str | None, surface: str, is_own: bool) -> None:
-    assert is_row_of(music_id, surface=surface, entity_id=LIST, known={LIST}) is is_own
+    assert is_row_of(music_id, surface=surface, entity_id=LIST, music_ids={LIST}) is is_own
 
 
 @given(st.lists(st.tuples(st.text("ab", max_size=2), st.sampled_from([LIST, OTHER, None]))))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.scan.service.job_endings import lost_ending
+from pipelines.scan.service.lost_runs import outcome_of_lost_run
 from tests.job_states import FINAL, JOB, LEGAL_MOVES, STATES
 from warehouse.records import jobs
 from warehouse.records.jobs import (
@@ -107,13 +107,13 @@ def test_a_job_without_its_worker_goes_on_or_ends_by_what_is_known_of_it(
     attempt: int, cancel_requested: bool, has_result: bool, status: str
 ) -> None:
     job = replace(JOB, attempt=attempt, cancel_requested=cancel_requested)
-    found, error = lost_ending(job, "The worker is gone", has_result=has_result)
+    found, error = outcome_of_lost_run(job, "The worker is gone", has_result=has_result)
     assert found == status
     assert (error is not None) == (status == "failed")
 
 
 def test_a_lost_job_fails_with_the_reason_and_what_to_do() -> None:
-    _, error = lost_ending(replace(JOB, attempt=3), "The worker is gone")
+    _, error = outcome_of_lost_run(replace(JOB, attempt=3), "The worker is gone")
     assert error is not None
     assert error["type"] == "worker_unavailable"
     assert error["detail"] == "The worker is gone. 3 attempts were made"

@@ -10,20 +10,20 @@ from pipelines.scan.rules.remaining_time import remaining_time
 COUNTS = st.integers(0, 2000)
 PACES = st.fixed_dictionaries(
     {"spent_s": st.floats(0.1, 10_000)}
-    | dict.fromkeys(("details_done", "sounds_done", "pooled", "limit", "wanted"), COUNTS)
+    | dict.fromkeys(("details_done", "sounds_done", "pooled", "limit", "sounds_total"), COUNTS)
 )
 
 
 def test_nothing_is_estimated_before_the_first_item() -> None:
     left = remaining_time(
-        spent_s=9.0, details_done=0, sounds_done=0, pooled=50, limit=100, wanted=4
+        spent_s=9.0, details_done=0, sounds_done=0, pooled=50, limit=100, sounds_total=4
     )
     assert left is None
 
 
 def test_half_of_the_details_took_ten_seconds() -> None:
     left = remaining_time(
-        spent_s=10.0, details_done=50, sounds_done=0, pooled=60, limit=100, wanted=0
+        spent_s=10.0, details_done=50, sounds_done=0, pooled=60, limit=100, sounds_total=0
     )
     assert left is not None
     assert left.low_s == 1.4  # ten pooled candidates at 0.2 s, a bit faster

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from warehouse.queries.lists.union import (
+from warehouse.queries.lists import (
     ListCapture,
     ListCaptures,
     UnionMember,
-    VideoSortValues,
     history_until,
     sort_members,
 )
+from warehouse.queries.videos import VideoSortValues
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LONG_AGO_S = 3600.0
@@ -114,7 +114,7 @@ MEMBERS = [
 def test_public_order_is_the_latest_screen_then_what_was_shown_last() -> None:
     assert sort_members(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
     known = {"ancient": VideoSortValues(likes=9, created=9)}
-    assert sort_members(MEMBERS, "public", known=known)[-1] == "ancient"
+    assert sort_members(MEMBERS, "public", values=known)[-1] == "ancient"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
         "second": VideoSortValues(likes=1, created=0),
         "also old": VideoSortValues(),
     }
-    assert sort_members(MEMBERS, order, known=known) == expected  # type: ignore[arg-type]  # both exist
+    assert sort_members(MEMBERS, order, values=known) == expected  # type: ignore[arg-type]  # both exist
 
 
 def test_none_at_all_comes_after_one_wherever_the_screen_shows_it() -> None:
@@ -141,11 +141,11 @@ def test_none_at_all_comes_after_one_wherever_the_screen_shows_it() -> None:
         "first": VideoSortValues(likes=0, created=0),
         "second": VideoSortValues(likes=1, created=1),
     }
-    assert sort_members(MEMBERS, "likes", known=known)[:2] == ["second", "first"]
-    assert sort_members(MEMBERS, "newest", known=known)[:2] == ["second", "first"]
+    assert sort_members(MEMBERS, "likes", values=known)[:2] == ["second", "first"]
+    assert sort_members(MEMBERS, "newest", values=known)[:2] == ["second", "first"]
 
 
 def test_of_equals_the_public_order_decides() -> None:
     known = {one.aweme_id: VideoSortValues(likes=3) for one in MEMBERS}
-    assert sort_members(MEMBERS, "likes", known=known) == sort_members(MEMBERS, "public")
-    assert sort_members(MEMBERS, "newest", known=known) == sort_members(MEMBERS, "public")
+    assert sort_members(MEMBERS, "likes", values=known) == sort_members(MEMBERS, "public")
+    assert sort_members(MEMBERS, "newest", values=known) == sort_members(MEMBERS, "public")

@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track
 from pipelines.platform.mobileapp.layouts import App, Layout, load_app
-from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree, read_work
+from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree, read_video
 from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
@@ -62,7 +62,7 @@ WORK = (
 def test_counts_are_read_as_the_app_writes_them(
     likes: str, count: int | None, is_exact: bool, layout: Layout
 ) -> None:
-    shown = read_work(parse_tree(dump(*WORK, button(likes))), layout)
+    shown = read_video(parse_tree(dump(*WORK, button(likes))), layout)
     assert shown.statistics.counts() == (count, 2482, 920, 10_000)
     assert shown.is_exact is is_exact
     assert (shown.nickname, shown.caption) == ("somebody", "a caption #tag")
@@ -70,7 +70,7 @@ def test_counts_are_read_as_the_app_writes_them(
 
 def test_counts_below_ten_thousand_are_exact(layout: Layout) -> None:
     tree = parse_tree(dump(*WORK[:-1], button("未点赞，喜欢9999，按钮"), button("分享7，按钮")))
-    shown = read_work(tree, layout)
+    shown = read_video(tree, layout)
     assert (shown.statistics.counts(), shown.is_exact) == ((9999, 2482, 920, 7), True)
 
 
@@ -132,9 +132,9 @@ def test_the_scripted_app_rounds_as_the_real_one(count: int, shown: str) -> None
 def test_a_body_of_a_layout_that_is_gone_is_a_changed_structure(app: App) -> None:
     body = b'{"layout": "of-2019", "items": [], "cursor": 0, "has_more": false}'
     with pytest.raises(StructureChangedError, match="layout"):
-        parse_app_page(body, app=app, seen=SEEN)
+        parse_app_page(body, app=app, context=SEEN)
     with pytest.raises(StructureChangedError):
-        parse_app_track(b"no json", music_id="1", app=app, seen=SEEN)
+        parse_app_track(b"no json", music_id="1", app=app, context=SEEN)
 
 
 def test_a_version_gets_the_first_layout_that_fits_it(app: App, layout: Layout) -> None:

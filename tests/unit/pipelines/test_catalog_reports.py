@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 
 from pipelines.orchestration.dagster_compat import delete_runless_materializations
 from pipelines.orchestration.runs.open_instance import open_instance
-from pipelines.orchestration.worker.catalog import (
+from pipelines.orchestration.worker.asset_catalog import (
     EVERY_S,
     LEASE,
     LEASE_S,

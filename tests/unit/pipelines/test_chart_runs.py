@@ -21,9 +21,15 @@ from dagster import (
     build_sensor_context,
 )
 
-from pipelines.orchestration.assets.chart import CHART_ISSUES, CHART_PLATFORM, CHART_SONGS, months
-from pipelines.orchestration.assets.conclude import CONFIRMED
-from pipelines.orchestration.chart_jobs import chart_schedule, chart_sensor
+from pipelines.orchestration.assets.scan_steps import CONFIRMED
+from pipelines.orchestration.chart_runs import (
+    CHART_ISSUES,
+    CHART_PLATFORM,
+    CHART_SONGS,
+    chart_schedule,
+    chart_sensor,
+    months,
+)
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.open_instance import open_instance
 from warehouse.home.folder import open_home

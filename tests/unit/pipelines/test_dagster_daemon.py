@@ -9,9 +9,9 @@ from dagster import DagsterInstance, DagsterRunStatus
 
 from pipelines.orchestration.runs import remote
 from pipelines.orchestration.runs.remote import (
+    CHECK_EVERY_S,
     DAEMON_LOST_AFTER_S,
     DAEMON_TIMEOUT_S,
-    LOOK_EVERY_S,
     QUEUE_DAEMON,
     RemoteRun,
     check_daemon,
@@ -62,9 +62,9 @@ def test_a_daemon_that_is_alive_is_not_waited_for(wait: Callable[[Time], None]) 
 
 
 def test_a_daemon_that_is_starting_is_waited_for(wait: Callable[[Time], None]) -> None:
-    starting = Time(1000.0 + 2 * LOOK_EVERY_S)
+    starting = Time(1000.0 + 2 * CHECK_EVERY_S)
     wait(starting)
-    assert starting.slept == [LOOK_EVERY_S] * 2
+    assert starting.slept == [CHECK_EVERY_S] * 2
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_daemon_that_is_not_there_is_an_error_after_a_minute(
 ) -> None:
     with pytest.raises(WorkerUnavailableError, match="is not running") as caught:
         wait(passing)
-    assert sum(passing.slept) == pytest.approx(DAEMON_TIMEOUT_S, abs=LOOK_EVERY_S)
+    assert sum(passing.slept) == pytest.approx(DAEMON_TIMEOUT_S, abs=CHECK_EVERY_S)
     assert "RUNS=local" in str(caught.value.hint)
 
 

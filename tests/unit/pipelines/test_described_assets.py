@@ -8,9 +8,9 @@ from dagster import AssetKey, MetadataValue, TableSchema
 from dagster._core.definitions.assets.graph.asset_graph import AssetGraph
 from dagster._core.definitions.assets.graph.base_asset_graph import BaseAssetNode
 
-from pipelines.orchestration.assets.descriptions import asset_key, rows_of_days, table_schema
 from pipelines.orchestration.assets.lineage import COLUMNS_FROM
-from pipelines.orchestration.assets.tables import FED_BY
+from pipelines.orchestration.assets.tables import FED_BY, asset_key, table_schema
+from pipelines.orchestration.checks.tables import rows_of_days
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.models import FOLDER
 from warehouse.tables import BY_NAME, TABLES, Table

@@ -7,7 +7,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.orchestration.runs.heartbeats import LOOKS, SilenceWatch, heartbeats
+from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS, SilenceWatch, heartbeats
 from tests.fake_clock import START
 from warehouse.records.jobs import Job, ProgressRecord
 
@@ -29,12 +29,12 @@ def test_a_job_is_lost_after_so_many_silent_looks_in_a_row_and_never_before(
     row = 0
     for is_silent in silent:
         row = row + 1 if is_silent else 0
-        assert bool(watch.lost([JOB] if is_silent else [])) is (row >= LOOKS)
+        assert bool(watch.lost([JOB] if is_silent else [])) is (row >= SILENT_CHECKS)
 
 
 def test_a_heartbeat_between_two_looks_begins_the_count_anew() -> None:
     watch = SilenceWatch()
-    for number in range(3 * LOOKS):
+    for number in range(3 * SILENT_CHECKS):
         late = replace(JOB, heartbeat_at=START + timedelta(seconds=30 * number))
         assert watch.lost([late]) == []
 

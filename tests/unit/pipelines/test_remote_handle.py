@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.remote import LOOK_EVERY_S, START_LIMIT_S, RemoteRun
+from pipelines.orchestration.runs.remote import CHECK_EVERY_S, START_LIMIT_S, RemoteRun
 from tests.fake_clock import FakeClock
 from tests.fake_runs import empty_scan
 
@@ -66,9 +66,9 @@ def test_a_run_that_has_begun_sends_its_own_heartbeats(instance: DagsterInstance
     run = run_of(instance, clock)
     assert not run.has_begun()
     begin(instance, DagsterEventType.RUN_START)
-    clock.advance(LOOK_EVERY_S)
+    clock.advance(CHECK_EVERY_S)
     assert run.has_begun()
     assert not run.is_over()
     begin(instance, DagsterEventType.RUN_SUCCESS)
-    clock.advance(LOOK_EVERY_S)
+    clock.advance(CHECK_EVERY_S)
     assert run.is_over()

@@ -9,7 +9,7 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.runs.heartbeats import LOOKS
+from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
 from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id_of
 from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
@@ -192,7 +192,7 @@ def test_a_job_whose_run_has_not_begun_is_not_lost_however_silent(stage: Stage) 
     stage.launcher.begin_at_once = False
     job_id = stage.ask("1")
     stage.step()
-    for _ in range(LOOKS + 1):
+    for _ in range(SILENT_CHECKS + 1):
         stage.step(2 * LOST_AFTER_S)  # no heartbeat is sent
     assert [job.job_id for job in job_claims.lost(stage.control, LOST_AFTER_S)] == [job_id]
     assert (stage.now(job_id).status, stage.now(job_id).run_number) == ("running", 1)
@@ -201,7 +201,7 @@ def test_a_job_whose_run_has_not_begun_is_not_lost_however_silent(stage: Stage) 
 def test_a_run_that_fell_silent_is_given_to_the_queue_again(stage: Stage) -> None:
     job_id = stage.ask("1")
     stage.step()
-    for _ in range(LOOKS):
+    for _ in range(SILENT_CHECKS):
         stage.step(2 * LOST_AFTER_S)
     found = stage.now(job_id)
     assert (found.status, found.attempt) == ("queued", 2)

@@ -22,8 +22,8 @@ from dagster import (
 
 from pipelines.orchestration.definitions import build_definitions
 from pipelines.orchestration.runs.repeated_launches import EndedLaunches
-from pipelines.orchestration.sensors import LAUNCHED_AT_ONCE
-from pipelines.orchestration.sensors import watchlists as watchlist_sensor
+from pipelines.orchestration.watchlist_runs import LAUNCHED_AT_ONCE
+from pipelines.orchestration.watchlist_runs import watchlists as watchlist_sensor
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher

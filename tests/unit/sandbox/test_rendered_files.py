@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines.audio.decode.decoding import decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from sandbox.world.content.tables import Alteration
 from sandbox.world.sound.instruments import RATE
 from sandbox.world.sound.sound_cache import SandboxSilence, SandboxSong, SoundCache

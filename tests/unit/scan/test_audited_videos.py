@@ -12,8 +12,8 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound, pack_features
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.audit import audit_videos, draw_audit
-from pipelines.scan.marts.rows import audit_rows
+from pipelines.scan.confirm import audit_videos, draw_audit
+from pipelines.scan.marts import audit_rows
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace

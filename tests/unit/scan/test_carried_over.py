@@ -5,8 +5,8 @@ from typing import Any, cast
 import pytest
 
 from pipelines.scan import conclude
+from pipelines.scan import marts as mart_rows
 from pipelines.scan.conclude import carry_over
-from pipelines.scan.marts import rows as mart_rows
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 

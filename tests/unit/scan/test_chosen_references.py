@@ -100,7 +100,7 @@ class EmptyJournal:
 
 
 class ListeningSession:
-    """The part of a scan's session that listening needs."""
+    """The part of a scan's session that audio verification needs."""
 
     music_id = "1"
     parameters = ScanParameters()
@@ -112,7 +112,7 @@ class ListeningSession:
         self.sounds = SoundWorkspace()
         self.journal = EmptyJournal()
         self.captures: Any = DeadMediaHost()
-        self.listening = Decoder()
+        self.decoders = Decoder()
         self.runtime = self
         self.engine = KnownSounds(sounds)
         self.stopwatch = self
@@ -257,7 +257,7 @@ def test_stored_features_of_a_replacement_are_not_downloaded_again(
 def refused(folder: Path, *reasons: str) -> tuple[str, ListeningSession]:
     """A video whose sound is refused for these reasons, and the session afterwards."""
     session, videos, fake = session_of({}, ["unknown"])
-    fake.captures, fake.listening = MediaHost(folder), Decoder(*reasons)
+    fake.captures, fake.decoders = MediaHost(folder), Decoder(*reasons)
     (measured,) = asyncio.run(measure_videos(session, videos))
     assert isinstance(measured.sound, NotComparable)
     assert list(folder.iterdir()) == []

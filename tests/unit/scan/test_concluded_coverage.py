@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from pipelines.captures.search_walk import FinishedSearch, TermWalk
+from pipelines.captures.walks import FinishedSearch, TermWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.conclude import coverage_document, coverage_estimates, exhausted_sources
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting

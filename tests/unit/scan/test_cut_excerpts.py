@@ -67,7 +67,7 @@ class CuttingScan:
         self.job = SimpleNamespace(job_id="job")
         self.sounds = SoundWorkspace()
         self.state = ScanState(sound_hashes={"r": "a" * 64, "c": "b" * 64})
-        self.listening = Encoder(answer, is_held=is_held)
+        self.decoders = Encoder(answer, is_held=is_held)
         self.excerpts = ExcerptFolder(
             folder=folder / "excerpts", max_bytes=most, max_age_s=86_400.0
         )
@@ -79,7 +79,7 @@ class CuttingScan:
         return self.is_over
 
     def waiting(self, kind: str) -> AbstractContextManager[None]:
-        assert kind == "listening"
+        assert kind == "audio"
         return nullcontext()
 
     @property
@@ -133,7 +133,7 @@ async def test_both_excerpts_of_a_pair_are_stored_and_the_sounds_are_gone(tmp_pa
 async def test_a_sound_that_cannot_be_encoded_has_no_excerpt(tmp_path: Path) -> None:
     scan = CuttingScan(tmp_path, None)
     await cut(scan)
-    assert len(scan.listening.asked) == 2
+    assert len(scan.decoders.asked) == 2
     assert files_of(tmp_path) == []
 
 
@@ -148,7 +148,7 @@ async def test_a_sound_that_is_not_kept_has_no_excerpt(tmp_path: Path) -> None:
 async def test_a_full_disk_loses_an_excerpt_and_no_scan(tmp_path: Path) -> None:
     scan = CuttingScan(tmp_path, OSError(28, "No space left on device"))
     await cut(scan)
-    assert len(scan.listening.asked) == 1
+    assert len(scan.decoders.asked) == 1
     assert (scan.sounds.files, files_of(tmp_path)) == ({}, [])
 
 
@@ -157,7 +157,7 @@ async def test_the_cuts_of_a_cancelled_scan_are_given_up(tmp_path: Path) -> None
     await scan.keep("r", "c")
     cut_group_excerpts(scan.run, MEASURED, [COMPARED])
     [task] = scan.sounds.cutting
-    await scan.listening.has_begun.wait()
+    await scan.decoders.has_begun.wait()
     scan.is_over = True
     await finish_cutting(scan.run)
     assert task.cancelled()

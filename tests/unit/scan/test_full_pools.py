@@ -7,12 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.walks import ListWalk
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.collect import begin_pool, fill_pool
 from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand
-from pipelines.scan.rules.candidate_pool import Candidate, Sighting
-from pipelines.scan.rules.coverage.genuine_rows import genuine_shares
+from pipelines.scan.rules.candidate_pool import Candidate, Sighting, genuine_shares
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan_fakes import FakeScan

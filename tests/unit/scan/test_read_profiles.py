@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan import profiles
-from pipelines.scan.profiles import PROFILE_MAX_AGE, read_profiles
+from pipelines.scan import collect
+from pipelines.scan.collect import PROFILE_MAX_AGE, read_profiles
 from pipelines.scan.rules.expansion import ConfirmedVideo, accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
@@ -76,7 +76,7 @@ class ProfileScan(FakeScan):
 def known(monkeypatch: pytest.MonkeyPatch) -> dict[str, Account]:
     """The profiles that are stored already."""
     stored: dict[str, Account] = {}
-    monkeypatch.setattr(profiles, "read_latest_accounts", lambda *_: stored)
+    monkeypatch.setattr(collect, "read_latest_accounts", lambda *_: stored)
     return stored
 
 

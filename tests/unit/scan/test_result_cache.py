@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipelines.scan.service.stored_results import MAX_CACHED_RESULTS, ResultCache
+from pipelines.scan.service.service import MAX_CACHED_RESULTS, ResultCache
 
 
 class Store:

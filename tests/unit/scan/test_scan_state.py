@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.captures.surface_captures import CaptureCounters
+from pipelines.captures.session import CaptureCounters
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.state.scan_state import ReferenceSound, ScanState, pack_state, unpack_state

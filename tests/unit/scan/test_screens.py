@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import cast
 
-from pipelines.captures.list_walk import ListWalk
+from pipelines.captures.walks import ListWalk
 from pipelines.parameters.scan import ScanParameters
-from pipelines.scan.discover import _STEPS
+from pipelines.scan.collect import read_author_screens, read_hashtag_screens
+from pipelines.scan.discover import read_first_authors
 from pipelines.scan.scan_run import ScanRun
-from pipelines.scan.screens import read_author_screens, read_hashtag_screens
 from pipelines.scan.state.scan_state import ScanState
 from tests.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
@@ -86,5 +86,5 @@ def test_a_discovery_reads_screens_of_authors_that_use_the_exact_track() -> None
     scan = ScreenScan()
     details = [video_of("a", music_id="another"), video_of("b")]
     scan.state.details = {one.aweme_id: VideoDetail(video=one) for one in details}
-    _STEPS["author_first_screens"](scan.session)
+    read_first_authors(scan.session)
     assert scan.asked == ["b"]

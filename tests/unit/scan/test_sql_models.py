@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.documents.videos import to_ranked_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
-from pipelines.scan.marts.sql_models import rank_videos, sum_coverage, summarize_accounts
+from pipelines.scan.marts import rank_videos, sum_coverage, summarize_accounts
 from pipelines.scan.rules.ranking import SORT_VALUES
 from pipelines.scan.rules.results import view_result
 from tests.account_oracle import to_account_summary

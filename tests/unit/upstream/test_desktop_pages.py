@@ -254,5 +254,5 @@ def test_a_row_without_a_line_end_is_followed_by_the_next() -> None:
 def test_the_song_in_a_sound_is_named_apart(
     fields: dict[str, Any], song: tuple[str | None, str | None]
 ) -> None:
-    extra = json.dumps({"music_display_mapping_title": fields.pop("mapped", None)})
-    assert read_mapped_song(JsonNode({"extra": extra, **fields}, "music_info", "$")) == song
+    extra = {"music_display_mapping_title": fields.pop("mapped", None)}
+    assert read_mapped_song(JsonNode(fields, "music_info", "$"), extra) == song

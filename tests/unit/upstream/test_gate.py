@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.platform.http.host_names import host_matches
 from pipelines.platform.http.link_gate import (
     MAX_REDIRECTS,
     CheckedAddress,
@@ -17,6 +16,7 @@ from pipelines.platform.http.link_gate import (
     look_up,
     read_address,
 )
+from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from warehouse.records.errors import SubstitutionError, UnreachableError
 

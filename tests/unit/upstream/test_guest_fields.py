@@ -6,10 +6,13 @@ from typing import Any
 import orjson
 import pytest
 
-from pipelines.platform.parsers.accounts import parse_account_page, parse_user_info
+from pipelines.platform.parsers.descriptions import (
+    parse_account_page,
+    parse_music_info,
+    parse_user_info,
+)
 from pipelines.platform.parsers.fields import JsonNode
 from pipelines.platform.parsers.lists import parse_music_list, parse_user_page
-from pipelines.platform.parsers.music import parse_music_info
 from pipelines.platform.parsers.videos import ParseContext, parse_detail
 from warehouse.records.errors import (
     EmptyAnswerError,
@@ -26,7 +29,7 @@ NOW_S = int(SEEN.observed_at.timestamp())
 
 
 def account(**fields: object) -> Account:
-    return parse_user_info(orjson.dumps({"user_info": fields}), sec_uid=SEC, seen=SEEN)
+    return parse_user_info(orjson.dumps({"user_info": fields}), sec_uid=SEC, context=SEEN)
 
 
 def account_page(**data: object) -> bytes:
@@ -37,7 +40,7 @@ def account_page(**data: object) -> bytes:
 def item(**fields: object) -> Video:
     work: dict[str, Any] = {"aweme_id": "7568123456789012346", **fields}
     body = orjson.dumps({"aweme_list": [work], "has_more": 0, "cursor": 1})
-    (video,) = parse_music_list(body, music_id=MUSIC, seen=SEEN).videos
+    (video,) = parse_music_list(body, music_id=MUSIC, context=SEEN).videos
     return video
 
 
@@ -169,29 +172,31 @@ def test_the_song_named_in_a_title_is_the_mapped_one(
     title: str, song: str | None, artist: str | None
 ) -> None:
     body = orjson.dumps({"music_info": {"mid": MUSIC, "title": title}})
-    track = parse_music_info(body, music_id=MUSIC, seen=SEEN)
+    track = parse_music_info(body, music_id=MUSIC, context=SEEN)
     assert (track.mapped_title, track.mapped_artist) == (song, artist)
 
 
 def test_the_matched_song_gives_its_artist_as_the_mapped_one() -> None:
     song = {"title": "晚风", "author": "海与灯"}
     sound = {"mid": MUSIC, "title": "原声", "matched_pgc_sound": song}
-    track = parse_music_info(orjson.dumps({"music_info": sound}), music_id=MUSIC, seen=SEEN)
+    track = parse_music_info(orjson.dumps({"music_info": sound}), music_id=MUSIC, context=SEEN)
     assert (track.mapped_title, track.mapped_artist) == ("晚风", "海与灯")
 
 
 def test_a_page_of_an_account_that_the_platform_does_not_know_says_so() -> None:
     page = account_page(userInfoRes={"status_code": 5, "user_info": None})
     with pytest.raises(UnresolvedIdError):
-        parse_account_page(page, sec_uid=SEC, seen=SEEN)
+        parse_account_page(page, sec_uid=SEC, context=SEEN)
 
 
 def test_a_page_of_an_account_that_claims_posts_and_has_none_withholds_them() -> None:
     posts = {"aweme_list": [], "max_cursor": 0}
     with pytest.raises(EmptyAnswerError) as met:
-        parse_user_page(account_page(postListData={**posts, "has_more": 1}), sec_uid=SEC, seen=SEEN)
+        parse_user_page(
+            account_page(postListData={**posts, "has_more": 1}), sec_uid=SEC, context=SEEN
+        )
     assert met.value.reason == "empty_list"
     none = parse_user_page(
-        account_page(postListData={**posts, "has_more": 0}), sec_uid=SEC, seen=SEEN
+        account_page(postListData={**posts, "has_more": 0}), sec_uid=SEC, context=SEEN
     )
     assert (none.videos, none.has_more) == ((), False)

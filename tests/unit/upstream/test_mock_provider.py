@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.audio.decode.decoding import DecodeRefusedError, decode_sound
-from pipelines.audio.decode.limits import DecodeLimits
+from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.platform.providers import build_chart_provider, build_data_provider, choose_profile
 from pipelines.settings import Settings
 from sandbox.mock.provider import MockProvider

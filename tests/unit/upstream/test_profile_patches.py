@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient
-from pipelines.platform.http.host_names import host_matches
+from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import choose_profile
 from pipelines.platform.providers.vidplat_public import VidplatPublic

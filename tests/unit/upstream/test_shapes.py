@@ -9,9 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.parsers.music import parse_music_info
+from pipelines.platform.parsers.descriptions import parse_music_info
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_of
+from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import PARSERS, SHAPES, Shape, read_chart_shape
 from warehouse.records.errors import SametrackError, UpstreamError
@@ -25,10 +26,8 @@ async def _read(shape: Shape, scripted: Scripted) -> object:
         return read_chart_shape(shape)
     surfaces = SurfaceReader(scripted([shape.answer(shape.parser)]))
     ask = HttpRequest(surface=shape.parser, url="http://share.vidplat.localhost/", allowed=())
-    parse = PARSERS[shape.parser]
-    reading = await surfaces.read(
-        ask, shape.asked, lambda a: parse(a.body, shape.asked, surfaces.seen(a))
-    )
+    request = SourceRequest(entity_id=shape.asked)
+    reading = await surfaces.read(ask, request, PARSERS[shape.parser])
     return reading.value
 
 
@@ -68,7 +67,7 @@ def test_every_shape_says_where_it_comes_from(shapes: list[Shape]) -> None:
 def test_ids_beyond_two_to_the_53_keep_every_digit() -> None:
     body = b'{"status_code":0,"music_info":{"id":7361234567890123457,"title":"a"}}'
     seen = ParseContext(surface="music_info", observed_at=datetime.now(UTC), link_of=str)
-    track = parse_music_info(body, music_id="7361234567890123457", seen=seen)
+    track = parse_music_info(body, music_id="7361234567890123457", context=seen)
     assert track.music_id == "7361234567890123457"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.sources.chart_table import CHART_ISSUES, CHART_LATEST, CHART_SONGS
+from pipelines.platform.providers.chart_public import CHART_ISSUES, CHART_LATEST, CHART_SONGS
 from pipelines.platform.sources.table import QUESTIONS, Question
 
 PAGE = Path(__file__).parents[3] / "docs" / "providers.md"

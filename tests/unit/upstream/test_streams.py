@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.platform.parsers.streams import StreamDocuments, read_stream
+from pipelines.platform.parsers.search import StreamDocuments, read_stream
 from warehouse.records.errors import StructureChangedError
 
 DOCUMENTS: list[dict[str, object]] = [

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pipelines.captures.list_walk import ListWalkState
+from pipelines.captures.walks import ListWalk, ListWalkState
 from warehouse.records.errors import (
     SURFACE_OFF,
     ForbiddenError,
@@ -29,7 +29,7 @@ def page(*ids: str, cursor: int | None, has_more: bool, foreign: Sequence[str] =
 
 async def walked(
     pages: Sequence[VideoPage | UpstreamError], *, limit: int = 100, page_limit: int = 10
-) -> tuple[str, ListWalkState, list[int]]:
+) -> tuple[ListWalk, ListWalkState, list[int]]:
     script, cursors = list(pages), list[int]()
 
     async def fetch(cursor: int) -> VideoPage:
@@ -40,7 +40,7 @@ async def walked(
         return step
 
     steps = ListWalkState(limit=limit, page_limit=page_limit)
-    return await steps.walk(fetch), steps, cursors
+    return await steps.walk("music_list", fetch), steps, cursors
 
 
 @pytest.mark.parametrize(
@@ -56,41 +56,41 @@ async def walked(
     ],
 )
 async def test_walk_stops_for_its_reason(last: VideoPage | UpstreamError, reason: str) -> None:
-    stop, steps, cursors = await walked([page("a", "b", cursor=2, has_more=True), last])
-    assert (stop, cursors) == (reason, [0, 2])
+    walk, steps, cursors = await walked([page("a", "b", cursor=2, has_more=True), last])
+    assert (walk.coverage.stop_reason, cursors) == (reason, [0, 2])
     assert list(steps.videos)[:2] == ["a", "b"]
 
 
 async def test_a_list_that_shows_nothing_is_not_known_to_be_complete() -> None:
-    stop, steps, _ = await walked([page(cursor=0, has_more=False)])
-    assert (stop, steps.pages, steps.has_more) == ("empty_ambiguous", 1, False)
+    walk, steps, _ = await walked([page(cursor=0, has_more=False)])
+    assert (walk.coverage.stop_reason, steps.pages, steps.has_more) == ("empty_ambiguous", 1, False)
 
 
 @pytest.mark.parametrize("count", [1, 3])
 async def test_empty_pages_in_the_middle_are_passed_over(count: int) -> None:
     empty = [page(cursor=3 + n, has_more=True) for n in range(count)]
     pages = [page("a", cursor=2, has_more=True), *empty, page("b", cursor=9, has_more=True)]
-    stop, steps, cursors = await walked([*pages, *empty, page("c", cursor=30, has_more=False)])
-    assert (stop, list(steps.videos)) == ("exhausted", ["a", "b", "c"])
+    walk, steps, cursors = await walked([*pages, *empty, page("c", cursor=30, has_more=False)])
+    assert (walk.coverage.stop_reason, list(steps.videos)) == ("exhausted", ["a", "b", "c"])
     assert (steps.pages, len(cursors)) == (3 + 2 * count, 3 + 2 * count)
 
 
 async def test_a_fourth_empty_page_in_a_row_ends_the_list_as_stalled() -> None:
     empty = [page(cursor=3 + n, has_more=True) for n in range(4)]
-    stop, steps, cursors = await walked([page("a", cursor=2, has_more=True), *empty])
-    assert (stop, cursors) == ("cursor_stalled", [0, 2, 3, 4, 5])
+    walk, steps, cursors = await walked([page("a", cursor=2, has_more=True), *empty])
+    assert (walk.coverage.stop_reason, cursors) == ("cursor_stalled", [0, 2, 3, 4, 5])
     assert (list(steps.videos), steps.cursor, steps.has_more) == (["a"], 6, True)
 
 
 async def test_the_page_limit_counts_no_empty_pages() -> None:
     empty = page(cursor=2, has_more=True)
-    stop, steps, _ = await walked([empty, page("a", cursor=4, has_more=True)], page_limit=1)
-    assert (stop, list(steps.videos), steps.cursor) == ("page_limit", ["a"], 4)
+    walk, steps, _ = await walked([empty, page("a", cursor=4, has_more=True)], page_limit=1)
+    assert (walk.coverage.stop_reason, list(steps.videos), steps.cursor) == ("page_limit", ["a"], 4)
 
 
 async def test_a_list_of_nothing_but_empty_pages_is_not_known_to_be_complete() -> None:
-    stop, _, _ = await walked([page(cursor=2, has_more=True), page(cursor=2, has_more=False)])
-    assert stop == "empty_ambiguous"
+    walk, _, _ = await walked([page(cursor=2, has_more=True), page(cursor=2, has_more=False)])
+    assert walk.coverage.stop_reason == "empty_ambiguous"
 
 
 async def test_a_list_without_a_further_page_has_ended() -> None:
@@ -99,32 +99,36 @@ async def test_a_list_without_a_further_page_has_ended() -> None:
     async def fetch(_cursor: int) -> VideoPage:
         return page(cursor=20, has_more=False)
 
-    assert await steps.walk(fetch) == "exhausted"
+    walk = await steps.walk("music_list", fetch)
+    assert walk.coverage.stop_reason == "exhausted"
 
 
 async def test_walk_ends_at_the_candidate_limit() -> None:
     pages = [page(str(n), cursor=n + 1, has_more=True) for n in range(9)]
-    stop, steps, _ = await walked(pages, limit=3)
-    assert (stop, len(steps.videos)) == ("candidate_limit", 3)
+    walk, steps, _ = await walked(pages, limit=3)
+    assert (walk.coverage.stop_reason, len(steps.videos)) == ("candidate_limit", 3)
 
 
 async def test_walk_ends_at_the_page_limit() -> None:
     pages = [page(str(n), cursor=n + 1, has_more=True) for n in range(9)]
-    stop, steps, _ = await walked(pages, page_limit=2)
-    assert (stop, steps.pages, steps.items) == ("page_limit", 2, 2)
+    walk, steps, _ = await walked(pages, page_limit=2)
+    assert (walk.coverage.stop_reason, steps.pages, steps.items) == ("page_limit", 2, 2)
 
 
 async def test_repeated_item_counts_as_an_item_once_new() -> None:
     pages = [page("a", "a", cursor=2, has_more=True), page("a", "b", cursor=4, has_more=False)]
-    stop, steps, _ = await walked(pages)
-    assert (stop, steps.items, list(steps.videos)) == ("exhausted", 4, ["a", "b"])
+    walk, steps, _ = await walked(pages)
+    assert (walk.coverage.stop_reason, steps.items, list(steps.videos)) == (
+        "exhausted",
+        4,
+        ["a", "b"],
+    )
 
 
 async def test_some_foreign_rows_are_set_apart_and_counted() -> None:
     first = page("a", "b", cursor=2, has_more=True, foreign=["x", "y"])
-    stop, steps, _ = await walked([first, page("c", cursor=4, has_more=False, foreign=["x"])])
-    walk = steps.to_walk("music_list", requests=2, stop_reason=stop)
-    assert (stop, walk.error) == ("exhausted", None)
+    walk, _, _ = await walked([first, page("c", cursor=4, has_more=False, foreign=["x"])])
+    assert (walk.coverage.stop_reason, walk.error) == ("exhausted", None)
     assert [video.aweme_id for video in walk.videos] == ["a", "b", "c"]
     assert [video.aweme_id for video in walk.foreign] == ["x", "y"]
     assert (walk.coverage.items, walk.coverage.new_items, walk.coverage.foreign_rows) == (6, 3, 3)
@@ -132,20 +136,24 @@ async def test_some_foreign_rows_are_set_apart_and_counted() -> None:
 
 async def test_a_page_of_mostly_foreign_rows_is_a_substitution_and_later_pages_are_read() -> None:
     first = page("a", cursor=2, has_more=True, foreign=["x", "y"])
-    stop, steps, cursors = await walked([first, page("b", cursor=4, has_more=False)])
-    assert (stop, cursors) == ("upstream_substitution", [0, 2])
+    walk, steps, cursors = await walked([first, page("b", cursor=4, has_more=False)])
+    assert (walk.coverage.stop_reason, cursors) == ("upstream_substitution", [0, 2])
     assert isinstance(steps.error, SubstitutionError)
     assert list(steps.videos) == ["a", "b"]
 
 
 async def test_a_page_of_foreign_rows_alone_goes_on_like_any_other() -> None:
     first = page(cursor=2, has_more=True, foreign=["x"])
-    stop, steps, cursors = await walked([first, page("a", cursor=4, has_more=False)])
-    assert (stop, cursors, list(steps.videos)) == ("upstream_substitution", [0, 2], ["a"])
+    walk, steps, cursors = await walked([first, page("a", cursor=4, has_more=False)])
+    assert (walk.coverage.stop_reason, cursors, list(steps.videos)) == (
+        "upstream_substitution",
+        [0, 2],
+        ["a"],
+    )
 
 
 async def test_foreign_rows_count_towards_the_limit() -> None:
-    stop, _, cursors = await walked(
+    walk, _, cursors = await walked(
         [page("a", "b", cursor=2, has_more=True, foreign=["x"])], limit=3
     )
-    assert (stop, cursors) == ("candidate_limit", [0])
+    assert (walk.coverage.stop_reason, cursors) == ("candidate_limit", [0])

@@ -13,8 +13,8 @@ from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.record_rows import observation_row, search_page_row, video_row
 from warehouse.lake.store import open_lake
+from warehouse.maintenance.compaction import sort_lake
 from warehouse.maintenance.erasure.account import ErasureStores, erase_account
-from warehouse.maintenance.sorting import sort_lake
 from warehouse.queries.accounts import read_marks
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row

@@ -64,7 +64,7 @@ def test_a_row_that_was_just_being_written_is_erased_in_another_round(
     rounds: list[frozenset[str]] = []
 
     def meanwhile(names: AccountNames) -> int:
-        rounds.append(names.works)
+        rounds.append(names.videos)
         if len(rounds) == 1:
             capture(stores.lake, "7410000000000000001")
         return 1
@@ -81,7 +81,7 @@ def test_a_video_that_appears_meanwhile_is_marked_too(open_stores: OpenStores) -
     late = "7410000000000000002"
 
     def meanwhile(names: AccountNames) -> int:
-        if late not in names.works:
+        if late not in names.videos:
             capture(stores.lake, late)
         return 0
 

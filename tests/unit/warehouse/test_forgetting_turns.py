@@ -18,7 +18,7 @@ from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties
 from warehouse.lake.schema_evolution import purge_versions
 from warehouse.lake.store import Lake
 from warehouse.lake.table_turns import writing, writing_alone
-from warehouse.maintenance import sorting
+from warehouse.maintenance import compaction
 from warehouse.records.errors import WarehouseError
 
 HOUR_S = 3600
@@ -29,7 +29,7 @@ WRITES: dict[str, Callable[[Lake], object]] = {
     "delete": lambda lake: lake.delete(SONGS, "song_id", ["1"]),
     "erase": lambda lake: lake.erase(SONGS, "song_id = '1'"),
     "blank": lambda lake: lake.blank(SONGS, "title", "song_id = '1'"),
-    "sort": lambda lake: sorting._sort_table(lake, SONGS),
+    "sort": lambda lake: compaction._sort_table(lake, SONGS),
 }
 
 
@@ -72,7 +72,7 @@ def test_nobody_forgets_while_a_table_is_written_and_others_write(
 
     monkeypatch.setattr(lake_module, "write_deltalake", note(write_deltalake))
     monkeypatch.setattr(lake_module, "rewrite_properties", note(rewrite_properties))
-    monkeypatch.setattr(sorting, "rewrite_properties", note(rewrite_properties))
+    monkeypatch.setattr(compaction, "rewrite_properties", note(rewrite_properties))
     monkeypatch.setitem(SORT_COLUMNS, SONGS, "song_id")
     write(lake)
     assert seen == [(False, True)]

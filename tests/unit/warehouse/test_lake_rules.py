@@ -175,5 +175,5 @@ def test_every_look_at_an_address_reads_the_log(far: Lake, monkeypatch: pytest.M
 def test_an_address_gives_no_turns_to_compact(lake: Lake, far: Lake) -> None:
     for number in range(5):
         lake.append(SONGS, songs(str(number)))
-    with lake._compaction_turn(lake._handle(SONGS)):
+    with lake._compaction_lock(lake._handle(SONGS)):
         assert far.compact(SONGS) == 5

@@ -80,8 +80,8 @@ def test_a_compaction_that_lost_its_race_has_merged_nothing(
 def test_one_process_at_a_time_compacts_a_table(lake: Lake) -> None:
     for number in range(5):
         lake.append(SONGS, songs(str(number)))
-    with lake._compaction_turn(lake._handle(SONGS)) as is_mine:
-        assert is_mine
+    with lake._compaction_lock(lake._handle(SONGS)) as is_locked:
+        assert is_locked
         assert opened(lake.url).compact(SONGS) == 0
     assert opened(lake.url).compact(SONGS, above=5) == 0  # as when another has just merged them
     assert opened(lake.url).compact(SONGS, above=4) == 5

@@ -15,8 +15,7 @@ from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.seen_views import REPLAYED, REPLAYED_SQL
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES
-from warehouse.queries.lists.pages import UnionPage, read_captured_page, read_union_page
-from warehouse.queries.lists.union import ListOrder
+from warehouse.queries.lists import ListOrder, UnionPage, read_captured_page, read_union_page
 from warehouse.tables import BY_NAME
 
 LIST, SCREEN = ("music_list", "music_page"), "music_list"

@@ -17,8 +17,7 @@ from warehouse.lake.file_layout import SORT_COLUMNS
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import FILE, VIDEOS_TABLE
-from warehouse.maintenance.compaction import maintain_lake
-from warehouse.maintenance.sorting import sort_lake
+from warehouse.maintenance.compaction import maintain_lake, sort_lake
 from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES
 from warehouse.queries.videos import read_listed_videos, read_ordering
@@ -255,7 +254,7 @@ def test_rows_that_were_erased_while_it_was_built_are_in_no_index(
 def test_a_lake_in_an_object_store_gets_none() -> None:
     far = Lake("s3://bucket/lake", "sandbox", {}, free=lambda _folder: 0)
     assert update_video_index(far) == 0
-    assert update_video_index(far, anew=True) == 0
+    assert update_video_index(far, rebuild=True) == 0
 
 
 def _open(folder: Path) -> Lake:
@@ -274,7 +273,7 @@ def _answers(engine: Engine, until: int) -> tuple[Any, ...]:
     engine.refresh()
     moment = BEGIN + timedelta(hours=until)
     few, many = (read_ordering(engine, ids, until=moment) for ids in (IDS, [*IDS, *OTHERS]))
-    return read_listed_videos(engine, IDS), few.known, few.listed, many.known, many.listed
+    return read_listed_videos(engine, IDS), few.values, few.listed, many.values, many.listed
 
 
 def _observe(lake: Lake, *seen: tuple[str, int | None, int | None, int | None, int]) -> None:

@@ -60,7 +60,7 @@ def test_few_and_many_are_ordered_by_the_same(
     until = BEGIN + timedelta(hours=hours)
     few = read_ordering(engine, ["1", "2", "3"], until=until)
     many = read_ordering(engine, ["1", "2", "3", *OTHERS], until=until)
-    assert few.known == many.known
+    assert few.values == many.values
     assert set(few.listed) == {seen[0] for seen in observations}
     assert not many.listed
 
@@ -158,7 +158,7 @@ def test_a_reading_that_a_replay_corrects_counts_until_then(
     assert (video.statistics.digg_count, video.statistics_complete) == (3, False)
     assert video.create_time is None
     for until, known in ((corrected - timedelta(hours=1), (9, 5)), (corrected, (3, None))):
-        sorted_by = read_ordering(engine, ["6", *others], until=until).known["6"]
+        sorted_by = read_ordering(engine, ["6", *others], until=until).values["6"]
         assert (sorted_by.likes, sorted_by.created) == known
 
 

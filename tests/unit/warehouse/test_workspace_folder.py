@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from warehouse.analysis.address_settings import find_workspace, read_address_settings
+from warehouse.analysis.address import find_workspace, read_address_settings
 
 ROOT = Path(__file__).parents[3]
 

@@ -5,7 +5,7 @@ import json
 import httpx2
 import pytest
 
-from pipelines.platform.http.transport import DIAL
+from pipelines.platform.http.link_gate import DIAL
 from pipelines.settings import Settings
 from pipelines.watchlists.webhook import (
     WebhookNotifier,

@@ -9,8 +9,8 @@ from typing import Any, cast, override
 
 import pytest
 
-from pipelines.captures.list_walk import ListWalk
 from pipelines.captures.session import Captures
+from pipelines.captures.walks import ListWalk
 from pipelines.watchlists import open_service
 from pipelines.watchlists.observations import (
     to_account_observation,

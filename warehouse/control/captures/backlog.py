@@ -1,6 +1,6 @@
 """The backlog of captures that are made later.
 
-It survives restarts; items of a process that died are claimed by the next one.
+It survives restarts; another process claims the items of a process that died.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def add(control: ControlStore, surface: str, documents: Mapping[str, Mapping[str
 
 
 def claim(control: ControlStore, surface: str, *, limit: int, hold_s: float) -> list[BacklogItem]:
-    """Claim the oldest due captures for `hold_s` seconds; each is given to one caller only."""
+    """Claim the oldest due captures for `hold_s` seconds; no two callers get the same one."""
     now = control.now()
     oldest = (
         select(BACKLOG.c.entity_id)
@@ -56,18 +56,20 @@ def claim(control: ControlStore, surface: str, *, limit: int, hold_s: float) -> 
     )
     with control.write() as connection:
         ids = list(connection.execute(oldest).scalars())
-        taken = connection.execute(
+        # A claimed item is due again after the hold, in case its process dies.
+        rows = connection.execute(
             update(BACKLOG)
             .where(_rows_of(surface, ids))
             .values(due_at=now + hold_s, tries=BACKLOG.c.tries + 1)
             .returning(BACKLOG.c.entity_id, BACKLOG.c.document, BACKLOG.c.tries)
         ).all()
-    items = {row.entity_id: BacklogItem(row[0], from_json(row[1]), row[2]) for row in taken}
+    # The update returns its rows in any order.
+    items = {row.entity_id: BacklogItem(row[0], from_json(row[1]), row[2]) for row in rows}
     return [items[entity_id] for entity_id in ids]
 
 
 def remove(control: ControlStore, surface: str, entity_ids: Sequence[str]) -> None:
-    """Remove captures that are finished or given up."""
+    """Remove captures that are finished or abandoned."""
     with control.write() as connection:
         connection.execute(delete(BACKLOG).where(_rows_of(surface, entity_ids)))
 

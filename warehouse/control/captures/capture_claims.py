@@ -1,7 +1,7 @@
 """Captures in flight: of all callers that need the same page, one reads it and the others wait.
 
-Stored is which process reads, whether others wait, and the capture it left for them; the data
-itself is in the lake under the id of the capture. Capturing is not here.
+A row says which process reads, whether others wait, and the id of the capture for them; the data
+itself is in the lake under that id. Capturing is not here.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ class CaptureClaim(NamedTuple):
 
 
 class ClaimedCaptureState(NamedTuple):
-    """State of another caller's capture: finished or not, and the capture it left, if any."""
+    """State of another caller's capture: whether it `is_over`, and its capture if it has one."""
 
     is_over: bool
     capture_id: str | None
@@ -41,14 +41,18 @@ def claim(control: ControlStore, name: str, owner: str, *, ttl_s: float) -> Capt
         "is_wanted": False,
         "capture_id": None,
     }
-    free = or_(CAPTURES_IN_FLIGHT.c.expires_at <= now, CAPTURES_IN_FLIGHT.c.capture_id.is_not(None))
-    taken = control.upsert(CAPTURES_IN_FLIGHT, values, where=free)
-    wanted = update(CAPTURES_IN_FLIGHT).where(CAPTURES_IN_FLIGHT.c.name == name)
-    holder = wanted.values(is_wanted=True).returning(CAPTURES_IN_FLIGHT.c.owner)
+    # Free is a claim of a process that died, or one whose result is published.
+    is_free = or_(
+        CAPTURES_IN_FLIGHT.c.expires_at <= now, CAPTURES_IN_FLIGHT.c.capture_id.is_not(None)
+    )
+    claim_of_ours = control.upsert(CAPTURES_IN_FLIGHT, values, where=is_free)
+    existing = update(CAPTURES_IN_FLIGHT).where(CAPTURES_IN_FLIGHT.c.name == name)
+    wait = existing.values(is_wanted=True).returning(CAPTURES_IN_FLIGHT.c.owner)
     with control.write() as connection:
-        if connection.execute(taken.returning(CAPTURES_IN_FLIGHT.c.name)).first() is not None:
+        row = connection.execute(claim_of_ours.returning(CAPTURES_IN_FLIGHT.c.name)).first()
+        if row is not None:
             return CaptureClaim(is_ours=True, owner=owner)
-        return CaptureClaim(is_ours=False, owner=connection.execute(holder).scalar_one())
+        return CaptureClaim(is_ours=False, owner=connection.execute(wait).scalar_one())
 
 
 def renew(control: ControlStore, name: str, owner: str, *, ttl_s: float) -> None:
@@ -74,8 +78,8 @@ def publish(control: ControlStore, name: str, owner: str, capture_id: str | None
     with control.write() as connection:
         connection.execute(
             delete(CAPTURES_IN_FLIGHT).where(
-                # Results that nobody fetched, and claims of processes that died, go with the
-                # next result.
+                # Results that nobody fetched, and claims of processes that died, are deleted with
+                # the next result.
                 CAPTURES_IN_FLIGHT.c.expires_at <= now,
                 CAPTURES_IN_FLIGHT.c.name != name,
             )

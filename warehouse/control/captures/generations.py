@@ -1,4 +1,4 @@
-"""How often the data about each entity has changed, which readers in all processes watch."""
+"""Generations: how often the data about each entity has changed, for caches in all processes."""
 
 from collections.abc import Collection
 from itertools import batched
@@ -9,9 +9,9 @@ from warehouse.control.database import ControlStore
 from warehouse.control.schema import GENERATIONS
 
 ANY_ENTITY = "*"
-"""Entity whose generation is counted up with every other's: one query shows that nothing changed.
+"""Entity whose generation is incremented with every other's: one query shows that nothing changed.
 """
-_AT_ONCE = 500  # names in one query
+_NAMES_PER_QUERY = 500
 
 
 def read(control: ControlStore, entities: Collection[str]) -> dict[str, int]:
@@ -21,22 +21,23 @@ def read(control: ControlStore, entities: Collection[str]) -> dict[str, int]:
     """
     generations: dict[str, int] = {}
     with control.read() as connection:
-        for names in batched(entities, _AT_ONCE):
+        for names in batched(entities, _NAMES_PER_QUERY):
             query = select(GENERATIONS).where(GENERATIONS.c.entity.in_(names))
             generations.update((row.entity, row.value) for row in connection.execute(query))
     return generations
 
 
 def count_up(control: ControlStore, entities: Collection[str]) -> None:
-    """Count up the generation of each captured entity, which readers in all processes watch."""
+    """Increment the generation of each captured entity."""
     if not entities:
         return
-    changed = sorted({ANY_ENTITY, *entities})  # one order: no deadlock
+    # Rows are locked in one order, so that two processes never deadlock.
+    changed = sorted({ANY_ENTITY, *entities})
     insert = control.insert(GENERATIONS)
-    bumped = insert.values([{"entity": entity, "value": 1} for entity in changed])
+    first = insert.values([{"entity": entity, "value": 1} for entity in changed])
     with control.write() as connection:
         connection.execute(
-            bumped.on_conflict_do_update(
+            first.on_conflict_do_update(
                 index_elements=[GENERATIONS.c.entity], set_={"value": GENERATIONS.c.value + 1}
             )
         )

@@ -1,6 +1,6 @@
 """Rate limits and daily budgets of upstream hosts, shared by all processes.
 
-One token bucket per host, and pauses that a host asked for. A token may be taken in advance: the
+One token bucket per host, and pauses that a host requested. A token may be taken in advance: the
 caller waits until it would have been available. Waiting processes therefore queue up, instead of
 all waking for the same token.
 """
@@ -50,12 +50,13 @@ def full_bucket(now: float, *, burst: float) -> Bucket:
 def take(
     bucket: Bucket, now: float, *, rate_per_s: float, burst: float, daily_budget: int
 ) -> tuple[Bucket, TokenGrant]:
-    """Take one token, or none if the day's budget is used up."""
+    """Take one token, unless the day's budget is used up."""
     now = max(now, bucket.filled_at)  # the clock of another machine may be ahead
     today = int(now // DAY_S)
     spent = bucket.spent if today == bucket.day else 0
     if spent >= daily_budget:
         return bucket, TokenGrant(wait_s=(today + 1) * DAY_S - now, spent=True)
+    # A bucket below zero owes tokens: the caller waits until they are refilled.
     gained = (now - bucket.filled_at) * rate_per_s
     tokens = min(burst, bucket.tokens + gained) - 1
     after = replace(bucket, tokens=tokens, filled_at=now, day=today, spent=spent + 1)

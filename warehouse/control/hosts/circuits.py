@@ -36,7 +36,7 @@ class CircuitDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CircuitState:
-    """State of the circuit of a surface at a host. `open_until` None: closed."""
+    """State of the circuit of a surface at a host. It is closed if `open_until` is None."""
 
     host: str
     surface: str
@@ -67,6 +67,7 @@ def decide_request(
     """Return whether a request may be sent; the first one after the open time is the probe."""
     if circuit.open_until is None:
         return circuit, CircuitDecision(is_allowed=True, is_clean=circuit.failures == 0)
+    # While a probe is in progress, other requests wait for its result.
     busy_until = max(circuit.open_until, circuit.probe_until or 0.0)
     if busy_until > now:
         refused = CircuitDecision(is_allowed=False, wait_s=busy_until - now, cause=circuit.cause)
@@ -95,12 +96,12 @@ def after_failure(
     if not is_probe and failures < threshold:
         return replace(circuit, failures=failures, cause=cause)
     # The exponent is bounded so that the power stays finite.
-    for_s = min(longest_s, open_s * 2.0 ** min(circuit.openings, 30))
+    duration_s = min(longest_s, open_s * 2.0 ** min(circuit.openings, 30))
     return Circuit(
         failures=failures,
         openings=circuit.openings + 1,
         cause=cause,
-        open_until=now + for_s,
+        open_until=now + duration_s,
     )
 
 
@@ -120,7 +121,7 @@ _STATE = tuple(CIRCUITS.c[field.name] for field in fields(Circuit))
 def check(control: ControlStore, host: str, surface: str, *, probe_s: float) -> CircuitDecision:
     """Return whether a surface may be requested.
 
-    One process gets the probe, for `probe_s` seconds.
+    If its circuit has been open long enough, one process gets the probe, for `probe_s` seconds.
     """
     now = control.now()
     query = select(*_STATE, CIRCUITS.c.worked_at).where(_is(host, surface))
@@ -170,6 +171,7 @@ def note_success(
     control: ControlStore, host: str, surface: str, *, is_probe: bool, with_data: bool
 ) -> None:
     """Record an answered request; `with_data` if the response had the requested data."""
+    # A response without data closes the circuit, but the surface does not count as working.
     times = {"worked_at": control.now()} if with_data else {}
     _change(control, host, surface, partial(after_success, is_probe=is_probe), **times)
 
@@ -183,7 +185,7 @@ def release_probe(control: ControlStore, host: str, surface: str) -> None:
 
 
 def open_surfaces(control: ControlStore, host: str, *, cause: str, since_s: float) -> list[str]:
-    """Return the surfaces of a host that this error closed at most `since_s` ago."""
+    """Return the surfaces of a host whose circuit this error opened at most `since_s` ago."""
     query = select(CIRCUITS.c.surface).where(
         CIRCUITS.c.host == host,
         CIRCUITS.c.cause == cause,

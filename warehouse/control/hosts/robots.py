@@ -74,13 +74,10 @@ def decisions(control: ControlStore) -> list[RobotsDecision]:
             RobotsDecision(
                 row.host,
                 row.surface,
-                _verdict(row.decision),
+                # A verdict of a newer release is unknown to this one.
+                row.decision if row.decision in _VERDICTS else "unknown",
                 row.reason,
                 datetime.fromtimestamp(row.decided_at, UTC),
             )
             for row in connection.execute(query)
         ]
-
-
-def _verdict(word: str) -> RobotsVerdict:
-    return next((verdict for verdict in _VERDICTS if verdict == word), "unknown")

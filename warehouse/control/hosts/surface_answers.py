@@ -1,4 +1,4 @@
-"""Latest answers of surfaces, shared by all processes; what they mean is up to the planner."""
+"""Latest answers of surfaces, shared by all processes; the planner decides what they mean."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,11 @@ def note(
     now, is_row = control.now(), _is(host, surface)
     with control.write() as connection:
         row = _locked(control, connection, host, surface)
+        # After a long pause the earlier answers say nothing about the surface today.
         is_recent = now - (row.answered_at or 0.0) <= max_age_s
         answers = (*(row.answers.split() if is_recent else ()), kind)[-keep:]
-        kept = {"answers": " ".join(answers), "answered_at": now}
-        connection.execute(update(SURFACE_ANSWERS).where(is_row).values(kept))
+        values = {"answers": " ".join(answers), "answered_at": now}
+        connection.execute(update(SURFACE_ANSWERS).where(is_row).values(values))
     return answers
 
 
@@ -65,7 +66,7 @@ def _locked(control: ControlStore, connection: Connection, host: str, surface: s
 def is_probe_due(
     answers: Sequence[str], *, since: float, now: float, every_s: float, recovered: str
 ) -> bool:
-    """Return True if a surface that is not asked in the usual order may be asked now.
+    """Return True if a surface that the usual order skips may be requested now.
 
     Args:
         answers: Its latest answers, oldest first.
@@ -73,7 +74,7 @@ def is_probe_due(
         now: Current time.
         every_s: Seconds between two probes.
         recovered: Kind of answer after which the next probe need not wait: the surface has data
-            again, and several answers are needed to believe it.
+            again, and several such answers are needed to use it as usual.
     """
     return list(answers[-1:]) == [recovered] or now - since >= every_s
 

@@ -22,9 +22,9 @@ def save(control: ControlStore, address: str, validators: CacheValidators) -> No
     """Store the cache validators of a URL; `address` is a hash of it."""
     now = control.now()
     values = {"address": address, **validators._asdict(), "kept_at": now}
-    old = delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - KEPT_S)
+    expired = delete(CACHE_VALIDATORS).where(CACHE_VALIDATORS.c.kept_at < now - KEPT_S)
     with control.write() as connection:
-        connection.execute(old)
+        connection.execute(expired)
         connection.execute(control.upsert(CACHE_VALIDATORS, values))
 
 

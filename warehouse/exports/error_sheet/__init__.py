@@ -7,7 +7,7 @@ the researcher. Pure, apart from reading the texts.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -57,21 +57,28 @@ def fill_error_sheet(result: ReadOnlyDocument, *, language: SheetLanguage = "en"
     texts, facts = _texts(language), _facts(result)
     if result["is_demo_data"]:
         facts["demo"] = _DEMO[language]
-    answers = tuple(
-        SheetAnswer(
-            number=number,
-            section=texts["sections"][section],
-            question=entry["question"],
-            answer=_fill(entry.get("answers", ()), facts),
-        )
-        for section, entries in texts["questions"].items()
-        for number, entry in entries.items()
-    )
-    answered = sum(one.answer is not None for one in answers)
+    answers = []
+    for section, entries in texts["questions"].items():
+        for number, entry in entries.items():
+            # A sentence is used if the result has a value for each of its fields.
+            sentences = [
+                sentence.format_map(facts)
+                for sentence in entry.get("answers", ())
+                if {name for _, name, _, _ in Formatter().parse(sentence) if name} <= facts.keys()
+            ]
+            answers.append(
+                SheetAnswer(
+                    number=number,
+                    section=texts["sections"][section],
+                    question=entry["question"],
+                    answer=" ".join(sentences) or None,
+                )
+            )
+    answered_count = sum(answer.answer is not None for answer in answers)
     return ErrorSheet(
-        answers=answers,
-        answered_count=answered,
-        note=texts["note"].format(answered=answered, total=len(answers)),
+        answers=tuple(answers),
+        answered_count=answered_count,
+        note=texts["note"].format(answered=answered_count, total=len(answers)),
         unanswered=texts["unanswered"],
         columns=texts["columns"],
     )
@@ -82,6 +89,7 @@ def is_scan_result(document: ReadOnlyDocument) -> bool:
 
     A search by name confirms nothing, so the sheet's sentences do not hold of it.
     """
+    # Results of discoveries have no candidate pool.
     is_scan = "candidate_pool_size" in document and "coverage" in document
     return is_scan and document.get("keyword") is None
 
@@ -90,28 +98,20 @@ def to_sheet_table(sheet: ErrorSheet) -> ExportTable:
     """Return the sheet as a table for exports."""
     columns = tuple(ExportColumn(name, "text") for name in sheet.columns)
     rows = tuple(
-        (one.number, one.section, one.question, one.answer or sheet.unanswered)
-        for one in sheet.answers
+        (answer.number, answer.section, answer.question, answer.answer or sheet.unanswered)
+        for answer in sheet.answers
     )
     return ExportTable("error_sheet", columns, rows)
 
 
-def _fill(sentences: Sequence[str], facts: Mapping[str, str]) -> str | None:
-    filled = [one.format_map(facts) for one in sentences if _fields(one) <= facts.keys()]
-    return " ".join(filled) or None
-
-
-def _fields(sentence: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
-
-
 def _facts(result: ReadOnlyDocument) -> dict[str, str]:
-    """Return the known facts of a result as they are shown, by the name that the texts use."""
+    """Return the known facts of a result as text, by the name of the field in the sentences."""
     coverage, music = result["coverage"], result.get("music") or {}
     estimates, discovery = coverage.get("estimates"), result.get("discovery") or {}
     history = discovery.get("confirmed_graph_observation_history") or {}
     rounds = discovery.get("rounds") or ()
     lists = coverage.get("list_genuine_share") or ()
+    sources = coverage["sources"]
     facts = {
         "track": music.get("title") or result.get("keyword") or result.get("music_id"),
         "music_id": result.get("music_id"),
@@ -126,22 +126,25 @@ def _facts(result: ReadOnlyDocument) -> dict[str, str]:
         "run_count": history.get("run_count"),
         "cumulative_count": history.get("cumulative_confirmed_count"),
         "new_count": history.get("new_confirmed_count"),
-        "request_count": sum(one["requests"] for one in coverage["sources"]),
-        "sources": _sources(coverage["sources"]),
+        "request_count": sum(source["requests"] for source in sources),
+        "sources": ", ".join(
+            f"{source['surface']} {source['items']} ({source['stop_reason']})" for source in sources
+        ),
         "not_reached_count": len(coverage["not_reached"]),
+        # A sentence with 0 rounds or 0 rows would mislead: without them it is left out.
         "round_count": len(rounds) or None,
-        "verified_count": sum(len(one["music_ids"]) for one in rounds),
-        "list_rows": sum(one["rows"] for one in lists) or None,
-        "list_own_rows": sum(one["own_rows"] for one in lists),
+        "verified_count": sum(len(each["music_ids"]) for each in rounds),
+        "list_rows": sum(music_list["rows"] for music_list in lists) or None,
+        "list_own_rows": sum(music_list["own_rows"] for music_list in lists),
         **(_estimate("ids", estimates["music_ids"]) if estimates else {}),
         **(_estimate("videos", estimates["videos"]) if estimates else {}),
         **_audit(coverage.get("audit") or {}),
     }
-    return {name: _shown(value) for name, value in facts.items() if value not in {None, ""}}
-
-
-def _sources(sources: Sequence[ReadOnlyDocument]) -> str:
-    return ", ".join(f"{one['surface']} {one['items']} ({one['stop_reason']})" for one in sources)
+    return {
+        name: f"{value:,}" if isinstance(value, int) else str(value)
+        for name, value in facts.items()
+        if value not in {None, ""}
+    }
 
 
 def _estimate(unit: str, estimate: ReadOnlyDocument) -> dict[str, object]:
@@ -169,10 +172,6 @@ def _audit(audit: ReadOnlyDocument) -> dict[str, object]:
         "audit_compared": audit["compared"],
         "audit_found": audit["found"],
     }
-
-
-def _shown(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 @cache

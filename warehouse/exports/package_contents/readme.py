@@ -7,13 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from warehouse.exports.package_descriptions import (
-    citation_of,
-    contributors_of,
-    rights_of,
-    sources_of,
-)
-from warehouse.exports.package_files import PackageFile, PackageTable
+from warehouse.exports import package_descriptions as descriptions
+from warehouse.exports.package_descriptions import PackageFile, PackageTable
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, MatchThresholds
 
 REPORT_NUMBERS = Path(__file__).with_name("report_numbers.py")
@@ -138,41 +133,42 @@ def render_readme(
     """Return the page as Markdown."""
     names = {table.name for table in tables}
     limits = {name: f"{value:g}" for name, value in asdict(MatchThresholds()).items()}
-    parts = [
-        f"# {title}\n",
-        _DEMO if facts["is_demo_data"] == "true" else "",
-        f"It shows what was known at **{facts['as_of']}** (`as_of`), which is its version.\n",
-        "\n".join(f"- {name}: {value}" for name, value in facts.items() if name != "tables") + "\n",
-        _LOADING if "marts_rankings" in names else "",
-        _NUMBERS if "results_jobs" in names else "",
-        _METHOD.format(algorithm=ALGORITHM, revision=VERDICT_REVISION, **limits),
-        _guide(tables, files),
-        _keys(tables),
-        _origin(facts, title),
-    ]
-    return "\n".join(part for part in parts if part)
-
-
-def _guide(tables: Sequence[PackageTable], files: Sequence[PackageFile]) -> str:
     lines = [
-        "## Files",
+        # What the package is, how to load it, how to repeat its numbers, the method.
+        f"# {title}\n",
+        *([_DEMO] if facts["is_demo_data"] == "true" else []),
+        f"It shows what was known at **{facts['as_of']}** (`as_of`), which is its version.\n",
+        *(f"- {name}: {value}" for name, value in facts.items() if name != "tables"),
         "",
+        *([_LOADING] if "marts_rankings" in names else []),
+        *([_NUMBERS] if "results_jobs" in names else []),
+        _METHOD.format(algorithm=ALGORITHM, revision=VERDICT_REVISION, **limits),
+        # The files and tables, and how the tables join.
+        "## Files\n",
         *(f"- `{file.path}`: {file.description}" for file in files if "/" not in file.path),
-        "- `checksums.sha256`: `sha256sum --check checksums.sha256` verifies all files.",
-        "",
+        "- `checksums.sha256`: `sha256sum --check checksums.sha256` verifies all files.\n",
         "Each table is a file of `data/`, as `.csv` and as `.parquet`: `raw_*` has observations,",
-        "`marts_*` conclusions, `results_*` what the results of jobs state.",
-        "",
+        "`marts_*` conclusions, `results_*` what the results of jobs state.\n",
         "| table | rows | one row per |",
         "| --- | --- | --- |",
         *(f"| `{table.name}` | {table.row_count:,} | {table.contract.row} |" for table in tables),
         "",
+        _keys_section(tables),
+        # Where the data come from, and how to cite them.
+        "## Sources, contributors, citation, rights\n",
+        *(f"- {source['title']}" for source in descriptions.sources_of(facts)),
+        "",
+        *(f"- {who['title']} ({who['role']})" for who in descriptions.contributors_of(facts)),
+        "",
+        f"Cite as: {descriptions.citation_of(facts, title=title)}\n",
+        "`CITATION.cff` has the same for reference managers.\n",
+        f"{descriptions.rights_of(facts)}\n",
     ]
     return "\n".join(lines)
 
 
-def _keys(tables: Sequence[PackageTable]) -> str:
-    """Say which tables join by which keys, and what is not inside."""
+def _keys_section(tables: Sequence[PackageTable]) -> str:
+    """Return which tables join by which keys, and the values that have no row in the package."""
     joins: dict[str, set[str]] = {}
     outside = []
     for table in tables:
@@ -194,13 +190,3 @@ def _keys(tables: Sequence[PackageTable]) -> str:
     if outside:
         lines += ["Values whose rows are not in this package:", "", *outside, ""]
     return "\n".join(lines)
-
-
-def _origin(facts: Mapping[str, str], title: str) -> str:
-    sources = "\n".join(f"- {source['title']}" for source in sources_of(facts))
-    people = "\n".join(f"- {one['title']} ({one['role']})" for one in contributors_of(facts))
-    return (
-        f"## Sources, contributors, citation, rights\n\n{sources}\n\n{people}\n\n"
-        f"Cite as: {citation_of(facts, title=title)}\n\n`CITATION.cff` has the same for reference "
-        f"managers.\n\n{rights_of(facts)}\n"
-    )

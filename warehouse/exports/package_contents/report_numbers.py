@@ -25,7 +25,7 @@ def load(name: str) -> pd.DataFrame:
     """Return a table, for example `marts_rankings`, with the types of `datapackage.json`."""
     package = json.loads((FOLDER / "datapackage.json").read_text(encoding="utf-8"))
     resources = {resource["name"]: resource for resource in package["resources"]}
-    fields = {one["name"]: one["type"] for one in resources[name]["schema"]["fields"]}
+    fields = {field["name"]: field["type"] for field in resources[name]["schema"]["fields"]}
     frame = pd.read_csv(
         FOLDER / resources[name]["path"],
         dtype={field: DTYPES.get(kind, "string") for field, kind in fields.items()},
@@ -57,14 +57,17 @@ def hot_score(videos: pd.DataFrame) -> "pd.Series[Any]":
 def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
     """Return videos in the order of the job: unknown last, ties by the length of the id, the id."""
     is_viral = videos["digg_count"] >= parameters["viral_threshold"]
+    # Without likes a video is not known to be viral, so it is not.
     videos = videos.assign(hot_score=hot_score(videos), is_viral=is_viral.fillna(value=False))
     if parameters["viral_only"]:
         videos = videos[videos["is_viral"]]
+    # The publication time as stated, else the time in the video's id.
     in_id = (videos["created_at"] - pd.Timestamp(0, tz="UTC")) // pd.Timedelta(seconds=1)
-    published = videos["create_time"].fillna(in_id.astype("Int64"))  # stated, else in the id
+    published = videos["create_time"].fillna(in_id.astype("Int64"))
     values = {"hot_score": videos["hot_score"], "latest": published, "oldest": -published}
     order = parameters["sort_by"]
     value = values[order] if order in values else videos[f"{order}_count"]
+    # Ids are text: by length and then by text is their numerical order.
     videos = videos.assign(value=value, length=videos["aweme_id"].str.len())
     videos = videos.sort_values(
         ["value", "length", "aweme_id"], ascending=[False, True, True], na_position="last"
@@ -75,7 +78,7 @@ def ranked(videos: pd.DataFrame, parameters: dict[str, Any]) -> pd.DataFrame:
 def half_of_hot_score(top: pd.DataFrame) -> dict[str, int] | None:
     """Return how many videos hold half of the hot score, and their share; None below three."""
     scores = top["hot_score"][top["hot_score"] > 0].sort_values(ascending=False).cumsum()
-    if len(scores) < 3:  # noqa: PLR2004 -- of fewer nothing can be said
+    if len(scores) < 3:  # noqa: PLR2004 -- of one or two videos the share says nothing
         return None
     count = int((2 * scores < scores.iloc[-1]).sum()) + 1
     share = min(99, round(100 * int(scores.iloc[count - 1]) / int(scores.iloc[-1])))
@@ -91,8 +94,9 @@ def accounts_of(videos: pd.DataFrame, profiles: pd.DataFrame) -> pd.DataFrame:
     accounts = accounts.assign(likes=likes).sort_values(
         ["likes", "sec_uid"], ascending=[False, True]
     )
-    known = ["sec_uid", "follower_count", "total_favorited", "aweme_count"]
-    return accounts.drop(columns="likes").merge(profiles[known], on="sec_uid", how="left")
+    # A profile may not have been read: the account stays, its numbers are unknown.
+    columns = ["sec_uid", "follower_count", "total_favorited", "aweme_count"]
+    return accounts.drop(columns="likes").merge(profiles[columns], on="sec_uid", how="left")
 
 
 def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -100,7 +104,7 @@ def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
     accepted = pairs.loc[pairs["verdict"].isin(["confirmed", "variant"]), "candidate_aweme_id"]
     pairs = pairs[(pairs["verdict"] == "rejected") & ~pairs["candidate_aweme_id"].isin(accepted)]
     pairs = pairs.assign(explained=pairs["observation"].notna(), points=pairs["score"].fillna(0))
-    # the order of equals is that of the report: by candidate, best score first
+    # Equals have the order of the report: by candidate, best score first.
     pairs = pairs.sort_values(
         ["candidate_aweme_id", "score", "comparison_id"], ascending=[True, False, True]
     ).sort_values(["explained", "points"], ascending=False, kind="stable")
@@ -109,6 +113,7 @@ def rejected_of(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def list_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows as dictionaries of plain values; unknown is None."""
+    # pandas' own missing values are no JSON.
     plain = frame.astype(object)
     plain = plain.where(plain.notna(), None)
     for name in frame.select_dtypes(["datetime", "datetimetz"]):
@@ -153,11 +158,12 @@ def coverage_of(own: str, scan: str) -> dict[str, Any]:
 
 
 def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return what a scan confirmed, found changed and rejected, with its evidence."""
+    """Return the confirmed videos, variants and rejected candidates of a scan, with evidence."""
     videos, pairs = rows_of("results_videos", own), rows_of("marts_audio_comparisons", scan)
     confirmed = videos.query("result_list == 'confirmed'")
     variants = videos.query("result_list == 'variants'")
     top, changed = ranked(confirmed, parameters), ranked(variants, parameters)
+    # A candidate whose outcome changed during the scan has several rows; the last one counts.
     candidates = rows_of("marts_candidates", scan).sort_values("committed_at")
     candidates = candidates.drop_duplicates("aweme_id", keep="last")
     accounts = accounts_of(confirmed, rows_of("marts_account_summaries", scan))
@@ -190,7 +196,8 @@ def videos_of(own: str, scan: str, parameters: dict[str, Any]) -> dict[str, Any]
 
 def numbers_of(job: "pd.Series[Any]") -> dict[str, Any]:
     """Return the numbers of the report of a job, a row of `results_jobs`."""
-    own, scan = job["job_id"], job["scan_job_id"]  # differ where a stored result was reused
+    # The two ids differ if the job reused the stored result of an earlier scan.
+    own, scan = job["job_id"], job["scan_job_id"]
     parameters = json.loads(job["parameters"])
     facts = {name: job[name] for name in ("job_id", "kind", "algorithm")}
     numbers = {**facts, "parameters": parameters, **coverage_of(own, scan)}

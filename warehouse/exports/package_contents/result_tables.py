@@ -6,7 +6,7 @@ stored tables hold already (rankings, accounts, coverage by source, estimates, a
 repeated. Parts that a result of an earlier release lacks have no rows.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import orjson
@@ -164,17 +164,17 @@ RESULT_TABLES: tuple[Table, ...] = (
 
 
 def read_result_tables(engine: Engine, scope: ExportScope) -> list[tuple[Table, pa.Table]]:
-    """Return these tables for the jobs in scope, also empty ones; none without a result.
+    """Return these tables for the jobs in scope, empty ones included; no table without a result.
 
     A damaged result has no rows: the export goes on.
 
     Raises:
         WarehouseUnavailableError: The lake cannot be read.
     """
-    chosen = choose_extracts("marts.job_results", scope)[0]
+    extract = choose_extracts("marts.job_results", scope)[0]
     jobs = engine.rows(
-        f"select distinct job_id from marts.job_results where {chosen.where} order by job_id",  # noqa: S608  # no user input; values are parameters
-        chosen.params,
+        f"select distinct job_id from marts.job_results where {extract.where} order by job_id",  # noqa: S608  # no user input; values are parameters
+        extract.params,
     )
     rows: dict[str, list[Row]] = {table.name: [] for table in RESULT_TABLES}
     for job_id in (str(job["job_id"]) for job in jobs):
@@ -183,8 +183,14 @@ def read_result_tables(engine: Engine, scope: ExportScope) -> list[tuple[Table, 
         except WarehouseUnavailableError:
             continue
         if result is not None:
-            for name, make in _ROWS.items():
-                rows[name] += [{"job_id": job_id, **row} for row in make(result)]
+            tables = {
+                "results.jobs": [_job_row(result)],
+                "results.videos": _video_rows(result),
+                **_coverage_rows(result),
+            }
+            for name, table_rows in tables.items():
+                rows[name] += [{"job_id": job_id, **row} for row in table_rows]
+    # A result names a scan if it is a copy; otherwise it is of the job's own scan.
     for row in rows["results.jobs"]:
         row["scan_job_id"] = row["scan_job_id"] or row["job_id"]
     if not rows["results.jobs"]:
@@ -195,17 +201,18 @@ def read_result_tables(engine: Engine, scope: ExportScope) -> list[tuple[Table, 
     ]
 
 
-def _jobs(result: ReadOnlyDocument) -> Iterator[Row]:
+def _job_row(result: ReadOnlyDocument) -> Row:
     discovery = result.get("discovery") or {}
     history = discovery.get("confirmed_graph_observation_history") or {}
     search = discovery.get("official_comprehensive_search") or {}
-    given, keyword = result["parameters"], result.get("keyword")
-    named = {
+    parameters, keyword = result["parameters"], result.get("keyword")
+    # Texts and lists may name people, so only `search_terms` has them, which pseudonyms leave out.
+    without_texts = {
         name: value
-        for name, value in given.items()
+        for name, value in parameters.items()
         if name == "sort_by" or not isinstance(value, str | list | tuple)
     }
-    yield {
+    return {
         "scan_job_id": result.get("scan_job_id"),
         "kind": result.get("kind") or ("scan" if keyword is None else "search"),
         "music_id": result.get("music_id"),
@@ -213,8 +220,8 @@ def _jobs(result: ReadOnlyDocument) -> Iterator[Row]:
         "created_at": _time(result["created_at"]),
         "data_provider": result["data_provider"],
         "algorithm": result["algorithm"],
-        "parameters": orjson.dumps(named).decode(),
-        "search_terms": given.get("search_keywords"),
+        "parameters": orjson.dumps(without_texts).decode(),
+        "search_terms": parameters.get("search_keywords"),
         "confirmed_count": result["confirmed_count"],
         "candidate_count": result.get("candidate_pool_size"),
         "account_count": result.get("unique_account_count"),
@@ -227,7 +234,8 @@ def _jobs(result: ReadOnlyDocument) -> Iterator[Row]:
     }
 
 
-def _videos(result: ReadOnlyDocument) -> Iterator[Row]:
+def _video_rows(result: ReadOnlyDocument) -> Iterator[Row]:
+    # Which of these lists a result has depends on its kind.
     lists: Mapping[str, Sequence[ReadOnlyDocument]] = {
         "confirmed": result.get("ranked") or (),
         "variants": (result.get("variants") or {}).get("aweme_list") or (),
@@ -236,6 +244,7 @@ def _videos(result: ReadOnlyDocument) -> Iterator[Row]:
     }
     for name, videos in lists.items():
         for position, video in enumerate(videos):
+            # Lists name the music id of a video in two ways.
             counts, music = video["statistics"], video.get("music") or {}
             yield {
                 "result_list": name,
@@ -255,66 +264,57 @@ def _videos(result: ReadOnlyDocument) -> Iterator[Row]:
             }
 
 
-def _list_shares(result: ReadOnlyDocument) -> Iterator[Row]:
-    for share in result["coverage"].get("list_genuine_share") or ():
-        yield {
-            "music_id": share["music_id"],
-            "row_count": share["rows"],
-            "own_row_count": share["own_rows"],
-            "audio_row_count": share.get("audio_rows"),
-        }
-
-
-def _search_terms(result: ReadOnlyDocument) -> Iterator[Row]:
+def _coverage_rows(result: ReadOnlyDocument) -> dict[str, list[Row]]:
+    """Return the rows of each table on what a job read, tried and did not reach."""
+    coverage = result["coverage"]
     pages = (result.get("search_related") or {}).get("pagination") or {}
-    for position, term in enumerate(pages.get("terms") or ()):
-        yield {
-            "position": position,
-            "term": term["term"],
-            "page_count": term["pages"],
-            "item_count": term["items"],
-            "new_item_count": term["new_items"],
-            "is_finished": term["finished"],
-            "stop_reason": term["stop_reason"],
-        }
-
-
-def _source_decisions(result: ReadOnlyDocument) -> Iterator[Row]:
-    for decision in result["coverage"].get("decisions") or ():
-        yield {
-            "question": decision["question"],
-            "surface": decision["surface"],
-            "tried_count": decision["tried"],
-            "answered_count": decision["answered"],
-            "circuit_open_count": decision["left_closed"],
-            "seldom_answers_count": decision["left_sick"],
-            "held_back_count": decision["left_held_back"],
-            "latest_answer_count": decision.get("latest_answers"),
-            "latest_refusal_count": decision.get("latest_refusals"),
-        }
-
-
-def _not_reached(result: ReadOnlyDocument) -> Iterator[Row]:
-    for position, entry in enumerate(result["coverage"]["not_reached"]):
-        surface, _, entity_id = entry.partition(":")
-        yield {"position": position, "surface": surface, "entity_id": entity_id}
-
-
-def _audited_videos(result: ReadOnlyDocument) -> Iterator[Row]:
-    for video in (result["coverage"].get("audit") or {}).get("videos") or ():
-        names = ("aweme_id", "music_id", "verdict", "reason", "comparison_id")
-        yield {name: video.get(name) for name in names}
-
-
-_ROWS: Mapping[str, Callable[[ReadOnlyDocument], Iterator[Row]]] = {
-    "results.jobs": _jobs,
-    "results.videos": _videos,
-    "results.list_shares": _list_shares,
-    "results.search_terms": _search_terms,
-    "results.source_decisions": _source_decisions,
-    "results.not_reached": _not_reached,
-    "results.audited_videos": _audited_videos,
-}
+    not_reached = [entry.partition(":") for entry in coverage["not_reached"]]
+    audited_columns = ("aweme_id", "music_id", "verdict", "reason", "comparison_id")
+    return {
+        "results.list_shares": [
+            {
+                "music_id": share["music_id"],
+                "row_count": share["rows"],
+                "own_row_count": share["own_rows"],
+                "audio_row_count": share.get("audio_rows"),
+            }
+            for share in coverage.get("list_genuine_share") or ()
+        ],
+        "results.search_terms": [
+            {
+                "position": position,
+                "term": term["term"],
+                "page_count": term["pages"],
+                "item_count": term["items"],
+                "new_item_count": term["new_items"],
+                "is_finished": term["finished"],
+                "stop_reason": term["stop_reason"],
+            }
+            for position, term in enumerate(pages.get("terms") or ())
+        ],
+        "results.source_decisions": [
+            {
+                "question": decision["question"],
+                "surface": decision["surface"],
+                "tried_count": decision["tried"],
+                "answered_count": decision["answered"],
+                "circuit_open_count": decision["left_closed"],
+                "seldom_answers_count": decision["left_sick"],
+                "held_back_count": decision["left_held_back"],
+                "latest_answer_count": decision.get("latest_answers"),
+                "latest_refusal_count": decision.get("latest_refusals"),
+            }
+            for decision in coverage.get("decisions") or ()
+        ],
+        "results.not_reached": [
+            {"position": position, "surface": surface, "entity_id": entity_id}
+            for position, (surface, _, entity_id) in enumerate(not_reached)
+        ],
+        "results.audited_videos": [
+            {name: video.get(name) for name in audited_columns}
+            for video in (coverage.get("audit") or {}).get("videos") or ()
+        ],
+    }
 
 
 def _time(text: str | None) -> datetime | None:

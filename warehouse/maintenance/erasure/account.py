@@ -1,7 +1,7 @@
-"""Erasing of an account from the stores of a world.
+"""Erasure of an account from the stores of a world.
 
-The marks are written first, so that every later capture drops the account; rows that an earlier
-capture was just writing are found by repeating the search.
+The marks are written first, so that every later capture drops the account. The search is repeated,
+because a capture that began earlier may still write rows of it.
 """
 
 import secrets
@@ -32,7 +32,7 @@ ERASURE_ROUNDS = 3
 
 @dataclass(slots=True)
 class ErasureResult:
-    """What an erasure removed, and the proof. It contains no names."""
+    """Counts of removed rows and files, and the proof. It contains no names."""
 
     erasure_id: str
     rows: dict[str, int] = field(default_factory=dict)
@@ -64,20 +64,20 @@ def erase_account(stores: ErasureStores, sec_uid: str) -> ErasureResult:
         WarehouseError: A store cannot be read or rewritten. What is erased so far stays erased;
             calling again continues.
     """
-    erased = ErasureResult(uuid4().hex)
+    result = ErasureResult(uuid4().hex)
     names, marked = AccountNames(sec_uid=sec_uid), frozenset[str]()
     # Rows of a capture that was being written when the marks appeared are found by another round.
     for _ in range(ERASURE_ROUNDS):
         names = names.with_more(find_account_names(stores.engine, sec_uid))
         if names.marked - marked:
             # Before anything is deleted, so that no capture stores the account again meanwhile.
-            _mark(stores, erased.erasure_id, names.marked - marked)
+            _mark(stores, result.erasure_id, names.marked - marked)
             marked |= names.marked
-        _erase_once(stores, names, erased)
-        erased.proof = search(stores, names)
-        if erased.proof.is_clean:
+        _erase_once(stores, names, result)
+        result.proof = search(stores, names)
+        if result.proof.is_clean:
             break
-    return erased
+    return result
 
 
 def search(stores: ErasureStores, names: AccountNames) -> ErasureProof:
@@ -109,24 +109,24 @@ def _mark(stores: ErasureStores, erasure_id: str, names: Iterable[str]) -> None:
     stores.lake.append("raw.erasures", [row])
 
 
-def _erase_once(stores: ErasureStores, names: AccountNames, erased: ErasureResult) -> None:
-    everything = to_pattern(names.ids | names.texts)
-    rows, results = erase_rows(stores.lake, stores.engine, names)
-    for table, count in rows.items():
-        erased.rows[table] = erased.rows.get(table, 0) + count
-    erased.results += len(results)
+def _erase_once(stores: ErasureStores, names: AccountNames, result: ErasureResult) -> None:
+    # The lake first: its rows say which jobs have a result that names the account.
+    rows, job_ids = erase_rows(stores.lake, stores.engine, names)
+    for table_name, count in rows.items():
+        result.rows[table_name] = result.rows.get(table_name, 0) + count
+    result.results += len(job_ids)
     stores.engine.video_index.drop()  # maintenance rebuilds it
-    for one in stores.lake.tables:
-        if stores.lake.version(one.name) > 0:  # otherwise it never had a row
-            # Older versions of every table may hold rows of the account, also where none was
-            # deleted now.
-            stores.lake.forget(one.name)
-    for name, count in erasure.erase(
-        stores.control, to_pattern(names.ids), job_ids=results
-    ).items():
-        erased.control_rows[name] = erased.control_rows.get(name, 0) + count
-    erased.runs += stores.forget_runs(names)
-    erased.files += erase_files(stores.home, everything, sounds=names.sounds)
+    for table in stores.lake.tables:
+        # Older versions may hold rows of the account, also of a table that has no such row now.
+        if stores.lake.version(table.name) > 0:  # otherwise it never had a row
+            stores.lake.forget(table.name)
+    # Then the control store, the orchestrator's runs and the files.
+    control_rows = erasure.erase(stores.control, to_pattern(names.ids), job_ids=job_ids)
+    for table_name, count in control_rows.items():
+        result.control_rows[table_name] = result.control_rows.get(table_name, 0) + count
+    result.runs += stores.forget_runs(names)
+    pattern = to_pattern(names.ids | names.texts)
+    result.files += erase_files(stores.home, pattern, sounds=names.sounds)
     stores.engine.refresh()
 
 

@@ -1,9 +1,9 @@
-"""Files of a world: those that name an account are erased, and a search of all proves it.
+"""Files of a world: erases those that name an account, and proves it by searching all files.
 
-Next to the lake, excerpts, reports, digests, what steps of runs printed and the published database
-are deleted, and sounds that a killed scan left: no process that needs them is running. Any other
-file that names the account is reported by the proof, for the operator to decide. The search reads
-files of any kind, unpacking compressed ones, and deletes nothing.
+Next to the lake, excerpts, reports, digests, the output of runs and the published database are
+deleted, and sounds of killed scans: no process that needs them is running. The proof reports any
+other file that names the account, for the operator to decide. The search reads files of any kind,
+unpacking compressed ones, and deletes nothing.
 """
 
 import gzip
@@ -30,8 +30,8 @@ _SEPARATOR = b"\x00"  # no name contains it, so a match never spans two cells
 RECREATED_FOLDERS = ("published", "cache/pictures")
 """Folders of files that cannot be searched; they are recreated."""
 USER_FOLDERS = ("reports", "digests", "dagster/storage")
-"""Files for users, and what steps of runs print: deleted if they name the account, or cannot be
-searched."""
+"""Files for users, and the output of runs: deleted if they name the account, or cannot be searched.
+"""
 _UNSEARCHABLE = frozenset({".pdf", ".png", ".jpg", ".jpeg", ".webp"})
 
 
@@ -53,7 +53,7 @@ class ErasureProof:
 
     @property
     def is_clean(self) -> bool:
-        """True if nothing was found."""
+        """True if no file contains a name."""
         return not self.places
 
 
@@ -83,9 +83,8 @@ def search_tables(engine: Engine, pattern: re.Pattern[bytes]) -> ErasureProof:
         with engine.reading(f"select * from {table.name}") as reader:  # noqa: S608  # names of the contract
             for batch in reader:
                 size += batch.nbytes
-                if any(
-                    pattern.search(_SEPARATOR.join(_flat(one.to_pylist()))) for one in batch.columns
-                ):
+                cells = (_SEPARATOR.join(_flat(column.to_pylist())) for column in batch.columns)
+                if any(map(pattern.search, cells)):
                     places.append(table.name)
     return ErasureProof(0, size, tuple(dict.fromkeys(places)))
 
@@ -97,7 +96,7 @@ def file_contains(path: Path, pattern: re.Pattern[bytes]) -> bool:
         WarehouseUnavailableError: The file cannot be read.
     """
     try:
-        return any(pattern.search(part) for part in _parts(path))
+        return any(map(pattern.search, _contents(path)))
     except FileNotFoundError:
         return False  # a draft, or a file of a store that was just rewritten
     except (OSError, pa.ArrowException, sqlite3.Error) as error:
@@ -107,25 +106,29 @@ def file_contains(path: Path, pattern: re.Pattern[bytes]) -> bool:
         ) from error
 
 
-def _parts(path: Path) -> Iterator[bytes]:
+def _contents(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file as it is, then its text and bodies without their encoding."""
     raw = path.read_bytes()
     yield raw
     if path.suffix == ".parquet":
-        yield from _cells(path)
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                for column in batch.columns:
+                    yield _SEPARATOR.join(_flat(column.to_pylist()))
     elif raw.startswith(_SQLITE):
-        yield from _rows(path)
+        # A database has to be read by rows: long text is spread over pages of the file.
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
+            names = database.execute("select name from sqlite_master where type = 'table'")
+            for (table,) in names.fetchall():
+                for row in database.execute(f"select * from {sql_name(table)}"):  # noqa: S608  # a quoted name
+                    yield _SEPARATOR.join(_flat(row))
     else:
         yield from _unpacked(raw)
         if zipfile.is_zipfile(path):
-            yield from _members(path)
-
-
-def _cells(path: Path) -> Iterator[bytes]:
-    """Yield all text and bodies, column by column."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches():
-            for column in batch.columns:
-                yield _SEPARATOR.join(_flat(column.to_pylist()))
+            with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+                for name in archive.namelist():
+                    yield name.encode()
+                    yield archive.read(name)
 
 
 def _flat(values: Iterable[object]) -> Iterator[bytes]:
@@ -152,43 +155,23 @@ def _unpacked(raw: bytes) -> Iterator[bytes]:
             yield gzip.decompress(raw)
 
 
-def _members(path: Path) -> Iterator[bytes]:
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            yield name.encode()
-            yield archive.read(name)
-
-
-def _rows(path: Path) -> Iterator[bytes]:
-    """Yield the rows of a database, because long text is spread over pages of the file."""
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as database:
-        tables = database.execute("select name from sqlite_master where type = 'table'").fetchall()
-        for (table,) in tables:
-            for row in database.execute(f"select * from {sql_name(table)}"):  # noqa: S608  # a quoted name
-                yield _SEPARATOR.join(_flat(row))
-
-
 def erase_files(home: Home, pattern: re.Pattern[bytes], *, sounds: Collection[str]) -> int:
     """Delete files that name the account or were cut from its sounds; returns how many."""
-    doomed = {
-        *(
-            path
-            for path in _files(home.cache_dir / "excerpts")
-            if path.name.split("-")[0] in sounds
-        ),
-        *home.root.glob("control.sqlite.version-*"),  # made before a migration, not needed any more
-        *_files(home.sounds_dir),
-        *(path for folder in RECREATED_FOLDERS for path in _files(home.root / folder)),
-        *(
-            path
-            for folder in USER_FOLDERS
-            for path in _files(home.root / folder)
-            if path.suffix.lower() in _UNSEARCHABLE or file_contains(path, pattern)
-        ),
-    }
-    for path in doomed:
+    # Sounds that a killed scan left, and copies of the control store from before a migration.
+    paths = {*_files(home.sounds_dir), *home.root.glob("control.sqlite.version-*")}
+    # An excerpt is named after the hash of its sound.
+    for path in _files(home.cache_dir / "excerpts"):
+        if path.name.split("-")[0] in sounds:
+            paths.add(path)
+    for folder in RECREATED_FOLDERS:
+        paths.update(_files(home.root / folder))
+    for folder in USER_FOLDERS:
+        for path in _files(home.root / folder):
+            if path.suffix.lower() in _UNSEARCHABLE or file_contains(path, pattern):
+                paths.add(path)
+    for path in paths:
         path.unlink(missing_ok=True)
-    return len(doomed)
+    return len(paths)
 
 
 def _files(folder: Path) -> Iterator[Path]:

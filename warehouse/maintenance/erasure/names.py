@@ -1,8 +1,8 @@
 """Names of an account in this warehouse: its ids, its videos, the names it displayed.
 
 The proof searches for `ids`. `words`, which other accounts may use too, only decide which bodies
-and pages are deleted. A shorter displayed name is part of other words: it counts where it is all of
-a cell, and in the title of a sound.
+and pages are deleted. A shorter displayed name occurs in other words: only a cell that equals it,
+or the title of a sound, counts.
 """
 
 import json
@@ -25,34 +25,34 @@ _MIN_WIDE_CHARS = 2  # two Chinese characters can be a full name
 class AccountNames:
     """Names of one account. `sounds`: hashes of the sounds of its videos.
 
-    `shown` are all names it displayed, `words` those that are long enough to be searched in texts.
+    `displayed` are all names it had, `words` those that are long enough to be searched in texts.
 
     `handles` are its public handles as inputs name them: `@name` in lower case. `sec_uid` is itself
-    a handle if that is all that is known: it was asked for, and no account was found.
+    a handle if no account with that handle was observed.
     """
 
     sec_uid: str
     handles: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
-    works: frozenset[str] = frozenset()
+    videos: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
-    shown: frozenset[str] = frozenset()
+    displayed: frozenset[str] = frozenset()
     sounds: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> frozenset[str]:
         """Ids that must not occur anywhere afterwards, and are not collected again."""
-        return frozenset({self.sec_uid, *self.numbers, *self.works, *self.handles})
+        return frozenset({self.sec_uid, *self.numbers, *self.videos, *self.handles})
 
     @property
     def marked(self) -> frozenset[str]:
         """What its marks recognise: its ids, and the titles of its sounds."""
-        return self.ids | frozenset(map(sound_title, self.shown))
+        return self.ids | frozenset(map(sound_title, self.displayed))
 
     @property
     def sound_titles(self) -> frozenset[str]:
         """Titles of its sounds under the names that are too short to be searched in texts."""
-        return frozenset(map(sound_title, self.shown - self.words))
+        return frozenset(map(sound_title, self.displayed - self.words))
 
     @property
     def texts(self) -> frozenset[str]:
@@ -60,23 +60,23 @@ class AccountNames:
         return self.words | self.sound_titles
 
     def with_more(self, other: "AccountNames") -> "AccountNames":
-        """Combine with names found while the first ones were being erased."""
+        """Combine with names that were stored while the first ones were being erased."""
         sets = [field.name for field in fields(self) if field.name != "sec_uid"]
         return replace(self, **{name: getattr(self, name) | getattr(other, name) for name in sets})
 
 
 def find_sec_uid(engine: Engine, account: str) -> str:
-    """Return the sec_user_id of an account, given as such, as its number or as its handle.
+    """Return the sec_user_id of an account, which `account` names by itself, by number or handle.
 
-    `@` and a handle that no observed account has is returned as such: what was asked for under it
-    can be erased all the same.
+    `@` and a handle that no observed account has is returned unchanged: jobs and requests that name
+    the handle can still be erased.
 
     Raises:
         UnresolvedIdError: No account or several accounts match.
     """
     handle = account.strip().lower()
     is_handle = _HANDLE.fullmatch(handle) is not None
-    found = engine.rows(
+    accounts = engine.rows(
         """
         select distinct sec_uid from (
             select sec_uid, uid, unique_id, null as short_id from raw.videos
@@ -88,40 +88,43 @@ def find_sec_uid(engine: Engine, account: str) -> str:
         """,
         {"account": account, "handle": handle},
     )
-    if len(found) == 1:
-        return str(found[0]["sec_uid"])
-    if not found and is_handle:
+    if len(accounts) == 1:
+        return str(accounts[0]["sec_uid"])
+    if not accounts and is_handle:
         return handle
-    if not found and _SEC_UID.fullmatch(account):
+    if not accounts and _SEC_UID.fullmatch(account):
         return account
-    wrong = f"{len(found)} accounts have" if found else "no observed account has"
+    problem = f"{len(accounts)} accounts have" if accounts else "no observed account has"
     raise UnresolvedIdError(
-        f"{wrong} the number or handle {account!r}", hint="give the account's sec_user_id"
+        f"{problem} the number or handle {account!r}", hint="give the account's sec_user_id"
     )
 
 
 def find_account_names(engine: Engine, sec_uid: str) -> AccountNames:
     """Return everything in the warehouse that names an account; at least its id."""
     engine.refresh()
-    shown = engine.rows(_DISPLAYED_SQL, {"id": sec_uid})
-    numbers = _ids(row["uid"] for row in shown)
+    profiles = engine.rows(_DISPLAYED_SQL, {"id": sec_uid})
+    numbers = frozenset(
+        str(row["uid"]) for row in profiles if row["uid"] and len(row["uid"]) >= _MIN_ID_CHARS
+    )
     videos = engine.rows(_ACCOUNT_VIDEOS_SQL, {"id": sec_uid, "uids": sorted(numbers)})
     ids = sorted({str(row["aweme_id"]) for row in videos})
-    sounds = engine.rows(_SOUNDS_SQL, {"works": ids})
-    handles = {f"@{row[name]}".lower() for row in shown for name in _HANDLE_COLUMNS if row[name]}
+    sounds = engine.rows(_SOUNDS_SQL, {"videos": ids})
+    handles = {f"@{row[name]}".lower() for row in profiles for name in _HANDLE_COLUMNS if row[name]}
     displayed = {
-        str(row[name])
-        for row in shown
-        for name in ("nickname", "unique_id", "short_id")
-        if row[name]
+        str(row[name]) for row in profiles for name in ("nickname", *_HANDLE_COLUMNS) if row[name]
     }
     return AccountNames(
         sec_uid=sec_uid,
         handles=frozenset(name for name in handles if _HANDLE.fullmatch(name)),
         numbers=numbers,
-        works=frozenset(ids),
-        words=frozenset(name for name in displayed if _is_distinctive(name)),
-        shown=frozenset(displayed),
+        videos=frozenset(ids),
+        words=frozenset(
+            name
+            for name in displayed
+            if len(name) >= (_MIN_WORD_CHARS if name.isascii() else _MIN_WIDE_CHARS)
+        ),
+        displayed=frozenset(displayed),
         sounds=frozenset(str(row["sha256"]) for row in sounds),
     )
 
@@ -142,17 +145,15 @@ def to_pattern(names: Iterable[str]) -> re.Pattern[bytes]:
     forms |= {form.replace(b"/", rb"\/") for form in forms} | {
         form.replace(b"/", rb"\u002F") for form in forms
     }
-    # An alternative that begins another one would match in its place.
-    longest_first = sorted(forms, key=lambda form: (-len(form), form))
-    found = [re.escape(form) for form in longest_first] + [_handle_form(one) for one in handles]
-    return re.compile(b"|".join(found) or b"(?!)")
-
-
-def _handle_form(handle: str) -> bytes:
-    name = re.escape(handle[1:].encode())
-    ends = rb'[\x00\n"]'
-    alone = rb"(?:(?<![^\x00\n\"])|(?<=user ))@" + name + rb"(?:" + ends + rb"|\Z)"
-    return rb"(?i:" + alone + rb"|unique_id=" + name + rb"(?![0-9a-z_.-]))"
+    # Longest first: an alternative that begins another one would match in its place.
+    alternatives = [re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form))]
+    for handle in handles:
+        name = re.escape(handle[1:].encode())
+        # All of a cell, a line or a JSON string, or after the word `user` of a link's reason.
+        alone = rb"(?:(?<![^\x00\n\"])|(?<=user ))@" + name + rb'(?:[\x00\n"]|\Z)'
+        parameter = rb"unique_id=" + name + rb"(?![0-9a-z_.-])"
+        alternatives.append(rb"(?i:" + alone + rb"|" + parameter + rb")")
+    return re.compile(b"|".join(alternatives) or b"(?!)")
 
 
 _HANDLE_COLUMNS = ("unique_id", "short_id")
@@ -170,18 +171,10 @@ _ACCOUNT_VIDEOS_SQL = """
         where entity_id = $id and surface like 'user\\_%' escape '\\'
 """
 _SOUNDS_SQL = """
-    with works as (select unnest($works::varchar[]) as aweme_id)
-    select sound_sha256 as sha256 from raw.sounds where aweme_id in (from works)
+    with own_videos as (select unnest($videos::varchar[]) as aweme_id)
+    select sound_sha256 as sha256 from raw.sounds where aweme_id in (from own_videos)
     union select candidate_sha256 from marts.audio_comparisons
-        where candidate_aweme_id in (from works) and candidate_sha256 is not null
+        where candidate_aweme_id in (from own_videos) and candidate_sha256 is not null
     union select reference_sha256 from marts.audio_comparisons
-        where reference_aweme_id in (from works) and reference_sha256 is not null
+        where reference_aweme_id in (from own_videos) and reference_sha256 is not null
 """
-
-
-def _ids(values: Iterable[str | None]) -> frozenset[str]:
-    return frozenset(str(value) for value in values if value and len(value) >= _MIN_ID_CHARS)
-
-
-def _is_distinctive(word: str) -> bool:
-    return len(word) >= (_MIN_WORD_CHARS if word.isascii() else _MIN_WIDE_CHARS)

@@ -17,7 +17,7 @@ from warehouse.records.erasure import readable_forms
 from warehouse.tables import BY_NAME, Table
 from warehouse.tables.privacy import treatment_of
 
-_AT_ONCE = 500  # ids in one condition
+_IDS_PER_CONDITION = 500
 _LINK_KINDS = ("user", "video", "photo", "note", "slides", "live")
 _REPEATED = (
     ("raw.tracks", "owner_nickname"),
@@ -36,6 +36,13 @@ _TITLES = (
 _NOTES = (("marts.chart_links", "note"),)
 """Free text, which may name any account."""
 _TERMS = ("marts.search_related", "search_terms")
+_ANNOTATIONS_SQL = """
+    select annotation_id from marts.annotations where comparison_id in (
+        select comparison_id from marts.audio_comparisons
+        where candidate_aweme_id in (select unnest($videos::varchar[]))
+            or reference_aweme_id in (select unnest($videos::varchar[]))
+    )
+"""
 
 
 def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[str, int], list[str]]:
@@ -59,33 +66,34 @@ def erase_rows(lake: Lake, engine: Engine, names: AccountNames) -> tuple[dict[st
     bodies = list(_matching(engine, "raw.payloads", "sha256", "body", names))
     results = list(_matching(engine, "marts.job_results", "job_id", "document", names))
     states = list(_matching(engine, "raw.scan_checkpoints", "job_id", "state", names))
-    annotated = _annotations(engine, names)
+    annotations = engine.rows(_ANNOTATIONS_SQL, {"videos": sorted(names.videos)})
     remove("raw.payloads", "sha256", bodies)
     remove("marts.job_results", "job_id", results)
     remove("raw.scan_checkpoints", "job_id", states)
-    remove("marts.annotations", "annotation_id", annotated)
-    read_again, others = _captures(engine, names)
-    for table in filter(_may_lack_capture, _tables_with_rows(lake)):
-        remove(table.name, "capture_id", read_again)
-        _free_observations(lake, table, others)
+    remove("marts.annotations", "annotation_id", (str(row["annotation_id"]) for row in annotations))
+    # Captures of the account's own pages. If a replay has read one again, its observations are
+    # double and go too; otherwise what it shows of other accounts stays, without a capture.
+    replayed, current = _captures(engine, names)
+    tables = [table for table in lake.tables if lake.version(table.name) > 0]  # ever had a row
+    for table in tables:
+        if any(column.name == "capture_id" and not column.required for column in table.columns):
+            remove(table.name, "capture_id", replayed)
+            for part in _parts(current):
+                lake.blank(table.name, "capture_id", f"capture_id in ({part})")
     remove(CAPTURES, "reason", _link_reasons(names))
-    for table in _tables_with_rows(lake):
+    # Rows with the account in one of their columns.
+    for table in tables:
         for column, values in _conditions(table, names):
             remove(table.name, column, values)
     related, terms = _TERMS
-    for term in sorted(names.words | names.ids - names.works):
+    for term in sorted(names.words | names.ids - names.videos):
         remove_where(related, f"array_has({terms}, {sql_text(term)})")
-    _blank_names(lake, names)
+    _blank_names(lake, {table.name for table in tables}, names)
     return {name: count for name, count in removed.items() if count}, results
 
 
-def _tables_with_rows(lake: Lake) -> list[Table]:
-    """Return the tables that ever had a row."""
-    return [table for table in lake.tables if lake.version(table.name) > 0]
-
-
 def _captures(engine: Engine, names: AccountNames) -> tuple[list[str], list[str]]:
-    """Return the captures to delete: those that a replay has read again, and the others."""
+    """Return the ids of captures to delete: those that a replay has read again, and the others."""
     conditions = dict(_conditions(BY_NAME[CAPTURES], names)) | {"reason": _link_reasons(names)}
     where = " or ".join(f"{name} in (select unnest(${name}::varchar[]))" for name in conditions)
     rows = engine.rows(
@@ -96,18 +104,9 @@ def _captures(engine: Engine, names: AccountNames) -> tuple[list[str], list[str]
     return sorted({str(row["capture_id"]) for row in rows} - current), sorted(current)
 
 
-def _free_observations(lake: Lake, table: Table, captures: list[str]) -> None:
-    """Keep what captures show of other accounts: without a capture it counts too."""
-    for part in _parts(captures):
-        lake.blank(table.name, "capture_id", f"capture_id in ({part})")
-
-
 def _link_reasons(names: AccountNames) -> list[str]:
-    return [f"{kind} {one}" for kind in _LINK_KINDS for one in names.ids]
-
-
-def _may_lack_capture(table: Table) -> bool:
-    return any(column.name == "capture_id" and not column.required for column in table.columns)
+    """Return the reasons of captures of a link: `user MS4wLjABAAAA…`."""
+    return [f"{kind} {account_id}" for kind in _LINK_KINDS for account_id in names.ids]
 
 
 def _conditions(table: Table, names: AccountNames) -> Iterator[tuple[str, Iterable[str]]]:
@@ -117,7 +116,7 @@ def _conditions(table: Table, names: AccountNames) -> Iterator[tuple[str, Iterab
         if treatment == "account":
             yield column.name, [names.sec_uid]
         elif treatment == "work":
-            yield column.name, names.works
+            yield column.name, names.videos
         elif treatment == "entity" or column.name == "term":
             yield column.name, names.ids | names.words
         elif column.name == "uid":
@@ -131,37 +130,24 @@ def _matching(
     pattern = to_pattern(names.ids | names.texts)
     with engine.reading(f"select {key}, {column} from {table}") as reader:  # noqa: S608  # constants of this module
         for batch in reader:
-            for name, packed in zip(*(one.to_pylist() for one in batch.columns), strict=True):
+            keys, bodies = (array.to_pylist() for array in batch.columns)
+            for name, packed in zip(keys, bodies, strict=True):
                 if any(map(pattern.search, readable_forms(unpack_bytes(packed)))):
                     yield name
 
 
-def _annotations(engine: Engine, names: AccountNames) -> list[str]:
-    found = engine.rows(
-        """
-        select annotation_id from marts.annotations where comparison_id in (
-            select comparison_id from marts.audio_comparisons
-            where candidate_aweme_id in (select unnest($works::varchar[]))
-                or reference_aweme_id in (select unnest($works::varchar[]))
-        )
-        """,
-        {"works": sorted(names.works)},
-    )
-    return [str(row["annotation_id"]) for row in found]
-
-
-def _blank_names(lake: Lake, names: AccountNames) -> None:
-    written = {table.name for table in _tables_with_rows(lake)}
+def _blank_names(lake: Lake, tables: set[str], names: AccountNames) -> None:
+    """Empty the cells of other accounts' rows that name the account."""
     handles = {f"@{word}" for word in names.words}
-    searched = (
-        (_REPEATED, "{column} in ({value})", list(_parts(sorted(names.shown)))),
+    searches = (
+        (_REPEATED, "{column} in ({value})", list(_parts(sorted(names.displayed)))),
         (_TITLES, "starts_with({column}, {value})", _texts(names.sound_titles)),
         (_TITLES, "strpos({column}, {value}) > 0", _texts(handles)),
         (_NOTES, "strpos({column}, {value}) > 0", _texts(names.ids | names.texts)),
     )
-    for cells, condition, values in searched:
+    for cells, condition, values in searches:
         for value, (table, column) in product(values, cells):
-            if table in written:
+            if table in tables:
                 lake.blank(table, column, condition.format(column=column, value=value))
 
 
@@ -171,5 +157,5 @@ def _texts(names: Iterable[str]) -> list[str]:
 
 def _parts(values: list[str]) -> Iterator[str]:
     """Yield conditions of limited length."""
-    for at in range(0, len(values), _AT_ONCE):
-        yield ", ".join(sql_text(value) for value in values[at : at + _AT_ONCE])
+    for at in range(0, len(values), _IDS_PER_CONDITION):
+        yield ", ".join(sql_text(value) for value in values[at : at + _IDS_PER_CONDITION])

@@ -21,6 +21,7 @@ from warehouse.tables.column import (
 )
 
 CONCLUSIONS: tuple[Table, ...] = (
+    # Candidates, and the pairs of sounds that were compared for them.
     Table(
         "marts.candidates",
         "job and candidate video: its source and its outcome",
@@ -105,6 +106,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             COMMITTED,
         ),
     ),
+    # Conclusions of a scan about videos, round by round, and what follows from them.
     Table(
         "marts.confirmed_videos",
         "track, job and video confirmed to carry the recording",
@@ -209,6 +211,7 @@ CONCLUSIONS: tuple[Table, ...] = (
         references=refer(music_id="tracks", sec_uid="accounts", top_aweme_id="videos"),
         version=2,  # follower_count_source
     ),
+    # Results of discoveries and of the guest search: nothing of it is confirmed.
     Table(
         "marts.discovered_videos",
         "job and candidate of a discovery: its outcome",
@@ -247,6 +250,7 @@ CONCLUSIONS: tuple[Table, ...] = (
         ),
         references=refer(aweme_id="videos", music_id="music_ids"),
     ),
+    # The result as one document, which the API returns and reports show.
     Table(
         "marts.job_results",
         "job, with its result as one compressed immutable document",
@@ -264,6 +268,7 @@ CONCLUSIONS: tuple[Table, ...] = (
             exceptions={"music_id": "a search by name is about no track"},
         ),
     ),
+    # Probes of the surfaces, which belong to no scan.
     Table(
         "marts.surface_health",
         "probe of a surface, to detect refusals and changed structures",

@@ -1,4 +1,4 @@
-"""Tables of the steps of a scan: what each one met and chose, before anything is compared.
+"""Tables of the steps of a scan: what each step read and chose, before anything is compared.
 
 Rows belong to a job. A page that another request read moments before is used again, so it has rows
 here although its capture names the other job.
@@ -18,8 +18,6 @@ from warehouse.tables.column import (
 )
 
 _JOB = required("job_id", TEXT, "job")
-
-
 _MAY_BE_UNREAD = refer(
     music_id="music_ids",
     exceptions={"music_id": "a list may name an id whose videos nobody has read"},

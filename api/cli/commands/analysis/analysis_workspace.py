@@ -1,13 +1,10 @@
-"""Shared by the analysis commands: the read-only warehouse, and the choice of an output format."""
+"""The read-only warehouse that the analysis commands open."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
 
 from api.cli.rendering.results import print_banner
 from api.cli.stores import stored_settings
@@ -19,15 +16,6 @@ from warehouse.home.folder import Home
 from warehouse.lake.as_of import parse_as_of
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.worlds import is_demo_world
-
-QueryFormat = Literal["table", TableFormat]
-"""Output formats of a query."""
-FormatOption = Annotated[
-    QueryFormat | None,
-    typer.Option("--format", help="Default: by the ending of FILE, else table."),
-]
-ShownRows = Annotated[int, typer.Option(min=1, help="Rows shown by `--format table`.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Same as --format json.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +40,7 @@ def open_workspace(as_of: str | None = None, *, is_fixed: bool = False) -> Itera
         InvalidParameterError: `as_of` is not a time in the past.
         WarehouseError: The lake cannot be opened.
     """
+    # Without a moment each table is read in its newest version at the time of its query.
     now = datetime.now(UTC)
     moment = parse_as_of(as_of, now=now) if as_of is not None else now if is_fixed else None
     settings = stored_settings()

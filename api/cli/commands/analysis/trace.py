@@ -8,8 +8,14 @@ from api.cli.commands.analysis.analysis_workspace import open_workspace
 from api.cli.terminal import format_count, out, print_json, safe
 from pipelines.documents.verdict_reasons import reason_message
 from warehouse.exports.extracts import ExportScope, find_scope
-from warehouse.queries.provenance import FigureObservation, FigureTrace, trace_figure
-from warehouse.records.values import Row
+from warehouse.queries.provenance import trace_figure
+
+_COUNTS = (
+    ("digg_count", "likes"),
+    ("comment_count", "comments"),
+    ("collect_count", "bookmarks"),
+    ("share_count", "shares"),
+)
 
 
 def trace(
@@ -28,45 +34,27 @@ def trace(
     """
     with open_workspace() as workspace:
         scope = find_scope(workspace.engine, ExportScope(job_id=job))
-        found = trace_figure(workspace.engine, job_id=scope.job_id or job, rank=rank)
+        traced = trace_figure(workspace.engine, job_id=scope.job_id or job, rank=rank)
     if as_json:
-        print_json(found.to_document())
-    else:
-        _show(found)
-
-
-def _show(found: FigureTrace) -> None:
-    row = found.figure
-    counts = ", ".join(
-        f"{format_count(row[name])} {label}"
-        for name, label in (
-            ("digg_count", "likes"), ("comment_count", "comments"),
-            ("collect_count", "bookmarks"), ("share_count", "shares"),
-        )
-    )  # fmt: skip
+        print_json(traced.to_document())
+        return
+    # The row of the ranking with its four counts
+    row = traced.figure
+    counts = ", ".join(f"{format_count(row[name])} {label}" for name, label in _COUNTS)
     out.print(f"[bold]rank {row['rank']}[/] of job {safe(row['job_id'])}: {safe(row['aweme_id'])}")
     out.print(f"  {counts}; confirmed by {safe(row['link_type'])}")
-    for one in found.observations:
-        _show_observation(one)
-    if found.comparison is not None:
-        _show_comparison(found.comparison)
-
-
-def _show_observation(one: FigureObservation) -> None:
-    shown = [
-        label
-        for label, is_shown in (("counts", one.shows_counts), ("music id", one.shows_music_id))
-        if is_shown
-    ]
-    what = f"shows its {' and '.join(shown)}" if shown else "shows the video"
-    out.print(
-        f"{one.observed_at:%Y-%m-%d %H:%M:%S} {safe(one.surface)} of {safe(one.entity_id)}: {what}",
-        soft_wrap=True,
-    )
-    out.print(f"  [dim]payload {safe(one.payload_sha256 or '—')} ({one.body})[/]", soft_wrap=True)
-
-
-def _show_comparison(pair: Row) -> None:
+    # The bodies that showed it, oldest first
+    for body in traced.observations:
+        parts = ["counts"] * body.shows_counts + ["music id"] * body.shows_music_id
+        what = f"shows its {' and '.join(parts)}" if parts else "shows the video"
+        time = f"{body.observed_at:%Y-%m-%d %H:%M:%S}"
+        out.print(f"{time} {safe(body.surface)} of {safe(body.entity_id)}: {what}", soft_wrap=True)
+        sha256 = safe(body.payload_sha256 or "—")
+        out.print(f"  [dim]payload {sha256} ({body.body})[/]", soft_wrap=True)
+    # The two sounds, if it was matched by audio
+    pair = traced.comparison
+    if pair is None:
+        return
     out.print(
         f"comparison {safe(pair['comparison_id'])}: {safe(pair['verdict'].replace('_', ' '))}, "
         f"{safe(reason_message(pair['reason']).en)}",

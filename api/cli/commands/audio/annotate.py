@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from api.cli.options import ServiceOption
-from api.cli.stores import ask, stored_settings
+from api.cli.stores import call_service_or_stores, stored_settings
 from api.cli.terminal import exit_with_input_error, out, safe
 from api.params.annotations import AnnotationVerdict
 from api.settings import ApiSettings
@@ -31,17 +31,20 @@ class AnnotationChoice(StrEnum):
 
 def annotate(
     comparison_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a comparison.")],
-    heard: Annotated[AnnotationChoice, typer.Argument(help="Your judgement.")],
+    judgement: Annotated[AnnotationChoice, typer.Argument(metavar="heard", help="Your judgement.")],
     *,
     note: Annotated[str | None, typer.Option(help="Free text.")] = None,
     api: ServiceOption = None,
 ) -> None:
     """Record whether a compared pair is the same recording. Changes no verdict."""
-    said: AnnotationVerdict = "same" if heard is AnnotationChoice.same else "not_the_same"
-    counts = ask(
-        api,
-        lambda client: client.annotate(comparison_id, said, note=note),
-        lambda: _add(comparison_id, said, note),
+    verdict: AnnotationVerdict = "same" if judgement is AnnotationChoice.same else "not_the_same"
+
+    def add_here() -> Mapping[str, Any]:
+        with _open_annotations() as service:
+            return service.add(comparison_id, verdict, note=note, origin="cli")
+
+    counts = call_service_or_stores(
+        api, lambda client: client.annotate(comparison_id, verdict, note=note), add_here
     )["counts"]
     totals = ", ".join(f"{times} x {name.replace('_', ' ')}" for name, times in counts.items())
     out.print(f"[bold]{safe(comparison_id)}[/] {totals}")
@@ -62,11 +65,6 @@ def annotations(
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
     count = sum(1 for _ in csv.DictReader(StringIO(text, newline="")))  # notes may have line breaks
     out.print(f"{counted(count, 'annotation')} in {safe(path)}")
-
-
-def _add(comparison_id: str, said: AnnotationVerdict, note: str | None) -> Mapping[str, Any]:
-    with _open_annotations() as service:
-        return service.add(comparison_id, said, note=note, origin="cli")
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, override
 
 import typer
-from rich.table import Table
 from typer.core import TyperCommand
 
 from api.cli.commands.audio.annotate import annotate, annotations
@@ -29,18 +28,17 @@ from api.cli.rendering.audio import (
 )
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.decode.limits import MAX_SECONDS
+from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.audio.matching.group_verdict import (
     MOST_CANDIDATES,
     MOST_REFERENCES,
-    GroupPair,
     GroupVerdict,
 )
 from pipelines.documents.messages import counted
 from pipelines.documents.verdict_reasons import reason_message
-from warehouse.records.evidence import ALGORITHM, MatchThresholds, Verdict
+from warehouse.records.evidence import ALGORITHM, MatchThresholds
 
 audio_app = typer.Typer(name="audio", help="Compare sound files.", no_args_is_help=True)
 audio_app.command("identify")(identify)
@@ -57,7 +55,15 @@ class _ManyFilesCommand(TyperCommand):
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _repeat_list_options(args))
+        spread: list[str] = []
+        option = None
+        for position, arg in enumerate(args):
+            if arg.startswith("-"):
+                option = arg if arg in _LIST_OPTIONS else None
+            elif option is not None and args[position - 1] != option:
+                spread.append(option)
+            spread.append(arg)
+        return super().parse_args(ctx, spread)
 
 
 @audio_app.command("compare", cls=_ManyFilesCommand)
@@ -84,14 +90,14 @@ def compare(
         from pipelines.audio.matching.verify import verify_group, warm_up  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         warm_up()
-        heard = [future.result() for future in futures]
-    references, candidates = heard[: len(reference)], heard[len(reference) :]
-    # show every pair of the given files
+        sounds = [future.result() for future in futures]
+    references, candidates = sounds[: len(reference)], sounds[len(reference) :]
+    # every pair of the given files is shown, also after one has decided
     verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
     paths = [*reference, *candidate]
-    problems = sound_problems(zip(paths, heard, strict=True))
+    problems = sound_problems(zip(paths, sounds, strict=True))
     if as_json:
-        print_json(_document(verdict, limits, paths, heard))
+        print_json(_document(verdict, limits, paths, sounds))
     elif not problems:
         _show(verdict, reference, candidate)
     exit_if_any(problems)
@@ -119,28 +125,41 @@ def bench(
         write_scores,
     )
 
+    # A file that stands in several rows is decoded once.
     rows = read_manifest(manifest)
-    with _writing(out_path):  # before the work, so that it is not lost
+    # before the work, so that it is not lost to a file that cannot be written
+    with _writing(out_path):
         prepare_scores(out_path)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
     with audio_progress() as progress, DecoderPool(workers) as pool:
-        listening = progress.add_task("decoding", total=len(set(paths)))
-        heard = measure_files(
-            pool, paths, on_measured=lambda done: progress.update(listening, completed=done)
+        decoding = progress.add_task("decoding", total=len(set(paths)))
+        sounds = measure_files(
+            pool, paths, on_measured=lambda done: progress.update(decoding, completed=done)
         )
         comparing = progress.add_task("comparing", total=len(rows))
         scores = []
-        for score in verify_rows(
-            rows, heard, limits=MatchThresholds(match_threshold=match_threshold)
-        ):
+        limits = MatchThresholds(match_threshold=match_threshold)
+        for score in verify_rows(rows, sounds, limits=limits):
             scores.append(score)
             progress.advance(comparing)
     with _writing(out_path):
         write_scores(out_path, scores)
-    print_problems(sound_problems(heard.items()))
+    print_problems(sound_problems(sounds.items()))
+    # Summary: the verdicts, and the processor time of both steps
     verdicts = Counter(score.verdict.verdict for score in scores)
-    cpu_ms = sum(score.cpu_ms for score in scores)
-    print_message(_bench_summary(verdicts, cpu_ms, list(heard.values())))
+    print_message(
+        "  ".join(
+            f"[{style}]{name.replace('_', ' ')}[/] {verdicts[name]}"
+            for name, style in VERDICT_STYLE.items()
+        )
+    )
+    decode_ms = [sound.cpu_ms for sound in sounds.values() if isinstance(sound, MeasuredSound)]
+    compare_ms = sum(score.cpu_ms for score in scores)
+    print_message(
+        f"{counted(len(sounds), 'file')}, {sum(decode_ms) / max(1, len(decode_ms)):.0f} ms of CPU "
+        f"time each to decode and measure; {counted(len(scores), 'row')}, "
+        f"{compare_ms / max(1, len(scores)):.1f} ms each to compare"
+    )
     if crowded := crowded_count(rows):
         print_message(
             f"[yellow]more than {MOST_REFERENCES} references in {counted(crowded, 'row')}:[/] the "
@@ -152,8 +171,29 @@ def bench(
 def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> None:
     """Print every pair, then the verdict with its reason."""
     assert verdict.best is not None, "there is at least one pair"
-    out.print(_pair_table(verdict, references, candidates))
+    numbers = ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed")
+    table = verdict_table("reference", "candidate", numbers=numbers)
+    for pair in verdict.pairs:
+        evidence = pair.evidence
+        starts = "–"
+        if evidence.reference_start_s is not None and evidence.candidate_start_s is not None:
+            starts = f"{evidence.reference_start_s:.1f}/{evidence.candidate_start_s:.1f}"
+        table.add_row(
+            safe(references[pair.reference_index].name),
+            safe(candidates[pair.candidate_index].name),
+            styled_verdict(evidence),
+            format_number(evidence.score, ".3f"),
+            format_number(evidence.chroma_distance, ".3f"),
+            format_number(evidence.mfcc_distance, ".3f"),
+            format_number(evidence.peak_agreement, ".3f"),
+            format_number(evidence.overlap_s, ".1f"),
+            starts,
+            format_number(evidence.speed, "g"),
+            style=None if pair is verdict.best else "dim",
+        )
+    out.print(table)
     evidence = verdict.best.evidence
+    # The verdict of the group is that of its best pair.
     score = "" if evidence.score is None else f"score {evidence.score:.3f}"
     reason = safe(reason_message(evidence.reason).en)
     out.print(f"{styled_verdict(evidence)}  {reason}  {score}".rstrip(), soft_wrap=True)
@@ -170,90 +210,38 @@ def _writing(path: Path) -> Iterator[None]:
         exit_with_input_error(f"{path.name} cannot be written: {error.strerror}")
 
 
-def _repeat_list_options(args: list[str]) -> list[str]:
-    """Repeat a list option before each further file that follows it."""
-    spread: list[str] = []
-    option = None
-    for position, arg in enumerate(args):
-        if arg.startswith("-"):
-            option = arg if arg in _LIST_OPTIONS else None
-        elif option is not None and args[position - 1] != option:
-            spread.append(option)
-        spread.append(arg)
-    return spread
-
-
 def _document(
-    verdict: GroupVerdict, limits: MatchThresholds, paths: list[Path], heard: list[SoundMeasurement]
+    verdict: GroupVerdict,
+    limits: MatchThresholds,
+    paths: list[Path],
+    measured: list[SoundMeasurement],
 ) -> dict[str, object]:
+    """Return the comparison for `--json`: the verdict, all pairs, and what was measured."""
+    sounds: list[dict[str, object]] = []
+    for path, sound in zip(paths, measured, strict=True):
+        document: dict[str, object] = {"file": str(path), "sha256": sound.sha256}
+        if isinstance(sound, MeasuredSound):
+            document |= {
+                "duration_s": round(sound.duration_s, 3),
+                "sample_rate_hz": sound.sample_rate_hz,
+                "codec": sound.codec,
+                "cpu_ms": round(sound.cpu_ms, 1),
+            }
+        else:
+            document["not_comparable_reason"] = sound.reason
+        sounds.append(document)
     best = verdict.best
     return {
         "verdict": verdict.verdict,
         "reason": verdict.reason,
         "score": best.evidence.score if best else None,
         "best": asdict(best) if best else None,
+        # all pairs, so that a program can decide with other limits
         "pairs": [asdict(pair) for pair in verdict.pairs],
-        "sounds": [_sound_document(path, sound) for path, sound in zip(paths, heard, strict=True)],
+        "sounds": sounds,
         "limits": asdict(limits),
         "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
         "feature_version": FEATURE_VERSION,
         "library_version": judging_version(),
     }
-
-
-def _sound_document(path: Path, heard: SoundMeasurement) -> dict[str, object]:
-    if isinstance(heard, MeasuredSound):
-        return {
-            "file": str(path),
-            "sha256": heard.sha256,
-            "duration_s": round(heard.duration_s, 3),
-            "sample_rate_hz": heard.sample_rate_hz,
-            "codec": heard.codec,
-            "cpu_ms": round(heard.cpu_ms, 1),
-        }
-    return {"file": str(path), "sha256": heard.sha256, "not_comparable_reason": heard.reason}
-
-
-def _pair_table(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> Table:
-    numbers = ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed")
-    table = verdict_table("reference", "candidate", numbers=numbers)
-    for pair in verdict.pairs:
-        table.add_row(
-            safe(references[pair.reference_index].name),
-            safe(candidates[pair.candidate_index].name),
-            *_pair_cells(pair),
-            style=None if pair is verdict.best else "dim",
-        )
-    return table
-
-
-def _pair_cells(pair: GroupPair) -> list[str]:
-    evidence = pair.evidence
-    starts = "–"
-    if evidence.reference_start_s is not None and evidence.candidate_start_s is not None:
-        starts = f"{evidence.reference_start_s:.1f}/{evidence.candidate_start_s:.1f}"
-    return [
-        styled_verdict(evidence),
-        format_number(evidence.score, ".3f"),
-        format_number(evidence.chroma_distance, ".3f"),
-        format_number(evidence.mfcc_distance, ".3f"),
-        format_number(evidence.peak_agreement, ".3f"),
-        format_number(evidence.overlap_s, ".1f"),
-        starts,
-        format_number(evidence.speed, "g"),
-    ]
-
-
-def _bench_summary(verdicts: Counter[Verdict], cpu_ms: float, heard: list[SoundMeasurement]) -> str:
-    counts = "  ".join(
-        f"[{style}]{name.replace('_', ' ')}[/] {verdicts[name]}"
-        for name, style in VERDICT_STYLE.items()
-    )
-    sounds = [sound for sound in heard if isinstance(sound, MeasuredSound)]
-    per_file = sum(sound.cpu_ms for sound in sounds) / max(1, len(sounds))
-    rows = verdicts.total()
-    return (
-        f"{counts}\n{counted(len(heard), 'file')}, {per_file:.0f} ms of CPU time each to decode "
-        f"and measure; {counted(rows, 'row')}, {cpu_ms / max(1, rows):.1f} ms each to compare"
-    )

@@ -30,7 +30,7 @@ from api.cli.rendering.audio import (
 from api.cli.stores import stored_settings
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
-from pipelines.audio.decode.limits import MAX_SECONDS
+from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
 from pipelines.documents.messages import counted, sound_message
@@ -58,12 +58,12 @@ type References = FileReferences | CatalogReferenceSounds
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """What was found for one clip."""
+class _IdentifiedClip:
+    """A clip with the references that were compared with it, the most similar first."""
 
-    clip: Path
+    path: Path
     sound: SoundMeasurement
-    found: list["Identification"]
+    candidates: list["Identification"]
 
 
 def identify(
@@ -97,16 +97,18 @@ def identify(
     """
     limits = MatchThresholds(match_threshold=match_threshold)
     with DecoderPool(workers) as pool:
+        # Child processes decode the clips while this one loads compiled loops and the index.
         futures = [pool.submit(clip) for clip in clips]
         from pipelines.audio.index.identify import identify as identify_sound  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         with _open_references(catalog, pool, index_folder) as references:
-            answers = []
+            # Look up one clip after the other, in the order of the arguments.
+            identified = []
             with audio_progress() as progress:
                 task = progress.add_task("identifying", total=len(clips))
                 for clip, future in zip(clips, futures, strict=True):
                     sound = future.result()
-                    found = identify_sound(
+                    candidates = identify_sound(
                         sound,
                         references.index,
                         references.read_sound,
@@ -114,13 +116,14 @@ def identify(
                         gone_count=references.index.count - references.count,
                         is_thorough=thorough,
                     )
-                    answers.append(_Answer(clip, sound, found))
+                    identified.append(_IdentifiedClip(clip, sound, candidates))
                     progress.advance(task)
             if as_json:
-                print_json(_document(answers, references, limits, catalog=catalog, top=top))
+                print_json(_document(identified, references, limits, catalog=catalog, top=top))
             else:
-                _show(answers, references, top=top)
-    exit_if_any(sound_problems((answer.clip, answer.sound) for answer in answers))
+                _show(identified, references, top=top)
+    # At the end, because the other clips are identified anyway.
+    exit_if_any(sound_problems((clip.path, clip.sound) for clip in identified))
 
 
 @contextmanager
@@ -130,13 +133,19 @@ def _open_references(
     """Open a folder or a table of files, or else a catalogue of the store."""
     path = Path(catalog)
     if path.is_dir():
-        files = [(str(file.relative_to(path)), file) for file in _sound_files(path)]
+        # Sounds of formats that cannot be read are included, so that they are reported.
+        suffixes = SUFFIXES | OTHER_SUFFIXES
+        sounds = sorted(
+            file for file in path.rglob("*") if file.suffix.lower() in suffixes and file.is_file()
+        )
+        files = [(str(file.relative_to(path)), file) for file in sounds]
         yield _indexed(files, pool, index_folder, what=catalog)
     elif path.suffix.lower() in _TABLES:
         if problem := file_problem(path):
             exit_with_input_error(f"--catalog: {problem.detail}", hint=_CATALOG_HINT)
         yield _indexed(_table_files(path), pool, index_folder, what=catalog)
     elif path.exists() or path.is_symlink() or "/" in catalog:
+        # It exists, or is written as a path: the user means a file or a folder.
         problem = file_problem(path)
         exit_with_input_error(
             f"--catalog: {catalog} is neither a folder nor a table"
@@ -149,42 +158,32 @@ def _open_references(
             yield stored
 
 
-def _sound_files(folder: Path) -> list[Path]:
-    """Return the sounds in a folder, those of formats that cannot be read included."""
-    found = (f for f in folder.rglob("*") if f.suffix.lower() in SUFFIXES | OTHER_SUFFIXES)
-    return sorted(file for file in found if file.is_file())
-
-
 def _table_files(table: Path) -> list[tuple[str, Path]]:
     """Return name and path of each row; relative paths begin in the folder of the table."""
-    rows = _table_rows(table)
-    if not rows or not (columns := [name for name in _PATH_COLUMNS if name in rows[0]]):
-        exit_with_input_error(f"{table.name} has no column `path`, or no rows")
-    names = [name for name in _NAME_COLUMNS if name in rows[0]]
-    given = [(row, str(row[columns[0]] or "").strip()) for row in rows]
-    return [
-        (
-            next((str(row[name]) for name in names if row[name]), path),
-            Path(path) if is_url(path) else table.parent / path,
-        )
-        for row, path in given
-        if path
-    ]
-
-
-def _table_rows(table: Path) -> list[Row]:
+    rows: list[Row]
     if table.suffix.lower() == ".parquet":
         try:
-            rows: list[Row] = pq.read_table(table).to_pylist()
+            rows = pq.read_table(table).to_pylist()
         except (OSError, ArrowException) as error:
             exit_with_input_error(f"{table.name} cannot be read as Parquet: {error}")
-        return rows
-    delimiter = "\t" if table.suffix.lower() == ".tsv" else ","
-    try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            return list(csv.DictReader(file, delimiter=delimiter))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        exit_with_input_error(f"{table.name} cannot be read as a table: {error}")
+    else:
+        delimiter = "\t" if table.suffix.lower() == ".tsv" else ","
+        try:
+            with table.open(encoding="utf-8-sig", newline="") as file:
+                rows = list(csv.DictReader(file, delimiter=delimiter))
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            exit_with_input_error(f"{table.name} cannot be read as a table: {error}")
+    if not rows or not (columns := [name for name in _PATH_COLUMNS if name in rows[0]]):
+        exit_with_input_error(f"{table.name} has no column `path`, or no rows")
+    # The label of a row is its first known name column that is not empty, else its path.
+    names = [name for name in _NAME_COLUMNS if name in rows[0]]
+    files = []
+    for row in rows:
+        path = str(row[columns[0]] or "").strip()
+        if path:
+            label = next((str(row[name]) for name in names if row[name]), path)
+            files.append((label, Path(path) if is_url(path) else table.parent / path))
+    return files
 
 
 def _indexed(
@@ -225,6 +224,7 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
         try:
             sounds = stack.enter_context(open_catalog_sounds(stored_settings(), name))
         except (InvalidParameterError, ProfileNotChosenError) as error:
+            # The user may have meant a folder, a table or a catalogue: name all three.
             needs_profile = isinstance(error, ProfileNotChosenError)
             raise InvalidParameterError(
                 f"--catalog: there is no folder or table {name!r}, and no catalogue of this name"
@@ -235,6 +235,7 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
             exit_with_input_error(
                 "--index is for files; the index of a catalogue is in the data home"
             )
+        # Add what scans have stored since the last call; the bar ends before the clips' own.
         progress = stack.enter_context(audio_progress())
         task = progress.add_task("indexing references", total=None)
         sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))
@@ -248,13 +249,32 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
 
 
 def _document(
-    answers: list[_Answer],
+    identified: list[_IdentifiedClip],
     references: References,
     limits: MatchThresholds,
     *,
     catalog: str,
     top: int,
 ) -> dict[str, object]:
+    clips = []
+    for clip in identified:
+        best, sound = clip.candidates[0] if clip.candidates else None, clip.sound
+        clips.append(
+            {
+                "file": str(clip.path),
+                "sha256": sound.sha256,
+                "not_comparable_reason": (
+                    None if isinstance(sound, MeasuredSound) else sound.reason
+                ),
+                "recording": references.name(best.reference) if best and best.is_match else None,
+                "compared_count": len(clip.candidates),
+                "references": [
+                    {"recording": references.name(candidate.reference), "votes": candidate.votes}
+                    | asdict(candidate.evidence)
+                    for candidate in clip.candidates[:top]
+                ],
+            }
+        )
     return {
         "catalog": catalog,
         "reference_count": references.count,
@@ -263,7 +283,7 @@ def _document(
             {"reference": name, "not_comparable_reason": reason}
             for name, reason in references.unusable
         ],
-        "clips": [_clip_document(answer, references, top) for answer in answers],
+        "clips": clips,
         "limits": asdict(limits),
         "max_seconds": MAX_SECONDS,
         "algorithm": ALGORITHM,
@@ -272,62 +292,39 @@ def _document(
     }
 
 
-def _clip_document(answer: _Answer, references: References, top: int) -> dict[str, object]:
-    best = answer.found[0] if answer.found else None
-    sound = answer.sound
-    return {
-        "file": str(answer.clip),
-        "sha256": sound.sha256,
-        "not_comparable_reason": None if isinstance(sound, MeasuredSound) else sound.reason,
-        "recording": references.name(best.reference) if best and best.is_match else None,
-        "compared_count": len(answer.found),
-        "references": [
-            {"recording": references.name(one.reference), "votes": one.votes} | asdict(one.evidence)
-            for one in answer.found[:top]
-        ],
-    }
-
-
-def _show(answers: list[_Answer], references: References, *, top: int) -> None:
+def _show(identified: list[_IdentifiedClip], references: References, *, top: int) -> None:
+    """Print the best references of each clip, and what the comparisons looked for."""
     table = verdict_table("clip", "recording", numbers=("score", "at s", "speed", "semitones"))
-    for answer in answers:
-        for place, one in enumerate(answer.found[:top]):
-            clip = safe(answer.clip.name) if place == 0 else ""
-            table.add_row(clip, *_cells(one, references), style=None if place == 0 else "dim")
-        if not answer.found:
-            table.add_row(safe(answer.clip.name), "–", _no_match(answer.sound))
+    names_by_search: dict[str, list[str]] = {}
+    for clip in identified:
+        for position, candidate in enumerate(clip.candidates[:top]):
+            evidence = candidate.evidence
+            is_best = position == 0
+            table.add_row(
+                safe(clip.path.name) if is_best else "",
+                safe(references.name(candidate.reference)) if candidate.is_match else "–",
+                styled_verdict(evidence),
+                format_number(evidence.score, ".3f"),
+                format_number(evidence.reference_start_s, ".1f"),
+                format_number(evidence.speed, "g"),
+                format_number(evidence.semitones, "g"),
+                style=None if is_best else "dim",
+            )
+        if not clip.candidates:
+            if isinstance(clip.sound, MeasuredSound):
+                outcome = "nothing alike"
+            elif clip.sound.reason in READ_REASONS:
+                outcome = safe(sound_message(clip.sound.reason).en)
+            else:
+                outcome = "not read"
+            table.add_row(safe(clip.path.name), "–", outcome)
+        elif clip.candidates[0].evidence.searched is not None:
+            search = searched_text(clip.candidates[0].evidence.searched)
+            names_by_search.setdefault(search, []).append(clip.path.name)
     out.print(table)
-    for text, clips in _searched(answers).items():
-        names = "" if len(answers) == 1 else f"[dim]{safe(', '.join(clips))}[/]  "
-        out.print(f"{names}{text}", soft_wrap=True)
+    # Clips of similar length were searched alike, so each line is printed once.
+    for search, clip_names in names_by_search.items():
+        names = "" if len(identified) == 1 else f"[dim]{safe(', '.join(clip_names))}[/]  "
+        out.print(f"{names}{search}", soft_wrap=True)
     print_message(f"[dim]looked up in {counted(references.count, 'reference')}[/]")
     print_problems(_unusable(references))
-
-
-def _no_match(sound: SoundMeasurement) -> str:
-    """Return what stands in the column of verdicts for a clip without a reference."""
-    if isinstance(sound, MeasuredSound):
-        return "nothing alike"
-    return safe(sound_message(sound.reason).en) if sound.reason in READ_REASONS else "not read"
-
-
-def _searched(answers: list[_Answer]) -> dict[str, list[str]]:
-    """Return the lines that say what was looked for, each with the names of its clips."""
-    lines: dict[str, list[str]] = {}
-    for answer in answers:
-        searched = answer.found[0].evidence.searched if answer.found else None
-        if searched is not None:
-            lines.setdefault(searched_text(searched), []).append(answer.clip.name)
-    return lines
-
-
-def _cells(found: "Identification", references: References) -> list[str]:
-    evidence = found.evidence
-    return [
-        safe(references.name(found.reference)) if found.is_match else "–",
-        styled_verdict(evidence),
-        format_number(evidence.score, ".3f"),
-        format_number(evidence.reference_start_s, ".1f"),
-        format_number(evidence.speed, "g"),
-        format_number(evidence.semitones, "g"),
-    ]

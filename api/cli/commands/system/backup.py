@@ -11,8 +11,7 @@ from pipelines.documents.messages import counted
 from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from warehouse.home.folder import open_home
-from warehouse.maintenance.backup import write_backup
-from warehouse.maintenance.restore import raise_sequences, restore_backup
+from warehouse.maintenance.backup import raise_sequences, restore_backup, write_backup
 from warehouse.records.errors import InvalidParameterError
 
 MEGABYTE = 1_000_000
@@ -55,13 +54,20 @@ def restore(source: Source = None, *, sequences: Sequences = False) -> None:
     """Restore a backup as the data home of the chosen profile. Never overwrites files."""
     if (source is None) is not sequences:
         raise InvalidParameterError("Give either the folder of a backup or --sequences")
+    settings = Settings()
+    # The stores are restored already; only the numbers of captures may lag behind the lake.
     if source is None:
-        _raise_sequences(Settings())
-    else:
-        _restore(source, Settings())
-
-
-def _restore(source: Path, settings: Settings) -> None:
+        home = open_home(settings.data_home, choose_profile(settings).name)
+        count = raise_sequences(
+            control_url=settings.control_url or home.control_url,
+            lake_url=settings.lake_url or home.lake_url,
+            world=home.world,
+        )
+        out.print(
+            f"[green]raised[/] {counted(count, 'sequence')} of lists and entities to those in the "
+            "lake"
+        )
+        return
     if settings.control_url or settings.lake_url or settings.dagster_storage_url:
         raise InvalidParameterError(
             "A backup is restored into DATA_HOME, but CONTROL_URL, LAKE_URL or "
@@ -77,15 +83,3 @@ def _restore(source: Path, settings: Settings) -> None:
     )
     for reason in manifest.left_out:
         out.print(f"[yellow]was left out[/] {safe(reason)}")
-
-
-def _raise_sequences(settings: Settings) -> None:
-    home = open_home(settings.data_home, choose_profile(settings).name)
-    count = raise_sequences(
-        control_url=settings.control_url or home.control_url,
-        lake_url=settings.lake_url or home.lake_url,
-        world=home.world,
-    )
-    out.print(
-        f"[green]raised[/] {counted(count, 'sequence')} of lists and entities to those in the lake"
-    )

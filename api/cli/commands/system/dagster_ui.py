@@ -33,21 +33,22 @@ def dagster_ui(
             "--socket FILE",
         )
     settings = ApiSettings()
+    # `sametrack up` sets the variables; a user who calls this command has none of them.
     if "DAGSTER_HOME" not in os.environ:
         home = open_chosen_home(settings)
         os.environ.update(dagster_environment(settings, home))
     if not settings.has_tokens and not is_loopback(host):
         raise typer.BadParameter(f"OWN_API_TOKEN is required to listen on {host}")
     try:
-        found = (
+        server = (
             ui.CodeServer(socket) if code_server is None else ui.CodeServer.of_address(code_server)
         )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if not found.is_listening():
+    if not server.is_listening():
         print_message(
-            f"no code server listens at {safe(found)} yet; until one does, the UI shows none of "
+            f"no code server listens at {safe(server)} yet; until one does, the UI shows none of "
             "its assets ([bold]sametrack up[/] starts everything)"
         )
     print_message(f"Dagster UI on http://{host}:{port}")
-    ui.serve_dagster_ui(code_server=found, settings=settings, port=port, host=host)
+    ui.serve_dagster_ui(code_server=server, settings=settings, port=port, host=host)

@@ -25,15 +25,15 @@ def database(
     The old file is replaced only after the new one is complete and verified.
     """
     with open_workspace(as_of) as workspace:
-        made = publish_database(workspace.engine, out_file or database_path(workspace.home))
+        file = publish_database(workspace.engine, out_file or database_path(workspace.home))
     if as_json:
         document = {
-            "path": str(made.path),
-            "size_bytes": made.size_bytes,
-            "row_counts": dict(made.row_counts),
+            "path": str(file.path),
+            "size_bytes": file.size_bytes,
+            "row_counts": dict(file.row_counts),
         }
         print_json(document, indent=None)
         return
-    for name, count in made.row_counts.items():
+    for name, count in file.row_counts.items():
         out.print(f"{format_count(count):>12}  {name}")
-    print_written(made.path, f"({made.size_bytes:,} bytes)")
+    print_written(file.path, f"({file.size_bytes:,} bytes)")

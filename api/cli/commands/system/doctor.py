@@ -72,10 +72,12 @@ def doctor(
     option is invalid; 3 a surface refuses, has changed or is unreachable; 4 every probed surface
     works, but some could not be probed.
     """
+    # Loading Python and this command counts, too.
     began, time_limit = time.monotonic() - _age_s(), time_limit or DEADLINE_S
     examination = build_examination(
         surface or (), wants_surfaces=not no_upstream, time_s=time_limit - CLOSING_S
     )
+    # Fail before the probes if their bodies could not be recorded.
     if record is not None and not examination.surfaces:
         exit_with_input_error(
             "--record keeps what surfaces answer, and none is probed",
@@ -83,27 +85,33 @@ def doctor(
         )
     if record is not None:
         prepare_folder(record)
+    # The checks run in a thread, so that the time limit holds even if one hangs.
     thread = threading.Thread(target=examination.run, name="doctor", daemon=True)
     with DoctorDisplay(examination) as display:
         thread.start()
         while thread.is_alive() and time.monotonic() - began < time_limit:
             thread.join(POLL_INTERVAL_S)
             display.update()
+    # An error of the examination itself, not of what it checks
     if examination.fault is not None:
         raise examination.fault
     examination.end()
-    took_s = time.monotonic() - began
-    _show(examination, took_s, as_json=as_json)
+    report = examination.to_document(time.monotonic() - began)
+    if as_json:
+        print_json(report)
+    else:
+        print_report(out, report)
     if record is not None:
         _write_recording(examination, record)
-    _exit_process(examination.verdict().exit_code, is_late=thread.is_alive())
-
-
-def _show(examination: SystemHealthCheck, took_s: float, *, as_json: bool) -> None:
-    if as_json:
-        print_json(examination.to_document(took_s))
-        return
-    print_report(out, examination.to_document(took_s))
+    code = examination.verdict().exit_code
+    if thread.is_alive():
+        print_message("[yellow]time limit reached[/]: unfinished checks are marked")
+    # Python would wait at its end for a thread that hangs in an import, DNS or the disk.
+    if any(thread.daemon for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    raise typer.Exit(code)
 
 
 def _write_recording(examination: SystemHealthCheck, folder: Path) -> None:
@@ -129,16 +137,5 @@ def _write_recording(examination: SystemHealthCheck, folder: Path) -> None:
 
 
 def _age_s() -> float:
-    """Return the age of this process: loading Python and the command counts too."""
+    """Return the age of this process."""
     return max(0.0, time.time() - psutil.Process().create_time())
-
-
-def _exit_process(code: int, *, is_late: bool) -> None:
-    """Exit the process. Python would wait for a thread that hangs in an import, DNS or the disk."""
-    if is_late:
-        print_message("[yellow]time limit reached[/]: unfinished checks are marked")
-    if any(thread.daemon for thread in threading.enumerate()):
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-    raise typer.Exit(code)

@@ -51,19 +51,24 @@ def build_examination(
             raise InvalidParameterError(
                 f"Surface {name!r} is unknown", hint=f"known: {', '.join(PROBE_BY_SURFACE)}"
             )
+    # Without a profile only this machine can be checked.
     settings = ApiSettings()
     try:
         profile: PlatformProfile | None = choose_profile(settings)
     except ProfileNotChosenError:
         profile = None
-    is_asked = wants_surfaces and profile is not None and not profile.has_own_world
+    # A world of its own has no platform that could be probed.
+    probes_surfaces = wants_surfaces and profile is not None and not profile.has_own_world
     chosen = [name for name in PROBE_BY_SURFACE if not surfaces or name in surfaces]
     return SystemHealthCheck(
         time_s=time_s,
         settings=settings,
         profile=profile,
-        looks=[*_machine_checks(settings, profile), *device_checks(settings, may_open=is_asked)],
-        surfaces=dict.fromkeys(chosen, "waiting") if is_asked else {},
+        checks=[
+            *_machine_checks(settings, profile),
+            *device_checks(settings, may_open=probes_surfaces),
+        ],
+        surfaces=dict.fromkeys(chosen, "waiting") if probes_surfaces else {},
     )
 
 
@@ -73,7 +78,7 @@ def _machine_checks(
     is_needed = _BROWSER in {settings.data_provider, settings.music_data_provider}
     secret = settings.own_api_token
     token = secret.get_secret_value() if secret else None
-    looks: list[tuple[str, MachineCheck]] = [
+    checks: list[tuple[str, MachineCheck]] = [
         ("python", machine.check_python),
         ("extras", machine.check_extras),
         (
@@ -101,11 +106,12 @@ def _machine_checks(
             partial(machine.check_code_server, dagster_port(settings.dagster_url), token=token),
         ),
     ]
+    # Checks of what only some installations have
     if settings.digest_webhook_url is not None:
-        looks.append(("webhook", partial(_check_webhook, settings)))
+        checks.append(("webhook", partial(_check_webhook, settings)))
     if profile is not None:
-        looks.append(("dagster", partial(_check_dagster, settings, profile)))
-    return looks
+        checks.append(("dagster", partial(_check_dagster, settings, profile)))
+    return checks
 
 
 def _check_dagster(settings: ApiSettings, profile: PlatformProfile) -> CheckResult:
@@ -134,6 +140,7 @@ def check_orchestrator(open_instance: OpenInstance, *, has_server: bool = False)
     except Exception as error:  # noqa: BLE001  # Dagster passes on any error of its storage
         advice = _SERVER_ADVICE if has_server else _FOLDER_ADVICE
         return CheckResult("dagster", "fail", f"does not open ({type(error).__name__})", advice)
+    # Without heartbeats no schedule fires, but the storage is usable: a warning.
     silent = sorted(name.lower() for name, status in statuses.items() if not status.healthy)
     if silent:
         return CheckResult(

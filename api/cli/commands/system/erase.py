@@ -22,7 +22,6 @@ from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from pipelines.erasure.account import open_erasure
 from warehouse.maintenance.erasure.account import ErasureResult
-from warehouse.maintenance.erasure.names import AccountNames
 
 
 def erase(
@@ -40,19 +39,7 @@ def erase(
     and worker first.
     """
     settings = ApiSettings()
-    _check_no_service(settings)
-    with ExitStack() as stack:
-        erasure = open_erasure(settings, account, stack)
-        if not yes:
-            _confirm(erasure.find())
-        erased = erasure.carry_out()
-    _print_summary(erased, as_json=as_json)
-    if not erased.proof.is_clean:
-        raise typer.Exit(EXIT_FAILED)
-
-
-def _check_no_service(settings: ApiSettings) -> None:
-    """Fail if a service is running: it reads files to be deleted and caches responses."""
+    # A running service reads the files that are to be deleted.
     port = settings.api_port
     if is_listening(port, settings.api_host):
         show_error(
@@ -61,19 +48,26 @@ def _check_no_service(settings: ApiSettings) -> None:
             "stop it (Ctrl-C where `sametrack up` or `sametrack serve` runs), then erase",
         )
         raise typer.Exit(EXIT_FAILED)
-
-
-def _confirm(names: AccountNames) -> None:
-    posts = counted(len(names.works), "post")
-    err.print(
-        f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, reports "
-        "and caches. It cannot be undone."
-    )
-    if not typer.confirm("Erase it?", err=True):
-        exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
+    # The stores stay open from the confirmation to the proof.
+    with ExitStack() as stack:
+        erasure = open_erasure(settings, account, stack)
+        if not yes:
+            names = erasure.find()
+            posts = counted(len(names.videos), "post")
+            err.print(
+                f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, "
+                "reports and caches. It cannot be undone."
+            )
+            if not typer.confirm("Erase it?", err=True):
+                exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
+        erased = erasure.carry_out()
+    _print_summary(erased, as_json=as_json)
+    if not erased.proof.is_clean:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _print_summary(erased: ErasureResult, *, as_json: bool) -> None:
+    """Print what was deleted, and whether a search of all files still finds the account."""
     if as_json:
         document = {**asdict(erased), "is_clean": erased.proof.is_clean}
         print_json(document, indent=None)

@@ -45,18 +45,28 @@ def init(
             f"{file} exists already", hint="read it, or overwrite it with --force"
         )
     is_interactive = sys.stdin.isatty()
-    profile = profile or (_ask_profile() if is_interactive else PROFILES[0])
-    data_home = data_home or (
-        typer.prompt("Folder for all stores", default=DEFAULT_DATA_HOME)
-        if is_interactive
-        else DEFAULT_DATA_HOME
-    )
-    if token is None:
-        token = typer.confirm("Generate an API token?", default=True) if is_interactive else True
-    word = secrets.token_urlsafe(TOKEN_BYTES) if token else None
-    _write(
-        file, to_env(profile=_valid_profile(profile), data_home=_one_line(data_home), token=word)
-    )
+    # Ask for what no option names; a script gets the defaults.
+    if not profile and is_interactive:
+        out.print("[bold]sandbox[/] is a simulated platform on this machine, to try things out.")
+        out.print("[bold]public[/] reads the public pages of the platform, with a rate limit.")
+        profile = typer.prompt("Profile", default=PROFILES[0])
+    if not data_home and is_interactive:
+        data_home = typer.prompt("Folder for all stores", default=DEFAULT_DATA_HOME)
+    if token is None and is_interactive:
+        token = typer.confirm("Generate an API token?", default=True)
+    profile, data_home = profile or PROFILES[0], data_home or DEFAULT_DATA_HOME
+    if profile not in PROFILES:  # the path of a profile file
+        port = Settings.model_fields["sandbox_port"].default
+        try:
+            load_profile(profile, sandbox_port=port)
+        except InvalidParameterError as error:
+            exit_with_input_error(error.detail, hint=error.hint)
+    # `.env` has one setting a line, and quotes values with this mark.
+    for setting in (profile, data_home):
+        if any(ord(character) < ord(" ") for character in setting) or "'" in setting:
+            exit_with_input_error("a setting must be one line without quotation marks")
+    secret = None if token is False else secrets.token_urlsafe(TOKEN_BYTES)
+    _write_privately(file, to_env(profile=profile, data_home=data_home, token=secret))
     out.print(f"[green]written[/] {safe(file)}, readable only by you (profile {safe(profile)})")
     out.print(as_typed("next: [bold]sametrack up[/] starts all services"))
 
@@ -72,38 +82,15 @@ def to_env(*, profile: str, data_home: str, token: str | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _ask_profile() -> str:
-    out.print("[bold]sandbox[/] is a simulated platform on this machine, to try things out.")
-    out.print("[bold]public[/] reads the public pages of the platform, with a rate limit.")
-    answer: str = typer.prompt("Profile", default=PROFILES[0])
-    return answer
-
-
-def _valid_profile(profile: str) -> str:
-    """Return the name of a profile, or the path of a profile file that can be used."""
-    if profile not in PROFILES:
-        port = Settings.model_fields["sandbox_port"].default
-        try:
-            load_profile(profile, sandbox_port=port)
-        except InvalidParameterError as error:
-            exit_with_input_error(error.detail, hint=error.hint)
-    return _one_line(profile)
-
-
-def _one_line(text: str) -> str:
-    if any(ord(character) < ord(" ") for character in text) or "'" in text:
-        exit_with_input_error("a setting must be one line without quotation marks")
-    return text
-
-
 def _quoted(text: str) -> str:
     """Quote a value unless it is a plain word, so that `#` and spaces are kept."""
     is_plain = all(character.isalnum() or character in "/._-~:" for character in text)
     return text if is_plain else f"'{text}'"
 
 
-def _write(path: Path, text: str) -> None:
+def _write_privately(path: Path, text: str) -> None:
     """Write the file with mode 600 from the start, so that no one else can read the token."""
+    # A draft that replaces the file at the end, so that a failure leaves the old one.
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -111,8 +98,9 @@ def _write(path: Path, text: str) -> None:
             stream.write(text)
         draft.replace(path)
     except OSError as error:
-        with suppress(OSError):  # there is none, or no such folder
-            draft.unlink()  # it may hold the token
+        # The draft may hold the token; it is missing if the folder cannot be written.
+        with suppress(OSError):
+            draft.unlink()
         exit_with_input_error(
             f"{path} cannot be written: {error.strerror}", hint="choose another path with --file"
         )

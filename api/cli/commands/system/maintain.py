@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 from api.cli.options import JsonOption
 from api.cli.terminal import out, print_json
-from pipelines.orchestration.worker.maintenance_rounds import maintain_once
+from pipelines.orchestration.worker.maintenance import maintain_once
 from pipelines.settings import Settings
 
 NAMES = {
@@ -24,9 +24,9 @@ NAMES = {
 
 def maintain(*, as_json: JsonOption = False) -> None:
     """Delete expired data, and compact and sort tables."""
-    done = asdict(maintain_once(Settings()))
+    counts = asdict(maintain_once(Settings()))
     if as_json:
-        print_json({name: done[name] for name in NAMES}, indent=None)
+        print_json({name: counts[name] for name in NAMES}, indent=None)
         return
     for name, meaning in NAMES.items():
-        out.print(f"{done[name]:>8}  {meaning}")
+        out.print(f"{counts[name]:>8}  {meaning}")

@@ -1,8 +1,6 @@
 """`sametrack replay`: parse stored bodies with the current parsers and show the differences."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -57,79 +55,70 @@ def replay(
     Without --write nothing is stored. With it, each capture that parses differently gets a new row
     with the current parser version, and the time and number of the old row. Old rows are kept.
     """
-    asked = tuple(surface or ())
-    unknown = sorted(set(asked) - SURFACES)
+    # Check the options before the archive is opened.
+    surfaces = tuple(surface or ())
+    unknown = sorted(set(surfaces) - SURFACES)
     if unknown:
         exit_with_input_error(
             f"unknown surface: {', '.join(unknown)}", hint=f"known: {', '.join(sorted(SURFACES))}"
         )
-    start = None if since is None else _day(since)
-    with _open_replay(is_written=write) as opened, _bar() as bar:
-        task = bar.add_task("parsing", total=None)
-        found = opened.run(
-            since=start,
-            surfaces=asked,
-            is_written=write,
-            on_step=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    documents = [one.to_document() for one in found]
-    if as_json:
-        head = {"parser_version": PARSER_VERSION, "written": write}
-        typer.echo(json.dumps({**head, "surfaces": documents}, ensure_ascii=False, indent=2))
-        return
-    _show(found, is_written=write)
-
-
-def _day(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        exit_with_input_error(f"{text!r} is not a date", hint="for example --since 2026-11-01")
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-@contextmanager
-def _open_replay(*, is_written: bool) -> Iterator[Replay]:
-    """Open the archive of the chosen profile."""
-    settings = Settings() if is_written else stored_settings()
+    start = None
+    if since is not None:
+        try:
+            start = datetime.fromisoformat(since)
+        except ValueError:
+            exit_with_input_error(f"{since!r} is not a date", hint="for example --since 2026-11-01")
+        start = start if start.tzinfo else start.replace(tzinfo=UTC)
+    # Without --write nothing is stored, so the only stored world needs no PROFILE.
+    settings = Settings() if write else stored_settings()
     profile = choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
-    with open_engine_of(settings, home) as engine:
-        yield Replay(lake=engine.lake, engine=engine, profile=profile)
-
-
-def _bar() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, console=err, transient=True)
+    with (
+        open_engine_of(settings, home) as engine,
+        Progress(*columns, console=err, transient=True) as progress,
+    ):
+        task = progress.add_task("parsing", total=None)
+        replays = Replay(lake=engine.lake, engine=engine, profile=profile).run(
+            since=start,
+            surfaces=surfaces,
+            is_written=write,
+            on_step=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    if as_json:
+        head = {"parser_version": PARSER_VERSION, "written": write}
+        documents = [replay.to_document() for replay in replays]
+        typer.echo(json.dumps({**head, "surfaces": documents}, ensure_ascii=False, indent=2))
+        return
+    _print_differences(replays, is_written=write)
 
 
-def _show(found: list[SurfaceReplay], *, is_written: bool) -> None:
-    if not found:
+def _print_differences(replays: list[SurfaceReplay], *, is_written: bool) -> None:
+    """Print the outcomes of each surface, then fields and examples that differ."""
+    if not replays:
         print_message("the archive is empty")
         return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("surface")
     for _, heading in _COLUMNS:
         table.add_column(heading, justify="right")
-    for one in found:
-        document = one.to_document()
-        table.add_row(safe(one.surface), *(f"{document[name]:,}" for name, _ in _COLUMNS))
+    for replay in replays:
+        document = replay.to_document()
+        table.add_row(safe(replay.surface), *(f"{document[name]:,}" for name, _ in _COLUMNS))
     out.print(table)
-    for one in found:
-        _show_changes(one)
-    kept = sum(one.kinds["changed"] + one.kinds["now_parsed"] for one in found)
-    if kept:
-        was = "was" if kept == 1 else "were"
-        did = f"{was} appended" if is_written else "would be appended with --write"
-        print_message(f"{counted(kept, 'capture')} {did}; old rows are kept")
-
-
-def _show_changes(one: SurfaceReplay) -> None:
-    if one.fields:
-        shown = ", ".join(f"{name} {n:,}" for name, n in one.fields.most_common(FIELDS_SHOWN))
-        out.print(f"[bold]{safe(one.surface)}[/] records that differ: {safe(shown)}")
-    for example in one.examples:
-        what = safe(example.what, limit=EXAMPLE_LIMIT)
-        entity = safe(example.entity_id, limit=40)
-        kind = example.kind.replace("_", " ")
-        out.print(f"  • [dim]{kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")
+    for replay in replays:
+        if replay.fields:
+            fields = replay.fields.most_common(FIELDS_SHOWN)
+            counts = ", ".join(f"{name} {count:,}" for name, count in fields)
+            out.print(f"[bold]{safe(replay.surface)}[/] records that differ: {safe(counts)}")
+        for example in replay.examples:
+            what = safe(example.what, limit=EXAMPLE_LIMIT)
+            entity = safe(example.entity_id, limit=40)
+            kind = example.kind.replace("_", " ")
+            out.print(f"  • [dim]{kind}[/] {entity} [dim]{example.capture_id}[/]: {what}")
+    # What --write stores: bodies that parse differently, and those that parse now
+    differing = sum(replay.kinds["changed"] + replay.kinds["now_parsed"] for replay in replays)
+    if differing:
+        was = "was" if differing == 1 else "were"
+        outcome = f"{was} appended" if is_written else "would be appended with --write"
+        print_message(f"{counted(differing, 'capture')} {outcome}; old rows are kept")

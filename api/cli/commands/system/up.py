@@ -6,8 +6,9 @@ and stop with it, however it ends.
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,93 +86,127 @@ def up(
 ) -> None:
     """Start all services, print their addresses, and stop them on Ctrl-C."""
     with TemporaryDirectory(prefix="sametrack-") as run_dir:
-        plan = _configure(
-            Path(run_dir), sandbox=sandbox, dagster_port=dagster_port, seed=seed, size=size,
+        config = _configure(
+            Path(run_dir),
+            sandbox=sandbox,
+            dagster_port=dagster_port,
+            seed=seed,
+            size=size,
             today=today,
-        )  # fmt: skip
+        )
+
+        def announce() -> None:
+            url = service_url(config.api_host, config.api_port)
+            out.print(f"[bold green]ready[/] (profile {safe(config.world)})")
+            out.print(f"  console     {safe(url)}/console")
+            out.print(f"  service     {safe(url)}  (reference: /docs)")
+            out.print(f"  Dagster UI  http://127.0.0.1:{config.dagster_port}")
+            if config.sandbox_port is not None:
+                out.print(f"  sandbox     http://127.0.0.1:{config.sandbox_port}/_world/tracks")
+            if config.has_token:
+                out.print("  [dim]service and Dagster UI require a token; sign in at /login[/]")
+            out.print("[dim]Ctrl-C stops all services[/]")
+
         try:
             with ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
-                prepare_storage(process_group, logs=plan.logs, env=_environment(plan))
-                print_message(f"starting; logs are in {safe(plan.logs)}")
-                Supervisor(process_group, programs(plan), on_ready=lambda: _announce(plan)).run()
+                # Before the programs: several that create the storage at a time find it locked.
+                prepare_storage(process_group, logs=config.logs, env=_environment(config))
+                print_message(f"starting; logs are in {safe(config.logs)}")
+                Supervisor(process_group, programs(config), on_ready=announce).run()
         except Interrupted as stop:
             print_message(f"stopped by {stop}; all processes have ended")
 
 
-def programs(plan: UpConfig) -> list[Program]:
-    """Return all programs of `sametrack up`."""
-    socket, workspace = plan.run_dir / "code.sock", plan.run_dir / "workspace.yaml"
+def programs(config: UpConfig) -> list[Program]:
+    """Return all programs of `sametrack up`, in the order of their start."""
+    # Daemon and UI reach the code server over a socket file, which needs no port.
+    socket, workspace = config.run_dir / "code.sock", config.run_dir / "workspace.yaml"
     workspace.write_text(
         f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n"
     )
-
-    def program(
-        name: str,
-        command: list[str],
-        *,
-        is_ready: Callable[[], bool] | None = None,
-        can_start: Callable[[], bool] | None = None,
-    ) -> Program:
-        log, env = plan.logs / f"{name}.log", _environment(plan)
-        return Program(
-            name=name, command=command, log=log, env=env, is_ready=is_ready, can_start=can_start
-        )
-
-    def has_code() -> bool:
-        return is_accepting(socket)
-
+    # They read the assets from it, so they start when it accepts.
+    has_code = partial(is_accepting, socket)
+    program, logs = partial(Program, env=_environment(config)), config.logs
     sandbox = []
-    if plan.sandbox_port is not None:
-        port = plan.sandbox_port
-        world = ("--seed", str(plan.seed), "--size", f"{plan.size:g}")
-        command = sametrack_command("sandbox", *world, "--port", str(port))
-        sandbox = [program("sandbox", command, is_ready=lambda: is_listening(port))]
+    if config.sandbox_port is not None:
+        command = sametrack_command(
+            *("sandbox", "--seed", str(config.seed), "--size", f"{config.size:g}"),
+            *("--port", str(config.sandbox_port)),
+        )
+        is_ready = partial(is_listening, config.sandbox_port)
+        sandbox = [
+            program(name="sandbox", command=command, log=logs / "sandbox.log", is_ready=is_ready)
+        ]
     return [
         *sandbox,
         program(
-            "api", sametrack_command("serve"),
-            is_ready=lambda: is_listening(plan.api_port, plan.api_host),
+            name="api",
+            command=sametrack_command("serve"),
+            log=logs / "api.log",
+            is_ready=lambda: is_listening(config.api_port, config.api_host),
         ),
         program(
-            "worker", sametrack_command("worker"),
-            is_ready=lambda: _has_worker(plan.api_host, plan.api_port),
+            name="worker",
+            command=sametrack_command("worker"),
+            log=logs / "worker.log",
+            is_ready=lambda: _has_worker(config.api_host, config.api_port),
         ),
         program(
-            "code-server",
-            [
+            name="code-server",
+            command=[
                 *(sys.executable, "-m", "dagster", "api", "grpc", "--module-name", CODE),
                 *("--socket", str(socket), "--location-name", LOCATION),
             ],
+            log=logs / "code-server.log",
             is_ready=has_code,
         ),
         program(
-            "daemon",
-            [
+            name="daemon",
+            command=[
                 str(Path(sys.executable).with_name("dagster-daemon")),
                 *("run", "-w", str(workspace), "--log-level", "warning"),
             ],
+            log=logs / "daemon.log",
             can_start=has_code,
         ),
         program(
-            "dagster",
-            sametrack_command(
-                "dagster-ui", "--port", str(plan.dagster_port), "--socket", str(socket)
+            name="dagster",
+            command=sametrack_command(
+                "dagster-ui", "--port", str(config.dagster_port), "--socket", str(socket)
             ),
-            is_ready=lambda: is_listening(plan.dagster_port), can_start=has_code,
+            log=logs / "dagster.log",
+            is_ready=partial(is_listening, config.dagster_port),
+            can_start=has_code,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _configure(
     run_dir: Path, *, sandbox: bool, dagster_port: int, seed: int, size: float, today: str | None
 ) -> UpConfig:
+    """Check settings and ports, and choose the world.
+
+    Raises:
+        typer.Exit: No profile is chosen, or a port is in use (2).
+    """
     settings = ApiSettings() if today is None else ApiSettings(sandbox_calendar=today)
-    _check_webhook(settings)
-    choice = _choose(settings, sandbox=sandbox)
-    _check_ports(settings, dagster_port)
+    # A wrong address is refused at once, not in the outcome of each digest.
+    if settings.digest_webhook_url is not None:
+        webhook_address(settings)
+    choice = choose_world(settings, sandbox=sandbox)
+    for host, port, setting in (
+        (settings.api_host, settings.api_port, "API_PORT"),
+        (LOOPBACK, dagster_port, "--dagster-port"),
+    ):
+        if port and is_listening(port, host):
+            exit_with_input_error(
+                f"port {port} is in use",
+                hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
+            )
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
+    # A sandbox that runs already is used.
     starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
     return UpConfig(
         profile=choice,
@@ -192,26 +227,22 @@ def _configure(
     )
 
 
-def _check_webhook(settings: Settings) -> None:
-    """Refuse a wrong address at once, not in the outcome of each digest."""
-    if settings.digest_webhook_url is not None:
-        webhook_address(settings)
+def choose_world(settings: Settings, *, sandbox: bool) -> str:
+    """Return the profile; empty if the chosen data provider has its own data.
 
-
-def _choose(settings: Settings, *, sandbox: bool) -> str:
-    """Return the profile; empty if the chosen data provider has its own data."""
-    without = settings.model_copy(update={"profile": None})
-    if sandbox and has_chosen_world(without):
+    Raises:
+        typer.Exit: No profile is chosen, or the provider does not use the sandbox (2).
+    """
+    without_profile = settings.model_copy(update={"profile": None})
+    if sandbox and has_chosen_world(without_profile):
         exit_with_input_error(
             f"DATA_PROVIDER={settings.data_provider} does not use the sandbox",
             hint="omit --sandbox, or unset DATA_PROVIDER",
         )
     if sandbox:
         return "sandbox"
-    return (settings.profile or "") if has_chosen_world(settings) else _suggest_sandbox()
-
-
-def _suggest_sandbox() -> str:
+    if has_chosen_world(settings):
+        return settings.profile or ""
     print_message("[yellow]no platform profile is chosen[/], so no host may be contacted.")
     print_message("  [bold]sametrack init[/] creates a .env file (profile, data home, token)")
     print_message("  [bold]sametrack up --sandbox[/] starts with the sandbox on this machine")
@@ -221,18 +252,6 @@ def _suggest_sandbox() -> str:
     raise typer.Exit(EXIT_INPUT)
 
 
-def _check_ports(settings: ApiSettings, dagster_port: int) -> None:
-    for host, port, setting in (
-        (settings.api_host, settings.api_port, "API_PORT"),
-        (LOOPBACK, dagster_port, "--dagster-port"),
-    ):
-        if port and is_listening(port, host):
-            exit_with_input_error(
-                f"port {port} is in use",
-                hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
-            )
-
-
 def prepare_storage(
     process_group: ChildProcessGroup, *, logs: Path, env: Mapping[str, str]
 ) -> None:
@@ -240,6 +259,7 @@ def prepare_storage(
     command = [sys.executable, "-m", "dagster", "instance", "migrate"]
     program = Program(name="prepare", command=command, log=logs / "prepare.log", env=env)
     child = process_group.start(program)
+    # It ends by itself; its log says why it failed.
     code = child.process.wait()
     if code != 0:
         exit_with_input_error(
@@ -258,31 +278,19 @@ def _has_worker(host: str, port: int) -> bool:
         return False
     finally:
         connection.close()
-    return any(one["name"] == "workers" and one["reason"] is None for one in checks)
+    return any(check["name"] == "workers" and check["reason"] is None for check in checks)
 
 
-def _environment(plan: UpConfig) -> dict[str, str]:
+def _environment(config: UpConfig) -> dict[str, str]:
+    # Logs of children go to files, so they must not be buffered, and errors have their trace.
     env = {
-        "PROFILE": plan.profile,
-        **plan.dagster,
-        "SANDBOX_CALENDAR": plan.calendar,
+        "PROFILE": config.profile,
+        **config.dagster,
+        "SANDBOX_CALENDAR": config.calendar,
         "PYTHONUNBUFFERED": "1",
         "SAMETRACK_TRACE": "1",
-        "DAGSTER_URL": plan.dagster_url or f"http://127.0.0.1:{plan.dagster_port}",
+        "DAGSTER_URL": config.dagster_url or f"http://127.0.0.1:{config.dagster_port}",
     }
-    if plan.console_url is not None:
-        env["CONSOLE_URL"] = plan.console_url
+    if config.console_url is not None:
+        env["CONSOLE_URL"] = config.console_url
     return env
-
-
-def _announce(plan: UpConfig) -> None:
-    out.print(f"[bold green]ready[/] (profile {safe(plan.world)})")
-    url = service_url(plan.api_host, plan.api_port)
-    out.print(f"  console     {safe(url)}/console")
-    out.print(f"  service     {safe(url)}  (reference: /docs)")
-    out.print(f"  Dagster UI  http://127.0.0.1:{plan.dagster_port}")
-    if plan.sandbox_port is not None:
-        out.print(f"  sandbox     http://127.0.0.1:{plan.sandbox_port}/_world/tracks")
-    if plan.has_token:
-        out.print("  [dim]service and Dagster UI require a token; sign in at /login[/]")
-    out.print("[dim]Ctrl-C stops all services[/]")

@@ -13,10 +13,14 @@ addMessages({
   "metrics.lead": ["Followers, total likes, and the engagement of recent posts.", "粉丝、总获赞与近期作品表现。"],
   "metrics.median": ["Median likes", "点赞中位数"],
   "metrics.none": [
-    "No post that could be read is dated within this period, so there is no average. Posts without a known date are not counted.",
+    "No post that could be read is dated within this period, so there is no average. Posts without a known date " +
+      "are not counted.",
     "能读取的作品中没有发布日期在该时段内的，因此没有平均值；发布日期未知的作品不计入。",
   ],
-  "metrics.partial": ["Some counts are unknown or rounded; the metrics use the known ones.", "部分计数未知或为约数，指标仅基于已知数值。"],
+  "metrics.partial": [
+    "Some counts are unknown or rounded; the metrics use the known ones.",
+    "部分计数未知或为约数，指标仅基于已知数值。",
+  ],
   "metrics.read": ["Calculate metrics", "计算指标"],
   "metrics.top": ["Most liked post, the newest if several are", "最高赞作品（并列时取最新）"],
   "metrics.window": ["in {days|day|days}", "{days} 天内"],
@@ -27,7 +31,10 @@ addMessages({
   ],
   "posts.empty": ["No account selected", "尚未选择账号"],
   "posts.hottest": ["Hottest first", "最热优先"],
-  "posts.lead": ["The posts of an account that a guest can see now or could see before.", "访客当前可见的账号作品，以及此前观测到的作品。"],
+  "posts.lead": [
+    "The posts of an account that a guest can see now or could see before.",
+    "访客当前可见的账号作品，以及此前观测到的作品。",
+  ],
   "posts.newest": ["Newest first", "最新优先"],
   "posts.none": ["No posts visible", "没有可见作品"],
   "posts.none_hint": ["The account may be private, or have no posts.", "该账号可能为私密账号或没有作品。"],
@@ -67,7 +74,8 @@ addMessages({
   ],
   "time.followed": ["Observed twice", "至少观测两次"],
   "time.growth_note": [
-    "The lines show what the videos gained since each was first observed. A newly found video adds nothing until it is observed again.",
+    "The lines show what the videos gained since each was first observed. A newly found video adds nothing until " +
+      "it is observed again.",
     "曲线为各作品自首次观测以来的新增量；新发现的作品在再次观测之前不计入。",
   ],
   "time.id_account": ["sec_user_id", "sec_user_id"],
@@ -94,7 +102,10 @@ addMessages({
   "time.title": ["Over time", "历史趋势"],
   "time.track": ["Track", "音乐"],
   "time.video": ["Video", "作品"],
-  "user.empty_hint": ["Paste a profile link, text that contains one, or @ and the handle.", "粘贴主页链接、包含链接的文字，或 @账号名。"],
+  "user.empty_hint": [
+    "Paste a profile link, text that contains one, or @ and the handle.",
+    "粘贴主页链接、包含链接的文字，或 @账号名。",
+  ],
   "user.hint": [
     "A profile link, a short link, text that contains one, @ and the handle, or a sec_user_id.",
     "主页链接、短链接、包含链接的文字、@账号名或 sec_user_id。",

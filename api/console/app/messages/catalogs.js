@@ -14,7 +14,10 @@ addMessages({
   ],
   "catalog.empty_keeps": ["empty: as it is", "留空：保持不变"],
   "catalog.file": ["Open a CSV, XLSX or text file", "打开 CSV、XLSX 或文本文件"],
-  "catalog.file_encoding": ["The file is not UTF-8: save it as CSV UTF-8 or as XLSX", "文件不是 UTF-8 编码：请另存为 CSV UTF-8 或 XLSX"],
+  "catalog.file_encoding": [
+    "The file is not UTF-8: save it as CSV UTF-8 or as XLSX",
+    "文件不是 UTF-8 编码：请另存为 CSV UTF-8 或 XLSX",
+  ],
   "catalog.file_large": ["The file is larger than 8 MB", "文件超过 8 MB"],
   "catalog.file_unread": ["The file cannot be read as an XLSX file", "无法按 XLSX 读取该文件"],
   "catalog.fresh_days": ["Days until a result is due again", "结果有效天数"],
@@ -27,8 +30,10 @@ addMessages({
   "catalog.line": ["Line {line}:", "第 {line} 行："],
   "catalog.lines": ["Tracks", "音乐"],
   "catalog.lines_hint": [
-    "One id or link per line, or a table whose first line names its columns: track, title, artist, priority. Other columns are kept. Links of playlists become their songs.",
-    "每行一个 ID 或链接，或首行为列名的表格：track、title、artist、priority。其他列会保留。歌单链接会展开为其中的歌曲。",
+    "One id or link per line, or a table whose first line names its columns: track, title, artist, priority. " +
+      "Other columns are kept. Links of playlists become their songs.",
+    "每行一个 ID 或链接，或首行为列名的表格：track、title、artist、priority。其他列会保留。" +
+      "歌单链接会展开为其中的歌曲。",
   ],
   "catalog.no_limit": ["no limit", "不限"],
   "catalog.no_lines": ["There is no track in this text", "文本中没有音乐"],
@@ -36,12 +41,21 @@ addMessages({
     "{added} added, {updated} updated, {duplicates} duplicates, {problems} lines not imported",
     "新增 {added}，更新 {updated}，重复 {duplicates}，未导入 {problems} 行",
   ],
-  "catalog.problem.bad_priority": ["the priority is no whole number from -1000 to 1000", "优先级不是 -1000 至 1000 的整数"],
+  "catalog.problem.bad_priority": [
+    "the priority is no whole number from -1000 to 1000",
+    "优先级不是 -1000 至 1000 的整数",
+  ],
   "catalog.problem.no_track": ["no track in this line", "该行没有音乐"],
   "catalog.problem.not_a_track": ["neither an id nor the link of a track", "不是音乐 ID，也不是音乐链接"],
-  "catalog.problem.rounded_number": ["a spreadsheet has rounded this number: format the column as text, enter it again", "数字已被表格软件取整：请将该列设为文本后重新填写"],
+  "catalog.problem.rounded_number": [
+    "a spreadsheet has rounded this number: format the column as text, enter it again",
+    "数字已被表格软件取整：请将该列设为文本后重新填写",
+  ],
   "catalog.problem.too_many_tracks": ["a catalogue has at most 10,000 tracks", "曲库最多 10,000 首"],
-  "catalog.problem.unreadable": ["this list of songs could not be read now; import the line again", "暂时无法读取该歌单，请稍后重新导入该行"],
+  "catalog.problem.unreadable": [
+    "this list of songs could not be read now; import the line again",
+    "暂时无法读取该歌单，请稍后重新导入该行",
+  ],
   "catalog.queued": ["waiting", "等待中"],
   "catalog.quote_open": ["Line {line}: a quotation mark is not closed", "第 {line} 行：引号未闭合"],
   "catalog.remove": ["Remove", "删除"],

@@ -19,7 +19,8 @@ addMessages({
   "compare.median_likes": ["Likes of the median video", "点赞中位数"],
   "compare.music_ids": ["Music ids", "音乐 ID 数"],
   "compare.note": [
-    "All scans of each track together. A larger number means that more was found, not necessarily that there is more.",
+    "All scans of each track together. A larger number means that more was found, not necessarily that there is " +
+      "more.",
     "汇总每首音乐的全部扫描。数字较大表示找到的较多，不一定表示实际较多。",
   ],
   "compare.published": ["Confirmed videos by publication", "已确认作品的发布进程"],

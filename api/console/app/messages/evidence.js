@@ -10,7 +10,10 @@ addMessages({
     "全部作品使用同一音乐 ID，或未启用音频核验。",
   ],
   "comparisons.mfcc_distance": ["MFCC", "MFCC"],
-  "comparisons.note": ["The deciding pair of each compared video, including rejected ones.", "每个候选作品起决定作用的一次比对，包括未通过的。"],
+  "comparisons.note": [
+    "The deciding pair of each compared video, including rejected ones.",
+    "每个候选作品起决定作用的一次比对，包括未通过的。",
+  ],
   "comparisons.overlap_s": ["Seconds", "秒数"],
   "comparisons.score": ["Score", "得分"],
   "evidence.aligned": ["Closest at", "最接近的位置"],
@@ -78,7 +81,10 @@ addMessages({
   "notes.title": ["Your judgement", "你的判断"],
   "player.from": ["from second {second}", "从第 {second} 秒起"],
   "player.loading": ["Decoding audio…", "正在解码音频…"],
-  "player.none": ["No excerpts are stored: a scan keeps them of matches and of rejections that were close.", "没有试听片段：扫描仅保存匹配及接近匹配的作品片段。"],
+  "player.none": [
+    "No excerpts are stored: a scan keeps them of matches and of rejections that were close.",
+    "没有试听片段：扫描仅保存匹配及接近匹配的作品片段。",
+  ],
   "player.note": [
     "Both clips play in sync from the matched second. Switching (or pressing X) changes the clip, not the position.",
     "两段音频从匹配处同步播放。切换（或按 X）只换音频，不换位置。",
@@ -92,7 +98,10 @@ addMessages({
   ],
   "player.switch": ["Playing", "正在播放"],
   "player.read": ["Read what is missing again", "重新读取缺少的声音"],
-  "player.read_hint": ["The service reads the video and its sound as a guest, and stores the excerpt.", "服务以访客身份重新读取作品及其声音，并保存片段。"],
+  "player.read_hint": [
+    "The service reads the video and its sound as a guest, and stores the excerpt.",
+    "服务以访客身份重新读取作品及其声音，并保存片段。",
+  ],
   "player.reading": ["Reading…", "正在读取…"],
   "player.title": ["Compare by ear", "对比试听"],
   "player.undo": ["Play the candidate at the reference speed (× {factor})", "将候选还原为参考速度（× {factor}）"],

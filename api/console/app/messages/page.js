@@ -38,7 +38,10 @@ addMessages({
     "ID 保持文本格式，公式已转义；XLSX 附方法与覆盖范围说明。",
   ],
   "export.share": ["Share as a file", "导出分享页"],
-  "export.share_note": ["One HTML file with the ranking, the evidence and the coverage, which needs no service", "一个 HTML 文件，含排行、依据与覆盖范围，无需连接服务即可打开"],
+  "export.share_note": [
+    "One HTML file with the ranking, the evidence and the coverage, which needs no service",
+    "一个 HTML 文件，含排行、依据与覆盖范围，无需连接服务即可打开",
+  ],
   "export.shown": ["Save the {number} shown (CSV)", "保存所示 {number} 条（CSV）"],
   "export.title": ["Export", "导出"],
   "export.unfiltered": ["Export all {number}, unfiltered", "导出全部 {number} 条（不筛选）"],
@@ -77,7 +80,10 @@ addMessages({
   "note.add": ["Add a note or tags", "添加备注或标签"],
   "note.change": ["Change note and tags", "修改备注与标签"],
   "note.save": ["Save", "保存"],
-  "note.shared": ["Stored by the service for everybody who uses it; it changes no verdict.", "由服务保存，所有使用者可见，不影响结论。"],
+  "note.shared": [
+    "Stored by the service for everybody who uses it; it changes no verdict.",
+    "由服务保存，所有使用者可见，不影响结论。",
+  ],
   "note.tags": ["Tags", "标签"],
   "note.tags_hint": ["separated by commas", "用逗号分隔"],
   "note.text": ["Note", "备注"],
@@ -115,7 +121,10 @@ addMessages({
     "数据来自桌面端页面，随时可能失效。",
   ],
   "strip.offline": ["The service does not respond.", "服务无响应。"],
-  "strip.offline_hint": ["The data shown may be outdated. Running scans continue.", "显示的数据可能已过时，进行中的任务不受影响。"],
+  "strip.offline_hint": [
+    "The data shown may be outdated. Running scans continue.",
+    "显示的数据可能已过时，进行中的任务不受影响。",
+  ],
   "strip.secret": ["A token in the address was ignored.", "已忽略地址中的令牌。"],
   "strip.secret_hint": [
     "It may be stored in your history and in logs. Create a new token and enter it here.",

@@ -56,21 +56,21 @@ addMessages({
     "有 {pool} 个所见作品未列为候选，其中含该录音的数量未知：{why}。",
   ],
   "coverage.audit_note": [
-    "Videos drawn at random are not ranked: the next scan draws others. A larger candidate limit makes them candidates.",
+    "Videos drawn at random are not ranked: the next scan draws others. A larger candidate limit makes them " +
+      "candidates.",
     "随机抽到的作品不计入排行，每次扫描抽取的作品不同；提高候选上限可将其列为候选。",
   ],
   "coverage.audit_sentence": [
-    "Among {pool} videos seen and not chosen as candidates, at most {share} % of the comparable ones ({most}) carry the recording ({confidence} % confidence, {drawn} drawn, {compared} compared, {found} found).",
-    "{pool} 个未列为候选的所见作品中，可比对者至多 {share}%（{most} 个）含该录音（置信度 {confidence}%，抽取 {drawn} 个，比对 {compared} 个，发现 {found} 个）。",
+    "Among {pool} videos seen and not chosen as candidates, at most {share} % of the comparable ones ({most}) " +
+      "carry the recording ({confidence} % confidence, {drawn} drawn, {compared} compared, {found} found).",
+    "{pool} 个未列为候选的所见作品中，可比对者至多 {share}%（{most} 个）含该录音（置信度 {confidence}%，抽取 " +
+      "{drawn} 个，比对 {compared} 个，发现 {found} 个）。",
   ],
   "coverage.decisions": ["Choice of sources", "来源选择"],
   "coverage.end": ["complete", "已读完"],
   "coverage.ended": ["Every source was read to the end of what a guest can see.", "各来源均已读取到访客可见的尽头。"],
   "coverage.estimates": ["Estimated within reach of a guest", "估计访客可见总数"],
-  "coverage.estimates_note": [
-    "Estimates are never mixed into counts.",
-    "估计值不计入任何计数。",
-  ],
+  "coverage.estimates_note": ["Estimates are never mixed into counts.", "估计值不计入任何计数。"],
   "coverage.interval": ["{point} ({lower} to {upper})", "{point}（{lower} 至 {upper}）"],
   "coverage.not_estimated": ["cannot be estimated: {why}", "无法估计：{why}"],
   "coverage.history": ["All scans of this track", "该音乐的历次扫描"],
@@ -83,12 +83,25 @@ addMessages({
   "coverage.limit": ["stopped early", "提前停止"],
   "coverage.made": ["Created", "生成时间"],
   "coverage.method": ["Method and parameters", "方法与参数"],
-  "coverage.genuine": ["List of music id {music}: {own} of the {rows} videos whose music id is known use this one; {heard} were confirmed by their own sound.", "音乐 ID {music} 的列表：已知音乐 ID 的 {rows} 个作品中，{own} 个使用该音乐 ID；{heard} 个经自身音频确认。"],
+  "coverage.genuine": [
+    "List of music id {music}: {own} of the {rows} videos whose music id is known use this one; {heard} were " +
+      "confirmed by their own sound.",
+    "音乐 ID {music} 的列表：已知音乐 ID 的 {rows} 个作品中，{own} 个使用该音乐 ID；{heard} 个经自身音频确认。",
+  ],
   "coverage.genuine_days": ["Count by day, and by sound", "按日期与音频统计"],
-  "coverage.not_reached": ["{number|planned read was|planned reads were} not completed.", "有 {number} 项计划内容未能读取。"],
-  "coverage.picture": ["{unit}: {observed} found (bar), {estimate} estimated (circle and line)", "{unit}：已找到 {observed}（条形），估计 {estimate}（圆点与线段）"],
+  "coverage.not_reached": [
+    "{number|planned read was|planned reads were} not completed.",
+    "有 {number} 项计划内容未能读取。",
+  ],
+  "coverage.picture": [
+    "{unit}: {observed} found (bar), {estimate} estimated (circle and line)",
+    "{unit}：已找到 {observed}（条形），估计 {estimate}（圆点与线段）",
+  ],
   "coverage.provider": ["Source", "数据源"],
-  "coverage.round": ["Round {at}: {number|new video|new videos} from {ids|music id|music ids}", "第 {at} 轮：{ids} 个音乐 ID，新增 {number} 个作品"],
+  "coverage.round": [
+    "Round {at}: {number|new video|new videos} from {ids|music id|music ids}",
+    "第 {at} 轮：{ids} 个音乐 ID，新增 {number} 个作品",
+  ],
   "coverage.sample": ["{videos|video|videos} of {sources|source|sources}", "{sources} 个来源的 {videos} 个作品"],
   "coverage.sentence": ["{seen} videos confirmed.", "共确认 {seen} 个作品。"],
   "coverage.sources": ["Sources", "数据来源"],
@@ -125,16 +138,26 @@ addMessages({
   "genealogy.copy_compared": ["compared with each other", "二者音频已比对"],
   "genealogy.copy_name": ["by name only", "仅名称一致"],
   "genealogy.empty": ["No music id is known", "没有已知的音乐 ID"],
-  "genealogy.empty_hint": ["The genealogy begins with the first completed scan of a track.", "首次完成扫描后，此处显示谱系。"],
+  "genealogy.empty_hint": [
+    "The genealogy begins with the first completed scan of a track.",
+    "首次完成扫描后，此处显示谱系。",
+  ],
   "genealogy.evidence": ["Linked by", "关联依据"],
   "genealogy.first": ["First known video", "首个已知作品"],
-  "genealogy.help": ["A line leads from a music id to its copies; dashed: by name only.", "连线由音乐 ID 指向其复制；虚线表示仅名称一致。"],
-  "genealogy.label": ["Births of the music ids, oldest first; the table below has the same data", "各音乐 ID 的创建时间，最早的在上；下方表格含相同数据"],
+  "genealogy.help": [
+    "A line leads from a music id to its copies; dashed: by name only.",
+    "连线由音乐 ID 指向其复制；虚线表示仅名称一致。",
+  ],
+  "genealogy.label": [
+    "Births of the music ids, oldest first; the table below has the same data",
+    "各音乐 ID 的创建时间，最早的在上；下方表格含相同数据",
+  ],
   "genealogy.library": ["library", "曲库"],
   "genealogy.not_drawn": ["Not drawn: {number}.", "未绘制：{number}。"],
   "genealogy.music_id": ["Music id", "音乐 ID"],
   "genealogy.note": [
-    "All scans of this track. A music id contains the time of its upload; the song may be older, and an older id may exist that no list showed.",
+    "All scans of this track. A music id contains the time of its upload; the song may be older, and an older id " +
+      "may exist that no list showed.",
     "基于该音乐的全部扫描。音乐 ID 自带上传时间；歌曲本身可能更早，也可能存在未被列表展示的更早 ID。",
   ],
   "genealogy.original_sound": ["original sound", "用户原声"],
@@ -146,7 +169,10 @@ addMessages({
     "Below each music id its copies; dashed: by name only. The number, and the size of the mark: confirmed videos.",
     "每个音乐 ID 下方为其复制；虚线表示仅名称一致。数字及标记大小表示已确认作品数。",
   ],
-  "genealogy.tree_label": ["Tree of the music ids and their copies; the table below has the same data", "音乐 ID 及其复制的树状图；下方表格含相同数据"],
+  "genealogy.tree_label": [
+    "Tree of the music ids and their copies; the table below has the same data",
+    "音乐 ID 及其复制的树状图；下方表格含相同数据",
+  ],
   "genealogy.uploader": ["Uploader", "上传者"],
   "graph.audio_fingerprint_match": ["matched by audio", "音频匹配"],
   "graph.cut": ["Only the first {most} videos are drawn.", "仅绘制前 {most} 个作品。"],
@@ -197,7 +223,10 @@ addMessages({
     "目前只找到这些匹配的公开作品，可尝试增加候选数量。",
   ],
   "result.notes": ["Notes: {number}.", "说明：{number} 条。"],
-  "result.never_all": ["Covers what a guest can see, which is never the whole platform.", "仅覆盖访客可见的内容，并非平台全量。"],
+  "result.never_all": [
+    "Covers what a guest can see, which is never the whole platform.",
+    "仅覆盖访客可见的内容，并非平台全量。",
+  ],
   "tab.accounts": ["Accounts", "账号"],
   "tab.comparisons": ["Comparisons", "音频比对"],
   "tab.coverage": ["Coverage", "覆盖范围"],
@@ -214,7 +243,10 @@ addMessages({
   "track.no_author": ["unknown artist", "歌手未知"],
   "track.over_time": ["Over time", "历史趋势"],
   "variants.empty": ["No variants", "没有变体"],
-  "variants.empty_hint": ["No video uses the recording changed, or only a few seconds of it.", "没有作品以变速、变调或短片段方式使用该录音。"],
+  "variants.empty_hint": [
+    "No video uses the recording changed, or only a few seconds of it.",
+    "没有作品以变速、变调或短片段方式使用该录音。",
+  ],
   "variants.note": [
     "The same recording changed, or a few seconds of it: separate from the ranking and not counted as confirmed.",
     "变速、变调或仅含短片段的同一录音，与排行分开，不计入确认数。",

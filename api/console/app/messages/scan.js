@@ -6,13 +6,19 @@ addMessages({
     "Each line is its own scan. You can leave this page and come back through its address.",
     "每行是一个独立任务。可以离开本页，之后凭地址返回。",
   ],
-  "batch.not_started": ["{number|track was|tracks were} not started and stay in the form", "{number} 首未提交，已保留在表单中"],
+  "batch.not_started": [
+    "{number|track was|tracks were} not started and stay in the form",
+    "{number} 首未提交，已保留在表单中",
+  ],
   "batch.open": ["Open full result", "查看完整结果"],
   "batch.title": ["{number|track|tracks}", "{number} 首音乐"],
   "batch.watch": ["View progress", "查看进度"],
   "hot.file": ["Add tracks from a file", "从文件添加音乐"],
   "hot.file_empty": ["The file has no link and no music id", "文件中没有链接或音乐 ID"],
-  "hot.file_hint": ["CSV or text: the first link or id of each line. The file stays in this browser.", "CSV 或文本：取每行的第一个链接或 ID。文件不会离开此浏览器。"],
+  "hot.file_hint": [
+    "CSV or text: the first link or id of each line. The file stays in this browser.",
+    "CSV 或文本：取每行的第一个链接或 ID。文件不会离开此浏览器。",
+  ],
   "hot.file_large": ["The file is larger than 2 MB", "文件超过 2 MB"],
   "hot.file_read": ["Tracks found in the file: {number}", "文件中找到 {number} 首音乐"],
   "hot.keywords_hint": [
@@ -20,32 +26,42 @@ addMessages({
     "歌名，用逗号分隔，最多 8 个。留空则使用音乐标题。",
   ],
   "hot.lead": [
-    "Enter a track: a link, text that contains one, or a music id. Sametrack finds the public videos with the same recording, verifies them by audio and ranks them.",
+    "Enter a track: a link, text that contains one, or a music id. Sametrack finds the public videos with the " +
+      "same recording, verifies them by audio and ranks them.",
     "输入音乐：链接、包含链接的文字或音乐 ID。系统查找使用同一录音的公开作品，经音频核验后按热度排行。",
   ],
   "hot.linked_default": ["same as above", "同上"],
   "hot.more": ["More settings", "更多设置"],
-  "hot.placeholder": ["Paste a music link, a video link or an id. One track per line.", "粘贴音乐链接、视频链接或 ID，每行一首。"],
+  "hot.placeholder": [
+    "Paste a music link, a video link or an id. One track per line.",
+    "粘贴音乐链接、视频链接或 ID，每行一首。",
+  ],
   "hot.refresh_hint": ["read the platform again instead of using a stored result", "重新读取平台，不使用已存结果"],
   "hot.start": ["Find videos", "查找作品"],
   "hot.start_many": ["Find videos of {number|track|tracks}", "查找 {number} 首音乐的作品"],
   "hot.title": ["Hot videos of a track", "音乐热门作品"],
-  "hot.too_many": ["At most {most} tracks at a time; import more as a catalogue.", "一次最多 {most} 首，更多音乐请导入曲库。"],
+  "hot.too_many": [
+    "At most {most} tracks at a time; import more as a catalogue.",
+    "一次最多 {most} 首，更多音乐请导入曲库。",
+  ],
   "hot.tracks": ["Tracks, one per line", "音乐，每行一首"],
   "hot.tracks_hint": ["{number} of at most {most}", "{number} / {most}"],
   "intro.collect": ["1. Collect", "1. 收集"],
   "intro.collect_text": [
-    "From one link, the videos that any guest can see: under the song's own music id, and candidates under other ids, such as re-uploads and original sounds.",
+    "From one link, the videos that any guest can see: under the song's own music id, and candidates under other " +
+      "ids, such as re-uploads and original sounds.",
     "从一个链接出发，收集访客可见的作品：该音乐自身 ID 下的作品，以及其他 ID（搬运、原声等）下的候选作品。",
   ],
   "intro.compare": ["2. Compare the audio", "2. 比对音频"],
   "intro.compare_text": [
-    "Each other id is compared with the recording. The same recording is confirmed; changed, or a few seconds of it, is a variant, listed apart; anything else is rejected, with its evidence.",
+    "Each other id is compared with the recording. The same recording is confirmed; changed, or a few seconds of " +
+      "it, is a variant, listed apart; anything else is rejected, with its evidence.",
     "逐一与该录音比对：同一录音为“已确认”；变速、变调或短片段为“变体”，单独列出；其余为“未通过”，保留依据。",
   ],
   "intro.rank": ["3. Rank and report", "3. 排行与说明"],
   "intro.rank_text": [
-    "Confirmed videos are ranked by engagement. The coverage says what was read, why reading stopped, and how much may be missing.",
+    "Confirmed videos are ranked by engagement. The coverage says what was read, why reading stopped, and how " +
+      "much may be missing.",
     "已确认的作品按互动排行；“覆盖范围”说明读取了什么、为何停止，以及可能遗漏多少。",
   ],
   "intro.start": ["Scan an example", "扫描示例"],
@@ -55,12 +71,18 @@ addMessages({
   "job.attempt": ["attempt {attempt} of {total}", "第 {attempt} 次尝试，共 {total} 次"],
   "job.cancel": ["Cancel scan", "取消任务"],
   "job.cancelled": ["This scan was cancelled", "任务已取消"],
-  "job.cancelled_hint": ["Everything observed so far is kept and speeds up the next scan.", "已观测的内容会保留，供下次扫描使用。"],
+  "job.cancelled_hint": [
+    "Everything observed so far is kept and speeds up the next scan.",
+    "已观测的内容会保留，供下次扫描使用。",
+  ],
   "job.cancelling": ["Stopping at the next safe point…", "正在停止…"],
   "job.continued": ["continued from “{stage}”", "从“{stage}”继续"],
   "job.continued_round": ["continued from “{stage}”, round {round}", "从“{stage}”第 {round} 轮继续"],
   "job.copy_link": ["Copy link to this result", "复制结果链接"],
-  "job.discovery": ["This job is a discovery of related videos; see the response below.", "这是相关作品发现任务，结果见下方。"],
+  "job.discovery": [
+    "This job is a discovery of related videos; see the response below.",
+    "这是相关作品发现任务，结果见下方。",
+  ],
   "job.eta": ["{low} to {high} left", "预计还需 {low} 至 {high}"],
   "job.live": ["live", "实时"],
   "job.new": ["New scan", "新任务"],
@@ -93,7 +115,10 @@ addMessages({
   "param.viral_only": ["Viral videos only", "只看爆款"],
   "param.viral_threshold": ["Viral from (likes)", "爆款点赞阈值"],
   "preview.caption": ["Videos confirmed so far", "目前已确认的作品"],
-  "preview.note": ["Ranked by what has been compared so far; a later comparison can change a row.", "按目前已比对的内容排行，之后的比对可能改变结果。"],
+  "preview.note": [
+    "Ranked by what has been compared so far; a later comparison can change a row.",
+    "按目前已比对的内容排行，之后的比对可能改变结果。",
+  ],
   "preview.note_cut": [
     "The first {shown}, ranked by what has been compared so far; a later comparison can change a row.",
     "前 {shown} 条，按目前已比对的内容排行，之后的比对可能改变结果。",
@@ -104,9 +129,15 @@ addMessages({
   "reads.title": ["Sources read so far", "已读取的来源"],
   "recent.all": ["All jobs", "全部任务"],
   "recent.empty": ["No scans yet", "还没有任务"],
-  "recent.empty_hint": ["Paste a link above; the first result takes about a minute.", "在上方粘贴链接，首个结果约需一分钟。"],
+  "recent.empty_hint": [
+    "Paste a link above; the first result takes about a minute.",
+    "在上方粘贴链接，首个结果约需一分钟。",
+  ],
   "recent.title": ["Recent scans", "最近任务"],
-  "search.hint": ["The full title works best. Add the artist if the title is common.", "完整歌名效果最好；歌名常见时可加歌手。"],
+  "search.hint": [
+    "The full title works best. Add the artist if the title is common.",
+    "完整歌名效果最好；歌名常见时可加歌手。",
+  ],
   "search.keyword": ["Song title", "歌名"],
   "search.lead": ["Search the whole platform by song title, as a guest.", "以访客身份按歌名全网搜索。"],
   "search.placeholder": ["For example: Paper Boats", "例如：纸船"],

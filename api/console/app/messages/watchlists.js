@@ -19,7 +19,8 @@ addMessages({
   "watchlist.changes": ["{number|change|changes}", "{number} 项变化"],
   "watchlist.empty": ["No watchlists", "暂无监控清单"],
   "watchlist.empty_hint": [
-    "A watchlist checks tracks, accounts or hashtags on a schedule and reports what changed. Create one here, through the API or from a file.",
+    "A watchlist checks tracks, accounts or hashtags on a schedule and reports what changed. Create one here, " +
+      "through the API or from a file.",
     "监控清单按周期检查音乐、账号或话题，并汇报变化。可在此处、通过 API 或文件创建。",
   ],
   "watchlist.empty_is_never": ["empty: never reported", "留空：不提示"],

@@ -1,14 +1,13 @@
 // The command palette (Ctrl+K): pages, saved views, scanned tracks, recent jobs and accounts by name.
-// It reads what it offers when it is opened; a pasted link or id offers a scan.
+// Its items are read when it opens; a pasted link or id offers a scan.
 import { PATHS, request } from "../api.js";
 import { clock, visible } from "../format.js";
 import { html, signal, useEffect, useMemo, useRef, useState } from "../html.js";
 import { t } from "../i18n.js";
 import { go, link } from "../router.js";
 import { savedViews } from "../state.js";
-import { draft } from "../views/hot.js";
-import { toRows } from "../views/result/genealogy.js";
-import { isTrack } from "./track_file.js";
+import { readRows } from "./reads.js";
+import { draft, isTrack, MUSIC_ID } from "./scan_request.js";
 import { Icon } from "./ui.js";
 import "../messages/page.js";
 import "../messages/scan.js";
@@ -24,27 +23,45 @@ addEventListener("keydown", (event) => {
   isPaletteOpen.value = !isPaletteOpen.value;
 });
 
-const query = (name, parameters, signal) => request(PATHS.sql, { method: "POST", body: { query: name, parameters }, signal }).then((envelope) => toRows(envelope.data));
-
-// Everything that the service can name, as {kind, text, more, hash}. What cannot be read is left out.
+// Tracks, jobs and accounts as {kind, text, more, hash}. Kinds that cannot be read are left out.
 async function readItems(signal) {
   const [tracks, jobs, accounts] = await Promise.allSettled([
-    query("scanned-tracks", {}, signal),
+    readRows("scanned-tracks", { signal }),
     request(PATHS.jobList, { query: { limit: MOST_JOBS }, signal }).then((envelope) => envelope.data),
-    query("top-accounts", { top: MOST_ACCOUNTS }, signal),
+    readRows("top-accounts", { parameters: { top: MOST_ACCOUNTS }, signal }),
   ]);
   const people = new Map((accounts.value ?? []).map((row) => [row.sec_uid, row]));
   return [
-    ...(tracks.value ?? []).filter((row) => /^\d+$/.test(row.music_id)).map((row) => ({ kind: "track", text: row.title ?? row.music_id, more: row.artist, hash: link(["time", "track", row.music_id]) })),
-    ...(jobs.value?.jobs ?? []).map((job) => ({ kind: "job", text: jobs.value.tracks[job.music_id]?.title ?? job.input, more: `${t(`status.${job.status}`)} · ${clock(job.created_at)}`, hash: link(["job", job.job_id]) })),
-    ...[...people.values()].map((row) => ({ kind: "account", text: row.nickname ?? row.sec_uid, more: null, hash: link(["profile"], { id: row.sec_uid }) })),
+    ...(tracks.value ?? [])
+      .filter((row) => MUSIC_ID.test(row.music_id))
+      .map((row) => ({
+        kind: "track",
+        text: row.title ?? row.music_id,
+        more: row.artist,
+        hash: link(["time", "track", row.music_id]),
+      })),
+    ...(jobs.value?.jobs ?? []).map((job) => ({
+      kind: "job",
+      text: jobs.value.tracks[job.music_id]?.title ?? job.input,
+      more: `${t(`status.${job.status}`)} · ${clock(job.created_at)}`,
+      hash: link(["job", job.job_id]),
+    })),
+    ...[...people.values()].map((row) => ({
+      kind: "account",
+      text: row.nickname ?? row.sec_uid,
+      more: null,
+      hash: link(["profile"], { id: row.sec_uid }),
+    })),
   ];
 }
 
 // Items with all typed words, in the given order.
-export function matching(items, typed) {
+function matching(items, typed) {
   const words = typed.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  return items.filter((item) => { const text = `${item.text} ${item.more ?? ""}`.toLocaleLowerCase(); return words.every((word) => text.includes(word)); });
+  return items.filter((item) => {
+    const text = `${item.text} ${item.more ?? ""}`.toLocaleLowerCase();
+    return words.every((word) => text.includes(word));
+  });
 }
 
 const ICONS = { page: "table", view: "book", track: "note", job: "list", account: "person", scan: "search" };
@@ -57,7 +74,21 @@ export function Palette({ pages }) {
     if (isOpen && !box.current.open) box.current.showModal();
     if (!isOpen && box.current.open) box.current.close();
   }, [isOpen]);
-  return html`<dialog class="palette" ref=${box} onClose=${() => { isPaletteOpen.value = false; }} onClick=${(event) => { if (event.target === box.current) isPaletteOpen.value = false; }} aria-label=${t("palette.title")}>${isOpen && html`<${Content} pages=${pages} />`}</dialog>`;
+  return html`
+    <dialog
+      class="palette"
+      ref=${box}
+      onClose=${() => {
+        isPaletteOpen.value = false;
+      }}
+      onClick=${(event) => {
+        if (event.target === box.current) isPaletteOpen.value = false;
+      }}
+      aria-label=${t("palette.title")}
+    >
+      ${isOpen && html`<${Content} pages=${pages} />`}
+    </dialog>
+  `;
 }
 
 function Content({ pages }) {
@@ -70,23 +101,75 @@ function Content({ pages }) {
     readItems(stopping.signal).then(setItems, () => setItems([]));
     return () => stopping.abort();
   }, []);
-  const found = useMemo(() => {
-    const views = savedViews.value.map((view) => ({ kind: "view", text: view.name, more: t("palette.saved"), hash: view.hash }));
-    const scan = isTrack(typed) ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }] : [];
+  const matches = useMemo(() => {
+    const views = savedViews.value.map((view) => ({
+      kind: "view",
+      text: view.name,
+      more: t("palette.saved"),
+      hash: view.hash,
+    }));
+    const scan = isTrack(typed)
+      ? [{ kind: "scan", text: t("palette.scan"), more: typed.trim().slice(0, 60), hash: link(["hot"]) }]
+      : [];
     return [...scan, ...matching([...views, ...pages, ...(items ?? [])], typed)].slice(0, MOST_SHOWN);
   }, [typed, items, pages]);
-  const chosen = Math.min(at, found.length - 1);
+  const chosen = Math.min(at, matches.length - 1);
   const open = (item) => {
     isPaletteOpen.value = false;
-    if (item.kind === "scan") { draft.value = { ...draft.value, text: typed.trim() }; go(["hot"]); } else location.hash = item.hash;
+    if (item.kind === "scan") {
+      draft.value = { ...draft.value, text: typed.trim() };
+      go(["hot"]);
+    } else location.hash = item.hash;
   };
   const press = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step) { event.preventDefault(); setAt((chosen + step + found.length) % Math.max(1, found.length)); }
-    if (event.key === "Enter" && found[chosen]) { event.preventDefault(); open(found[chosen]); }
+    if (step) {
+      event.preventDefault();
+      setAt((chosen + step + matches.length) % Math.max(1, matches.length));
+    }
+    if (event.key === "Enter" && matches[chosen]) {
+      event.preventDefault();
+      open(matches[chosen]);
+    }
   };
-  useEffect(() => { list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }); }, [chosen]);
-  return html`<input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-activedescendant=${found.length ? `palette-${chosen}` : undefined} aria-label=${t("palette.title")} placeholder=${t("palette.placeholder")} value=${typed} autocomplete="off" spellcheck=${false} autofocus onInput=${(event) => { setTyped(event.currentTarget.value); setAt(0); }} onKeyDown=${press} />
-    <div role="listbox" id="palette-list" ref=${list} aria-label=${t("palette.found")}>${found.map((item, place) => html`<div key=${`${item.kind} ${item.hash} ${item.text}`} role="option" id=${`palette-${place}`} aria-selected=${String(place === chosen)} onPointerMove=${() => setAt(place)} onClick=${() => open(item)}><${Icon} name=${ICONS[item.kind]} /><bdi class="one-line">${visible(item.text)}</bdi><bdi class="small soft one-line">${visible(item.more ?? t(`palette.${item.kind}`))}</bdi></div>`)}</div>
-    ${!found.length && html`<p class="soft small" role="status">${t(items ? "filter.none" : "act.reading")}</p>`}`;
+  useEffect(() => {
+    list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  return html`
+    <input
+      type="text"
+      role="combobox"
+      aria-expanded="true"
+      aria-controls="palette-list"
+      aria-activedescendant=${matches.length ? `palette-${chosen}` : undefined}
+      aria-label=${t("palette.title")}
+      placeholder=${t("palette.placeholder")}
+      value=${typed}
+      autocomplete="off"
+      spellcheck=${false}
+      autofocus
+      onInput=${(event) => {
+        setTyped(event.currentTarget.value);
+        setAt(0);
+      }}
+      onKeyDown=${press}
+    />
+    <div role="listbox" id="palette-list" ref=${list} aria-label=${t("palette.found")}>
+      ${matches.map((item, place) => html`
+        <div
+          key=${`${item.kind} ${item.hash} ${item.text}`}
+          role="option"
+          id=${`palette-${place}`}
+          aria-selected=${String(place === chosen)}
+          onPointerMove=${() => setAt(place)}
+          onClick=${() => open(item)}
+        >
+          <${Icon} name=${ICONS[item.kind]} />
+          <bdi class="one-line">${visible(item.text)}</bdi>
+          <bdi class="small soft one-line">${visible(item.more ?? t(`palette.${item.kind}`))}</bdi>
+        </div>
+      `)}
+    </div>
+    ${!matches.length && html`<p class="soft small" role="status">${t(items ? "filter.none" : "act.reading")}</p>`}
+  `;
 }

@@ -9,9 +9,9 @@ import "../messages/page.js";
 const ROW_PX = 62;
 const DENSE_PX = 36;
 const CARD_PX = 132; // heights as in data.css
-const SPARE = 6;
+const SPARE = 6; // rows drawn above and below the visible ones
 const REST_MS = 200;
-const FAST_ROWS = 2; // rows that pass between two frames when nobody can look at them
+const FAST_ROWS = 2; // rows scrolled between two frames from which nobody can read them
 const px = (value) => `${value}px`;
 export const narrow = matchMedia("(max-width: 640px)");
 const printed = matchMedia("print");
@@ -26,7 +26,8 @@ export function useMedia(media) {
   return isMatched;
 }
 
-// Rows to draw for the place that a box is scrolled to: another state only when another row comes into it.
+// Range of the rows to draw for the scroll position of a box. Its state changes only when another row is the first
+// visible one.
 function useWindow(total, rowPx) {
   const box = useRef(null);
   const [row, setRow] = useState(0); // the first one in sight
@@ -45,40 +46,58 @@ function useWindow(total, rowPx) {
     scrolled();
     watch.observe(element);
     element.addEventListener("scroll", scrolled, { passive: true });
-    return () => { element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+    return () => {
+      element.removeEventListener("scroll", scrolled);
+      watch.disconnect();
+    };
   }, [total === 0, rowPx]);
-  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0, isWhole: true }; // a page cannot be scrolled
+  // A printed page cannot be scrolled, so all rows are drawn.
+  if (useMedia(printed)) return { box, first: 0, last: total, before: 0, after: 0, isWhole: true };
   const first = Math.max(0, Math.min(total, row) - SPARE);
   const last = Math.min(total, row + 1 + Math.ceil(height / rowPx) + SPARE);
   return { box, first, last, before: first * rowPx, after: (total - last) * rowPx };
 }
 
-// Widths of the columns, as the first rows need them: a table whose columns keep their widths lays out new rows
-// alone while it is scrolled. If values are wider when scrolling ends, it is measured again.
+// Widths of the columns as the first rows need them. With fixed widths the browser lays out only new rows while the
+// table is scrolled. If values turn out to be wider when scrolling ends, the columns are measured again.
 function useWidths({ box, isWhole }, look, cells) {
-  const [known, setKnown] = useState({});
-  const isKnown = known.look === look && !isWhole;
+  const [measured, setMeasured] = useState({});
+  const isMeasured = measured.look === look && !isWhole;
   useEffect(() => {
-    if (isKnown || isWhole || !box.current) return;
+    if (isMeasured || isWhole || !box.current) return;
     const heads = box.current.querySelectorAll("thead th");
-    setKnown({ look, of: Array.from(heads, (head) => head.getBoundingClientRect().width), room: box.current.clientWidth });
-  }, [isKnown, isWhole, look]);
+    setMeasured({
+      look,
+      widths: Array.from(heads, (head) => head.getBoundingClientRect().width),
+      room: box.current.clientWidth,
+    });
+  }, [isMeasured, isWhole, look]);
   useEffect(() => {
     const element = box.current;
     if (!element) return undefined;
     let timer = 0;
-    const check = () => { if (Array.from(element.querySelectorAll(cells)).some((cell) => cell.scrollWidth > cell.clientWidth + 1)) setKnown({}); };
-    const scrolled = () => { clearTimeout(timer); timer = setTimeout(check, REST_MS); };
-    const watch = new ResizeObserver(() => setKnown((now) => (now.room === element.clientWidth ? now : {})));
+    const check = () => {
+      if (Array.from(element.querySelectorAll(cells)).some((cell) => cell.scrollWidth > cell.clientWidth + 1))
+        setMeasured({});
+    };
+    const scrolled = () => {
+      clearTimeout(timer);
+      timer = setTimeout(check, REST_MS);
+    };
+    const watch = new ResizeObserver(() => setMeasured((now) => (now.room === element.clientWidth ? now : {})));
     watch.observe(element);
     element.addEventListener("scroll", scrolled, { passive: true });
-    return () => { clearTimeout(timer); element.removeEventListener("scroll", scrolled); watch.disconnect(); };
+    return () => {
+      clearTimeout(timer);
+      element.removeEventListener("scroll", scrolled);
+      watch.disconnect();
+    };
   }, [cells]);
-  return isKnown ? known.of : null;
+  return isMeasured ? measured.widths : null;
 }
 
-// Keeps what was drawn of the rows in the window, so that scrolling draws new rows alone.
-function useDrawn(rows, look) {
+// Keeps the drawn rows of the window, so that scrolling draws only new rows.
+function useDrawnRows(rows, look) {
   const kept = useRef({});
   if (kept.current.rows !== rows || kept.current.look !== look) kept.current = { rows, look, drawn: new Map() };
   return (first, last, draw) => {
@@ -93,38 +112,116 @@ function useDrawn(rows, look) {
 // Rows are lower with `dense`, and as wide as their values.
 export function Table({ rows, columns, keyOf, caption, card, order, onOrder, dense = false }) {
   const isNarrow = useMedia(narrow) && card;
-  const seen = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
-  const drawn = useDrawn(rows, isNarrow ? card : columns);
-  const widths = useWidths(seen, isNarrow ? "" : columns.map((column) => column.label).join("|"), dense ? "tbody td.num" : "tbody tr.data td");
+  const visible = useWindow(rows.length, isNarrow ? CARD_PX : dense ? DENSE_PX : ROW_PX);
+  const drawn = useDrawnRows(rows, isNarrow ? card : columns);
+  const widths = useWidths(
+    visible,
+    isNarrow ? "" : columns.map((column) => column.label).join("|"),
+    dense ? "tbody td.num" : "tbody tr.data td",
+  );
   if (isNarrow) {
-    return html`<ol class="cards" ref=${seen.box} tabindex="0" aria-label=${caption}>
-      <li class="gap" aria-hidden="true" style=${{ height: px(seen.before) }}></li>
-      ${drawn(seen.first, seen.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
-      <li class="gap" aria-hidden="true" style=${{ height: px(seen.after) }}></li></ol>`;
+    return html`
+      <ol class="cards" ref=${visible.box} tabindex="0" aria-label=${caption}>
+        <li class="gap" aria-hidden="true" style=${{ height: px(visible.before) }}></li>
+        ${drawn(visible.first, visible.last, (row) => html`<li class="data" key=${keyOf(row)}>${card(row)}</li>`)}
+        <li class="gap" aria-hidden="true" style=${{ height: px(visible.after) }}></li>
+      </ol>
+    `;
   }
-  return html`<div class="table-wrap" ref=${seen.box} tabindex="0" role="region" aria-label=${caption}>
-    <table class=${dense ? "fixed dense" : "fixed"} style=${widths && { tableLayout: "fixed", width: px(widths.reduce((sum, width) => sum + width, 0)) }} aria-rowcount=${rows.length + 1}><caption class="hidden">${caption}</caption>
-      <thead><tr>${columns.map((column, at) => html`<${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />`)}</tr></thead>
-      <tbody>
-        ${seen.before > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.before) }}></td></tr>`}
-        ${drawn(seen.first, seen.last, (row, at) => html`<tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}
-        ${seen.after > 0 && html`<tr class="gap" aria-hidden="true"><td colspan=${columns.length} style=${{ height: px(seen.after) }}></td></tr>`}
-      </tbody></table></div>`;
+  return html`
+    <div class="table-wrap" ref=${visible.box} tabindex="0" role="region" aria-label=${caption}>
+      <table
+        class=${dense ? "fixed dense" : "fixed"}
+        style=${widths && { tableLayout: "fixed", width: px(widths.reduce((sum, width) => sum + width, 0)) }}
+        aria-rowcount=${rows.length + 1}
+      >
+        <caption class="hidden">${caption}</caption>
+        <thead>
+          <tr>
+            ${columns.map((column, at) => html`
+              <${Th} key=${column.key} column=${column} order=${order} onOrder=${onOrder} width=${widths?.[at]} />
+            `)}
+          </tr>
+        </thead>
+        <tbody>
+          ${visible.before > 0 && html`
+            <tr class="gap" aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: px(visible.before) }}></td>
+            </tr>
+          `}
+          ${drawn(visible.first, visible.last, (row, at) => html`
+            <tr class="data" key=${keyOf(row)} aria-rowindex=${at + 2}>
+              ${columns.map((column) => html`
+                <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
+                  ${column.render(row)}
+                </td>
+              `)}
+            </tr>
+          `)}
+          ${visible.after > 0 && html`
+            <tr class="gap" aria-hidden="true">
+              <td colspan=${columns.length} style=${{ height: px(visible.after) }}></td>
+            </tr>
+          `}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 function Th({ column, order, onOrder, width }) {
   const sorted = order && column.sort === order ? (column.ascends ? "ascending" : "descending") : undefined;
-  return html`<th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>${column.sort && onOrder ? html`<button type="button" onClick=${() => onOrder(column.sort)}>${column.label}${sorted ? (column.ascends ? " ↑" : " ↓") : ""}</button>` : column.label}</th>`;
+  return html`
+    <th scope="col" class=${column.num ? "num" : ""} style=${width && { width: px(width) }} aria-sort=${sorted}>
+      ${column.sort && onOrder ? html`
+        <button type="button" onClick=${() => onOrder(column.sort)}>
+          ${column.label}
+          ${sorted ? (column.ascends ? " ↑" : " ↓") : ""}
+        </button>
+      ` : column.label}
+    </th>
+  `;
 }
 
 // A short table without virtualisation.
 export function PlainTable({ rows, columns, keyOf, caption }) {
-  return html`<div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}><table><caption class="hidden">${caption}</caption>
-    <thead><tr>${columns.map((column) => html`<th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, at) => html`<tr key=${keyOf(row, at)}>${columns.map((column) => html`<td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>${column.render(row)}</td>`)}</tr>`)}</tbody></table></div>`;
+  return html`
+    <div class="table-wrap short" tabindex="0" role="region" aria-label=${caption}>
+      <table>
+        <caption class="hidden">${caption}</caption>
+        <thead>
+          <tr>
+            ${columns.map((column) => html`
+              <th key=${column.key} scope="col" class=${column.num ? "num" : ""}>${column.label}</th>
+            `)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map((row, at) => html`
+            <tr key=${keyOf(row, at)}>
+              ${columns.map((column) => html`
+                <td key=${column.key} class=${`${column.num ? "num" : ""} ${column.class ?? ""}`}>
+                  ${column.render(row)}
+                </td>
+              `)}
+            </tr>
+          `)}
+        </tbody>
+      </table>
+    </div>
+  `;
 }
 
 export function ColumnChoice({ columns, hidden, onChange }) {
-  const flip = (key) => onChange(hidden.includes(key) ? hidden.filter((one) => one !== key) : [...hidden, key]);
-  return html`<${Pop} label=${t("table.columns")}>${columns.filter((column) => !column.always).map((column) => html`<label class="check" key=${column.key}><input type="checkbox" checked=${!hidden.includes(column.key)} onChange=${() => flip(column.key)} /><span>${column.label}</span></label>`)}<//>`;
+  const flip = (key) => onChange(hidden.includes(key) ? hidden.filter((other) => other !== key) : [...hidden, key]);
+  return html`
+    <${Pop} label=${t("table.columns")}>
+      ${columns.filter((column) => !column.always).map((column) => html`
+        <label class="check" key=${column.key}>
+          <input type="checkbox" checked=${!hidden.includes(column.key)} onChange=${() => flip(column.key)} />
+          <span>${column.label}</span>
+        </label>
+      `)}
+    <//>
+  `;
 }

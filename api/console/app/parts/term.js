@@ -14,5 +14,12 @@ const nameOf = (term) => t(NAMES[term] ?? `verdict.${term}`);
 export function Term({ names }) {
   const id = useId("term");
   const list = names.map(nameOf).join(", ");
-  return html`<button type="button" class="term" popovertarget=${id} aria-label=${t("term.ask", { name: list })} title=${list}>?</button><div class="term-text" id=${id} popover="auto">${names.map((name) => html`<p key=${name}><b>${nameOf(name)}</b> ${t(`term.${name}`)}</p>`)}</div>`;
+  return html`
+    <button type="button" class="term" popovertarget=${id} aria-label=${t("term.ask", { name: list })} title=${list}>
+      ?
+    </button>
+    <div class="term-text" id=${id} popover="auto">
+      ${names.map((name) => html`<p key=${name}><b>${nameOf(name)}</b> ${t(`term.${name}`)}</p>`)}
+    </div>
+  `;
 }

@@ -39,44 +39,86 @@ const DRAWN = {
 };
 
 export function Icon({ name, spin = false }) {
-  return html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" class=${spin ? "spin" : ""}><path d=${DRAWN[name]} /></svg>`;
+  return html`
+    <svg
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.8"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+      class=${spin ? "spin" : ""}
+    >
+      <path d=${DRAWN[name]} />
+    </svg>
+  `;
 }
 
 export function Badge({ tone = "", bare = false, children, title }) {
   return html`<span class=${`badge ${tone} ${bare ? "bare" : ""}`} title=${title}>${children}</span>`;
 }
 
-export const STATUS_TONES = { queued: "info", running: "accent", completed: "good", failed: "bad", cancelled: "warn" };
+const STATUS_TONES = { queued: "info", running: "accent", completed: "good", failed: "bad", cancelled: "warn" };
 export function Status({ status }) {
   return html`<${Badge} tone=${STATUS_TONES[status] ?? ""}>${t(`status.${status}`)}<//>`;
 }
 
 export function useTitle(title) {
-  useEffect(() => { document.title = `${title} · Sametrack`; }, [title]);
+  useEffect(() => {
+    document.title = `${title} · Sametrack`;
+  }, [title]);
 }
 
 export function Head({ title, lead, children }) {
   useTitle(title);
-  return html`<div class="row apart"><div class="head"><h1><bdi>${title}</bdi></h1>${lead && html`<div class="lead">${lead}</div>`}</div>${children}</div>`;
+  return html`
+    <div class="row apart">
+      <div class="head"><h1><bdi>${title}</bdi></h1>${lead && html`<div class="lead">${lead}</div>`}</div>
+      ${children}
+    </div>
+  `;
 }
 
 export function Card({ title, aside, children, flush = false }) {
-  return html`<section class=${`card ${flush ? "flush" : ""}`}>${title && html`<header><h2>${title}</h2>${aside}</header>`}${children}</section>`;
+  return html`
+    <section class=${`card ${flush ? "flush" : ""}`}>
+      ${title && html`<header><h2>${title}</h2>${aside}</header>`}
+      ${children}
+    </section>
+  `;
 }
 
-// A sentence of the service or of the page; what is between backticks is code.
+// A sentence of the service or of the page; text between backticks becomes code.
 export function Prose({ text }) {
-  return String(text ?? "").split("`").map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part));
+  return String(text ?? "")
+    .split("`")
+    .map((part, at) => (at % 2 ? html`<code key=${at}>${part}</code>` : part));
 }
 
 export function Empty({ title, children, icon = "note" }) {
-  return html`<div class="empty"><${Icon} name=${icon} /><h2>${title}</h2>${children && html`<p>${typeof children === "string" ? html`<${Prose} text=${children} />` : children}</p>`}</div>`;
+  return html`
+    <div class="empty">
+      <${Icon} name=${icon} />
+      <h2>${title}</h2>
+      ${children && html`<p>${typeof children === "string" ? html`<${Prose} text=${children} />` : children}</p>`}
+    </div>
+  `;
 }
 
-// `tall`: as high as what comes, so that nothing below it moves.
+// `tall`: as high as the content that replaces it, so that nothing below moves.
 export function Loading({ rows = 3, text, tall = false }) {
-  return html`<div class=${`stack ${tall ? "tall" : ""}`} role="status" aria-live="polite"><span class="hidden">${text ?? t("state.loading")}</span>
-    ${Array.from({ length: rows }, (_, at) => html`<div class="bone pulse" key=${at} style=${{ width: `${96 - at * 13}%`, height: "22px" }}></div>`)}</div>`;
+  return html`
+    <div class=${`stack ${tall ? "tall" : ""}`} role="status" aria-live="polite">
+      <span class="hidden">${text ?? t("state.loading")}</span>
+      ${Array.from(
+        { length: rows },
+        (_, at) => html`
+          <div class="bone pulse" key=${at} style=${{ width: `${96 - at * 13}%`, height: "22px" }}></div>
+        `,
+      )}
+    </div>
+  `;
 }
 
 let ids = 0;
@@ -85,30 +127,67 @@ export function useId(prefix = "f") {
 }
 
 export function Field({ label, hint, fault, children }) {
-  return html`<div class="field">${label}${children}${hint && html`<span class="hint">${hint}</span>`}${fault && html`<span class="fault" role="alert">${fault}</span>`}</div>`;
+  return html`
+    <div class="field">
+      ${label}
+      ${children}
+      ${hint && html`<span class="hint">${hint}</span>`}
+      ${fault && html`<span class="fault" role="alert">${fault}</span>`}
+    </div>
+  `;
 }
 // A labelled text input.
 export function TextField({ label, value, onInput, hint, fault, type = "text", ...more }) {
   const id = useId();
-  return html`<div class="field"><label for=${id}>${label}</label>
-    <input id=${id} type=${type} value=${value} onInput=${(event) => onInput(event.currentTarget.value)} aria-invalid=${fault ? "true" : undefined} aria-describedby=${hint || fault ? `${id}h` : undefined} autocomplete="off" spellcheck=${false} ...${more} />
-    ${(hint || fault) && html`<span id=${`${id}h`} class=${fault ? "fault" : "hint"}>${fault || hint}</span>`}</div>`;
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <input
+        id=${id}
+        type=${type}
+        value=${value}
+        onInput=${(event) => onInput(event.currentTarget.value)}
+        aria-invalid=${fault ? "true" : undefined}
+        aria-describedby=${hint || fault ? `${id}h` : undefined}
+        autocomplete="off"
+        spellcheck=${false}
+        ...${more}
+      />
+      ${(hint || fault) && html`<span id=${`${id}h`} class=${fault ? "fault" : "hint"}>${fault || hint}</span>`}
+    </div>
+  `;
 }
 export function SelectField({ label, value, onChange, options, ...more }) {
   const id = useId();
-  return html`<div class="field"><label for=${id}>${label}</label><select id=${id} value=${value} onChange=${(event) => onChange(event.currentTarget.value)} ...${more}>
-    ${options.map(([name, text]) => html`<option key=${name} value=${name} selected=${String(value) === String(name)}>${text}</option>`)}</select></div>`;
+  return html`
+    <div class="field">
+      <label for=${id}>${label}</label>
+      <select id=${id} value=${value} onChange=${(event) => onChange(event.currentTarget.value)} ...${more}>
+        ${options.map(([name, text]) => html`
+          <option key=${name} value=${name} selected=${String(value) === String(name)}>${text}</option>
+        `)}
+      </select>
+    </div>
+  `;
 }
 export function CheckField({ label, value, onChange, hint }) {
   const id = useId();
-  return html`<div class="check"><input id=${id} type="checkbox" checked=${value} onChange=${(event) => onChange(event.currentTarget.checked)} /><label for=${id}>${label}${hint && html`<span class="soft small"> ${hint}</span>`}</label></div>`;
+  return html`
+    <div class="check">
+      <input id=${id} type="checkbox" checked=${value} onChange=${(event) => onChange(event.currentTarget.checked)} />
+      <label for=${id}>${label}${hint && html`<span class="soft small">${" "}${hint}</span>`}</label>
+    </div>
+  `;
 }
 
 export function Tabs({ tabs, chosen, onChoose, label }) {
   const box = useRef(null);
-  useEffect(() => { // the chosen tab is in sight, on a phone too
+  // The chosen tab is scrolled into sight, on a phone too.
+  useEffect(() => {
     const tab = box.current.querySelector('[aria-selected="true"]');
-    if (tab) box.current.scrollLeft = tab.offsetLeft - box.current.offsetLeft - (box.current.clientWidth - tab.offsetWidth) / 2;
+    if (tab)
+      box.current.scrollLeft =
+        tab.offsetLeft - box.current.offsetLeft - (box.current.clientWidth - tab.offsetWidth) / 2;
   }, [chosen]);
   const move = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -119,29 +198,71 @@ export function Tabs({ tabs, chosen, onChoose, label }) {
     onChoose(next);
     box.current.querySelector(`[data-tab="${next}"]`)?.focus();
   };
-  return html`<div class="tabs" role="tablist" aria-label=${label} ref=${box} onKeyDown=${move}>
-    ${tabs.map(([name, text, number]) => html`<button role="tab" type="button" key=${name} data-tab=${name} id=${`tab-${name}`} aria-selected=${String(name === chosen)} aria-controls="panel" tabindex=${name === chosen ? 0 : -1} onClick=${() => onChoose(name)}>${text}${number !== undefined && html`<span class="num">${number}</span>`}</button>`)}</div>`;
+  return html`
+    <div class="tabs" role="tablist" aria-label=${label} ref=${box} onKeyDown=${move}>
+      ${tabs.map(([name, text, number]) => html`
+        <button
+          role="tab"
+          type="button"
+          key=${name}
+          data-tab=${name}
+          id=${`tab-${name}`}
+          aria-selected=${String(name === chosen)}
+          aria-controls="panel"
+          tabindex=${name === chosen ? 0 : -1}
+          onClick=${() => onChoose(name)}
+        >
+          ${text}
+          ${number !== undefined && html`<span class="num">${number}</span>`}
+        </button>
+      `)}
+    </div>
+  `;
 }
 export function Panel({ name, children }) {
   return html`<div role="tabpanel" id="panel" aria-labelledby=${`tab-${name}`} class="stack">${children}</div>`;
 }
 export function Segment({ label, options, value, onChange }) {
-  return html`<div class="segment" role="group" aria-label=${label}>${options.map(([name, text]) => html`<button type="button" key=${name} aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>${text}</button>`)}</div>`;
+  return html`
+    <div class="segment" role="group" aria-label=${label}>
+      ${options.map(([name, text]) => html`
+        <button type="button" key=${name} aria-pressed=${String(name === value)} onClick=${() => onChange(name)}>
+          ${text}
+        </button>
+      `)}
+    </div>
+  `;
 }
 
 // items: [label, value, note, explanation of the label].
 export function Figures({ items }) {
-  return html`<dl class="figures">${items.filter(Boolean).map(([label, value, note, term]) => html`<div key=${label}><dt>${label}${term && html` ${term}`}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`)}</dl>`;
+  return html`
+    <dl class="figures">
+      ${items.filter(Boolean).map(([label, value, note, term]) => html`
+        <div key=${label}>
+          <dt>${label}${term && html`${" "}${term}`}</dt>
+          <dd>${value}${note && html`<small>${note}</small>`}</dd>
+        </div>
+      `)}
+    </dl>
+  `;
 }
 
 export function Copy({ text, label, little = true }) {
   const copy = async () => {
-    try { await navigator.clipboard.writeText(typeof text === "function" ? text() : text); notify(t("act.copied")); } catch { notify(t("act.not_copied")); }
+    try {
+      await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
+      notify(t("act.copied"));
+    } catch {
+      notify(t("act.not_copied"));
+    }
   };
-  return html`<button type="button" class=${`button ${little ? "little" : ""}`} onClick=${copy}>${label ?? t("act.copy")}</button>`;
+  return html`
+    <button type="button" class=${`button ${little ? "little" : ""}`} onClick=${copy}>${label ?? t("act.copy")}</button>
+  `;
 }
 
-// Shows for a moment why something that was asked for did not happen.
+// Shows for a moment why an action failed.
 export function notifyError(error) {
   notify(error.envelope ? either(error.message, error.envelope.message_zh) : t("error.unreachable"));
 }
@@ -153,32 +274,59 @@ export function ErrorNote({ error, onRetry }) {
 
 function ErrorNoteBody({ error, onRetry }) {
   const refused = error instanceof ServiceError ? error : null;
-  const known = refused ? refused.error : error.type ? error : null;
-  const type = known?.type;
-  const chinese = lang.value === "zh" ? reference.value?.errors.find((one) => one.type === type)?.hint_zh : null;
-  useEffect(() => { if (type && type !== "unauthorized") loadReference().catch(() => {}); }, [type]); // without it the hint stays in English
-  const answer = refused?.envelope; // null: something between here and the service answered
-  const title = answer ? either(answer.message, answer.message_zh) : t(known ? "error.job" : "error.unreachable");
-  return html`<div class="note bad" role="alert"><h2>${title}</h2>
-    <p><${Prose} text=${known?.detail ?? (answer ? "" : t("error.unreachable_hint"))} /></p>
-    ${known?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? known.hint} /></p>`}
-    <p class="tiny soft mono">${[known?.type, known?.upstream?.reason, refused?.status, refused?.envelope?.request_id].filter(Boolean).join(" · ")}</p>
-    ${onRetry && html`<div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>`}</div>`;
+  const details = refused ? refused.error : error.type ? error : null;
+  const type = details?.type;
+  const chinese = lang.value === "zh" ? reference.value?.errors.find((entry) => entry.type === type)?.hint_zh : null;
+  useEffect(() => {
+    if (type && type !== "unauthorized") loadReference().catch(() => {}); // then the hint stays in English
+  }, [type]);
+  const envelope = refused?.envelope; // null: a proxy responded, not the service
+  const title = envelope
+    ? either(envelope.message, envelope.message_zh)
+    : t(details ? "error.job" : "error.unreachable");
+  return html`
+    <div class="note bad" role="alert">
+      <h2>${title}</h2>
+      <p><${Prose} text=${details?.detail ?? (envelope ? "" : t("error.unreachable_hint"))} /></p>
+      ${details?.hint && html`<p><b>${t("error.next")}</b> <${Prose} text=${chinese ?? details.hint} /></p>`}
+      <p class="tiny soft mono">
+        ${[details?.type, details?.upstream?.reason, refused?.status, refused?.envelope?.request_id]
+          .filter(Boolean)
+          .join(" · ")}
+      </p>
+      ${onRetry && html`
+        <div class="row"><button type="button" class="button little" onClick=${onRetry}>${t("act.retry")}</button></div>
+      `}
+    </div>
+  `;
 }
 
 // A popover: opens on click, closes on Escape and on a click outside.
 export function Pop({ label, children }) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef(null);
-  useLayoutEffect(() => { // heard from its first frame
+  // A layout effect, so that it handles keys from the first frame on.
+  useLayoutEffect(() => {
     if (!isOpen) return undefined;
     const close = (event) => {
-      if (event.key === "Escape" && box.current?.contains(document.activeElement)) box.current.querySelector("button").focus(); // what had the focus goes
-      if (event.key === "Escape" || (event.type === "pointerdown" && !box.current?.contains(event.target))) setOpen(false);
+      if (event.key === "Escape" && box.current?.contains(document.activeElement))
+        box.current.querySelector("button").focus(); // the focused element disappears
+      if (event.key === "Escape" || (event.type === "pointerdown" && !box.current?.contains(event.target)))
+        setOpen(false);
     };
     document.addEventListener("keydown", close);
     document.addEventListener("pointerdown", close);
-    return () => { document.removeEventListener("keydown", close); document.removeEventListener("pointerdown", close); };
+    return () => {
+      document.removeEventListener("keydown", close);
+      document.removeEventListener("pointerdown", close);
+    };
   }, [isOpen]);
-  return html`<div class="pop" ref=${box}><button type="button" class="button little" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>${label}</button>${isOpen && html`<div class="sheet">${children}</div>`}</div>`;
+  return html`
+    <div class="pop" ref=${box}>
+      <button type="button" class="button little" aria-expanded=${String(isOpen)} onClick=${() => setOpen(!isOpen)}>
+        ${label}
+      </button>
+      ${isOpen && html`<div class="sheet">${children}</div>`}
+    </div>
+  `;
 }

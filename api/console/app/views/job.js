@@ -1,41 +1,155 @@
-// Progress of a scan and its result. The address restores the view after a reload.
-import { PATHS, request } from "../api.js";
-import { Foreign, count, moment, seconds, visible } from "../format.js";
-import { html, useEffect, useMemo, useState } from "../html.js";
+// A scan: its progress, which this page follows to the end, and its result; and several scans at once.
+import { follow, PATHS, request, ServiceError } from "../api.js";
+import { count, Foreign, moment, published, seconds, visible } from "../format.js";
+import { html, signal, useEffect, useMemo, useState } from "../html.js";
 import { either, labelOf, t } from "../i18n.js";
-import { JobWatch, isOver } from "../job.js";
-import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { link } from "../router.js";
+import { isDemo, notify } from "../state.js";
 import { ShareButton } from "../parts/export.js";
 import { Raw } from "../parts/raw.js";
-import { link } from "../router.js";
-import { notify } from "../state.js";
-import { isTrack } from "../parts/track_file.js";
+import { isTrack, openJob } from "../parts/scan_request.js";
+import { Table } from "../parts/table.js";
+import { Badge, Card, Copy, ErrorNote, Figures, Head, Icon, Loading, Prose, Status } from "../parts/ui.js";
+import { LinkBadge, VideoCard, VideoCell } from "../parts/video.js";
 import { refusals } from "./hot.js";
-import { Preview, usePreview } from "./preview.js";
-import { Result } from "./result/result.js";
-import { openJob, useView } from "./result/view.js";
+import { Result, useView } from "./result/result.js";
+import "../messages/accounts.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
-export const STAGES = ["resolving", "track", "music_first_screen", "author_first_screens", "hashtag_first_screens", "search_pages", "candidates", "video_details", "confirmed_videos", "account_profiles", "rankings", "job_results"];
-const REFRESH_MS = 3000;
+const isOver = (job) => Boolean(job?.finished_at);
+const POLL_MS = 1500;
+// Errors that another request would repeat; others come from a busy or absent service.
+const isFinal = (error) =>
+  error.name === "AbortError" || (error instanceof ServiceError && error.status >= 400 && error.status < 429);
+
+// Follows a job until it ends. `state` is a signal of {job, error, mode}.
+class JobWatch {
+  constructor(jobId, { onEnd, isStreamed = true, isShown = true } = {}) {
+    this.jobId = jobId;
+    this.onEnd = onEnd;
+    this.isStreamed = isStreamed;
+    this.isShown = isShown; // whether the request preview of the page shows its requests
+    this.state = signal({ job: null, error: null, mode: "loading" });
+    this.stopping = new AbortController();
+    this.lastId = null;
+  }
+
+  async run() {
+    try {
+      await this.pollIfAnswered();
+      while (!this.stopping.signal.aborted && !isOver(this.state.value.job)) await this.listen();
+      if (!this.wasOver && isOver(this.state.value.job)) this.onEnd?.(this.state.value.job);
+    } catch (error) {
+      if (error.name !== "AbortError") this.update({ error });
+    }
+  }
+
+  // Reads one stream. If there is none, polls once after a pause.
+  async listen() {
+    if (!this.isStreamed) {
+      await this.pollLater();
+      return;
+    }
+    try {
+      this.update({ mode: "events" });
+      await follow(
+        `${PATHS.jobList}/${this.jobId}/events`,
+        (_, job, id) => {
+          this.lastId = id;
+          this.take(job);
+        },
+        { signal: this.stopping.signal, lastId: this.lastId },
+      );
+      if (!isOver(this.state.value.job)) await this.poll();
+    } catch (error) {
+      if (isFinal(error)) throw error;
+      await this.pollLater();
+    }
+  }
+
+  // Polls once after a pause. A service that is away for a while is asked again.
+  async pollLater() {
+    this.update({ mode: "polling" });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await this.pollIfAnswered();
+  }
+
+  async pollIfAnswered() {
+    await this.poll().catch((error) => {
+      if (isFinal(error)) throw error;
+      if (!this.state.value.job) this.update({ error }); // until there is something to show
+    });
+  }
+
+  async poll() {
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, {
+      signal: this.stopping.signal,
+      isShown: this.isShown,
+    });
+    this.take(envelope.data);
+  }
+
+  take(document) {
+    const job = document.data ?? document; // an event carries the envelope of the polling document
+    if (job.is_demo_data) isDemo.value = true;
+    this.wasOver ??= isOver(job); // when the page opened it: then its end is no news
+    this.update({ job, error: null });
+  }
+
+  async cancel() {
+    const envelope = await request(`${PATHS.jobs}/${this.jobId}`, { method: "DELETE", isShown: true });
+    this.take(envelope.data);
+  }
+
+  update(change) {
+    this.state.value = { ...this.state.value, ...change };
+  }
+
+  stop() {
+    this.stopping.abort();
+  }
+}
+
+const STAGES = [
+  "resolving",
+  "track",
+  "music_first_screen",
+  "author_first_screens",
+  "hashtag_first_screens",
+  "search_pages",
+  "candidates",
+  "video_details",
+  "confirmed_videos",
+  "account_profiles",
+  "rankings",
+  "job_results",
+];
+const READS_MS = 3000;
 const MOST_STREAMS = 3; // a browser opens six connections to a host, which other requests need, too
 const MOST_LISTED = 100;
 const SHORT = 40; // longer inputs are pasted text, not a title
-const awaited = new Set(); // jobs whose end the browser tells, whatever the reader looks at by then
+const announced = new Set(); // jobs whose end the browser announces, whatever view is open then
 
-export function useJob(jobId, isStreamed = true) {
-  const watch = useMemo(() => new JobWatch(jobId, { onEnd: (job) => notify(t(`status.${job.status}`)), isStreamed }), [jobId]);
-  useEffect(() => { watch.run(); return () => watch.stop(); }, [watch]);
+function useJob(jobId, isStreamed = true) {
+  const watch = useMemo(
+    () => new JobWatch(jobId, { onEnd: (job) => notify(t(`status.${job.status}`)), isStreamed }),
+    [jobId],
+  );
+  useEffect(() => {
+    watch.run();
+    return () => watch.stop();
+  }, [watch]);
   return watch;
 }
 
-// Follows a job to its end beside the page, which stops its own watch when it is left.
-function tellEnd(jobId) {
-  const onEnd = (job) => new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
-  awaited.add(jobId);
-  new JobWatch(jobId, { onEnd, isStreamed: false, isShown: false }).run().finally(() => awaited.delete(jobId));
+// Follows a job to its end independently of the view, whose own watch stops when it is left.
+function announceEnd(jobId) {
+  const onEnd = (job) =>
+    new Notification("Sametrack", { body: `${job.input.slice(0, 60)}: ${t(`status.${job.status}`)}` });
+  announced.add(jobId);
+  new JobWatch(jobId, { onEnd, isStreamed: false, isShown: false }).run().finally(() => announced.delete(jobId));
 }
 
 export function JobView({ jobId, query }) {
@@ -43,94 +157,274 @@ export function JobView({ jobId, query }) {
   const { job, error } = watch.state.value;
   const preview = usePreview(job);
   const name = useTrackTitle(job);
-  const title = job?.result?.music?.title ?? job?.result?.keyword ?? preview?.music?.title ?? name ?? (job && job.input.length <= SHORT ? job.input : t("job.title"));
-  return html`<${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
-      <div class="row no-print one-row">${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}<a class="button little" href=${link(["hot"])}>${t("job.new")}</a></div><//>
+  const title =
+    job?.result?.music?.title ??
+    job?.result?.keyword ??
+    preview?.music?.title ??
+    name ??
+    (job && job.input.length <= SHORT ? job.input : t("job.title"));
+  return html`
+    <${Head} title=${visible(title).slice(0, 80)} lead=${job && html`<${Lead} job=${job} />`}>
+      <div class="row no-print one-row">
+        ${job && html`<${Copy} text=${() => location.href} label=${t("job.copy_link")} />`}
+        ${job?.result && job.result.kind !== "discovery" && html`<${ShareButton} jobId=${jobId} />`}
+        <a class="button little" href=${link(["hot"])}>${t("job.new")}</a>
+      </div>
+    <//>
     <${ErrorNote} error=${error} />
     ${!job && !error && html`<${Card}><${Loading} rows=${5} tall /><//>`}
-    ${job && (!isOver(job) || job.status !== "completed") && html`<${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />`}
-    ${job?.result && (job.result.kind === "discovery" ? html`<p>${t("job.discovery")}</p>` : html`<${Result} key=${jobId} job=${job} query=${query} />`)}
-    <${Raw} />`;
+    ${job && (!isOver(job) || job.status !== "completed") && html`
+      <${Progress} watch=${watch} preview=${isOver(job) ? null : preview} />
+    `}
+    ${
+      job?.result &&
+      (job.result.kind === "discovery"
+        ? html`<p>${t("job.discovery")}</p>`
+        : html`<${Result} key=${jobId} job=${job} query=${query} />`)
+    }
+    <${Raw} />
+  `;
 }
 
 // The title of the track of a scan that ended without a result, as other scans know it.
 function useTrackTitle(job) {
   const [title, setTitle] = useState(null);
-  const isAsked = job && isOver(job) && !job.result && job.music_id !== null;
+  const needsTitle = job && isOver(job) && !job.result && job.music_id !== null;
   useEffect(() => {
-    if (isAsked) request(PATHS.jobList, { query: { limit: MOST_LISTED } }).then((envelope) => setTitle(envelope.data.tracks[job.music_id]?.title ?? null), () => {}); // the id is a title, too
-  }, [isAsked, job?.music_id]);
+    if (!needsTitle) return;
+    request(PATHS.jobList, { query: { limit: MOST_LISTED } }).then(
+      (envelope) => setTitle(envelope.data.tracks[job.music_id]?.title ?? null),
+      () => {}, // the id stays the title
+    );
+  }, [needsTitle, job?.music_id]);
   return title;
 }
 
 function Lead({ job }) {
-  return html`${job.input.length > SHORT && !job.result && html`<span class="one-line small"><${Foreign} text=${job.input} /></span>`}<span class="row small"><${Status} status=${job.status} /><span>${moment(job.created_at)}</span>${job.finished_at && html`<span>${t("job.took", { time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000) })}</span>`}<span class="mono tiny wide-only">${job.job_id}</span></span>`;
+  return html`
+    ${job.input.length > SHORT && !job.result && html`
+      <span class="one-line small"><${Foreign} text=${job.input} /></span>
+    `}
+    <span class="row small">
+      <${Status} status=${job.status} />
+      <span>${moment(job.created_at)}</span>
+      ${job.finished_at && html`
+        <span>
+          ${t("job.took", {
+            time: seconds((new Date(job.finished_at) - new Date(job.started_at ?? job.created_at)) / 1000),
+          })}
+        </span>
+      `}
+      <span class="mono tiny wide-only">${job.job_id}</span>
+    </span>
+  `;
 }
 
 export function BatchView({ ids, query }) {
-  const { failed, leftOut, rest, error } = refusals.value.get(ids.join(",") || "none") ?? { failed: [], leftOut: [], rest: [] };
-  return html`<${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
-    ${rest.length > 0 && html`<${ErrorNote} error=${error} /><div class="note warn"><h2>${t("batch.not_started", { number: count(rest.length) })}</h2><ul class="list small">${rest.map((line) => html`<li key=${line}><${Foreign} text=${line} /></li>`)}</ul></div>`}
-    ${leftOut.map((note) => html`<div class="note warn" key=${note.message}><p><${Foreign} text=${either(note.message, note.message_zh)} /></p></div>`)}
-    ${failed.map((item) => html`<div class="note bad" role="alert" key=${item.input}><h2><${Foreign} text=${item.input} /></h2><p><${Prose} text=${item.error?.detail} /></p><p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p></div>`)}
-    <div class="grid two">${ids.map((id) => html`<${BatchPanel} key=${id} jobId=${id} query=${query} isStreamed=${ids.length <= MOST_STREAMS} />`)}</div><${Raw} />`;
+  const { failed, leftOut, rest, error } = refusals.value.get(ids.join(",") || "none") ?? {
+    failed: [],
+    leftOut: [],
+    rest: [],
+  };
+  return html`
+    <${Head} title=${t("batch.title", { number: ids.length })} lead=${t("batch.lead")} />
+    ${rest.length > 0 && html`
+      <${ErrorNote} error=${error} />
+      <div class="note warn">
+        <h2>${t("batch.not_started", { number: count(rest.length) })}</h2>
+        <ul class="list small">${rest.map((line) => html`<li key=${line}><${Foreign} text=${line} /></li>`)}</ul>
+      </div>
+    `}
+    ${leftOut.map((note) => html`
+      <div class="note warn" key=${note.message}>
+        <p><${Foreign} text=${either(note.message, note.message_zh)} /></p>
+      </div>
+    `)}
+    ${failed.map((item) => html`
+      <div class="note bad" role="alert" key=${item.input}>
+        <h2><${Foreign} text=${item.input} /></h2>
+        <p><${Prose} text=${item.error?.detail} /></p>
+        <p><b>${t("error.next")}</b> <${Prose} text=${item.error?.hint} /></p>
+      </div>
+    `)}
+    <div class="grid two">
+      ${ids.map((id) => html`
+        <${BatchPanel} key=${id} jobId=${id} query=${query} isStreamed=${ids.length <= MOST_STREAMS} />
+      `)}
+    </div>
+    <${Raw} />
+  `;
 }
 
 function BatchPanel({ jobId, query, isStreamed }) {
   const watch = useJob(jobId, isStreamed);
   const { job, error } = watch.state.value;
   const result = job?.result;
-  return html`<section class="card"><header><h2 class="one-line" style=${{ maxWidth: "36ch" }}><${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} /></h2>${job && html`<${Status} status=${job.status} />`}</header>
-    <${ErrorNote} error=${error} />
-    ${!job && !error && html`<${Loading} />`}
-    ${job && !result && html`<${Progress} watch=${watch} isShort />`}
-    ${result && html`<${BatchResult} job=${job} query=${query} />`}
-    ${job && html`<div class="row"><a class="button little" href=${link(["job", jobId], query)}>${t(result ? "batch.open" : "batch.watch")}</a></div>`}</section>`;
+  return html`
+    <section class="card">
+      <header>
+        <h2 class="one-line" style=${{ maxWidth: "36ch" }}>
+          <${Foreign} text=${result?.music?.title ?? job?.input ?? jobId} />
+        </h2>
+        ${job && html`<${Status} status=${job.status} />`}
+      </header>
+      <${ErrorNote} error=${error} />
+      ${!job && !error && html`<${Loading} />`}
+      ${job && !result && html`<${Progress} watch=${watch} isShort />`}
+      ${result && html`<${BatchResult} job=${job} query=${query} />`}
+      ${job && html`
+        <div class="row">
+          <a class="button little" href=${link(["job", jobId], query)}>${t(result ? "batch.open" : "batch.watch")}</a>
+        </div>
+      `}
+    </section>
+  `;
 }
 
 function BatchResult({ job, query }) {
   const { result, error } = useView(job, query);
-  return html`<${Figures} items=${[[t("fig.confirmed"), count(result.confirmed_count)], [t("fig.accounts"), count(result.unique_account_count)], [t("fig.pool"), count(result.candidate_pool_size)]]} /><${ErrorNote} error=${error} />
-      <ol class="list">${result.aweme_list.slice(0, 5).map((video) => html`<li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}><span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span><b class="num">${count(video.hot_score)}</b></li>`)}</ol>`;
+  return html`
+    <${Figures}
+      items=${[
+        [t("fig.confirmed"), count(result.confirmed_count)],
+        [t("fig.accounts"), count(result.unique_account_count)],
+        [t("fig.pool"), count(result.candidate_pool_size)],
+      ]}
+    />
+    <${ErrorNote} error=${error} />
+    <ol class="list">
+      ${result.aweme_list.slice(0, 5).map((video) => html`
+        <li key=${video.aweme_id} class="row apart" style=${{ flexWrap: "nowrap" }}>
+          <span class="one-line"><${Foreign} text=${video.desc} none=${video.aweme_id} /></span>
+          <b class="num">${count(video.hot_score)}</b>
+        </li>
+      `)}
+    </ol>
+  `;
 }
 
 function Progress({ watch, preview, isShort = false }) {
   const { job, mode } = watch.state.value;
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState(null);
-  const seen = job.progress;
-  const share = job.status === "queued" ? 0 : Math.round(((seen.stage_index + 0.5) / seen.stage_count) * 100);
-  const again = () => { setBusy(true); scanAgain(job).catch(setFault).finally(() => setBusy(false)); };
-  const cancel = () => { setBusy(true); watch.cancel().catch(setFault).finally(() => setBusy(false)); };
-  return html`<${isShort ? "div" : Card} class="stack">
-    ${job.error && html`<${ErrorNote} error=${job.error} />`}
-    ${job.status === "cancelled" && html`<div class="note warn"><h2>${t("job.cancelled")}</h2><p>${t("job.cancelled_hint")}</p></div>`}
-    ${!isOver(job) && html`<div class="stack tight"><div class="row apart"><b aria-live="polite">${job.cancel_requested ? t("job.cancelling") : job.status === "queued" ? t(`waiting.${seen.waiting_for ?? "worker"}`) : t(`stage.${seen.stage}`)}</b><span class="small soft">${seen.eta_range_s ? t("job.eta", { low: seconds(seen.eta_range_s[0]), high: seconds(seen.eta_range_s[1]) }) : t(mode === "polling" ? "job.polling" : "job.live")}</span></div>
-      ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
-      <div class="progress" role="progressbar" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${share} aria-label=${t("job.progress")}><span style=${{ width: `${share}%` }}></span></div></div>`}
-    ${!isShort && html`<ol class="steps" aria-label=${t("job.stages")}>${STAGES.map((stage, at) => html`<${Step} key=${stage} stage=${stage} at=${at} now=${seen.stage_index} isOver=${isOver(job)} isQueued=${job.status === "queued"} />`)}</ol>`}
-    <${Figures} items=${[[t("fig.pool"), count(seen.candidate_pool_count)], [t("fig.confirmed"), count(Math.max(seen.confirmed_count, preview?.confirmed_count ?? 0))], [t("fig.details"), count(seen.detail_checked_count)], [t("fig.audio_checked"), count(seen.audio_checked_count)], [t("fig.requests"), count(seen.requests_used)], [t("fig.search_pages"), count(seen.search_page_count), t("fig.at_most_of", { total: count(job.parameters.search_request_budget) })]]} />
-    ${!isOver(job) && html`<div class="row"><button type="button" class="button little danger" disabled=${busy || job.cancel_requested} onClick=${cancel}>${t("job.cancel")}</button>${!isShort && html`<${Notify} jobId=${job.job_id} />`}</div>`}
-    <${Preview} preview=${preview} />
-    ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
-    ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`<div class="row"><button type="button" class="button" disabled=${busy} onClick=${again}>${t("job.again")}</button></div>`}
-    <${ErrorNote} error=${fault} /><//>`;
+  const progress = job.progress;
+  const share = job.status === "queued" ? 0 : Math.round(((progress.stage_index + 0.5) / progress.stage_count) * 100);
+  const run = (action) => {
+    setBusy(true);
+    action.catch(setFault).finally(() => setBusy(false));
+  };
+  return html`
+    <${isShort ? "div" : Card} class="stack">
+      ${job.error && html`<${ErrorNote} error=${job.error} />`}
+      ${job.status === "cancelled" && html`
+        <div class="note warn"><h2>${t("job.cancelled")}</h2><p>${t("job.cancelled_hint")}</p></div>
+      `}
+      ${!isOver(job) && html`
+        <div class="stack tight">
+          <div class="row apart">
+            <b aria-live="polite">
+              ${job.cancel_requested
+                ? t("job.cancelling")
+                : job.status === "queued"
+                  ? t(`waiting.${progress.waiting_for ?? "worker"}`)
+                  : t(`stage.${progress.stage}`)}
+            </b>
+            <span class="small soft">
+              ${
+                progress.eta_range_s
+                  ? t("job.eta", { low: seconds(progress.eta_range_s[0]), high: seconds(progress.eta_range_s[1]) })
+                  : t(mode === "polling" ? "job.polling" : "job.live")
+              }
+            </span>
+          </div>
+          ${runNote(job) && html`<p class="small soft">${runNote(job)}</p>`}
+          <div
+            class="progress"
+            role="progressbar"
+            aria-valuemin="0"
+            aria-valuemax="100"
+            aria-valuenow=${share}
+            aria-label=${t("job.progress")}
+          >
+            <span style=${{ width: `${share}%` }}></span>
+          </div>
+        </div>
+      `}
+      ${!isShort && html`
+        <ol class="steps" aria-label=${t("job.stages")}>
+          ${STAGES.map((stage, at) => html`
+            <${Step}
+              key=${stage}
+              stage=${stage}
+              at=${at}
+              now=${progress.stage_index}
+              isOver=${isOver(job)}
+              isQueued=${job.status === "queued"}
+            />
+          `)}
+        </ol>
+      `}
+      <${Figures}
+        items=${[
+          [t("fig.pool"), count(progress.candidate_pool_count)],
+          [t("fig.confirmed"), count(Math.max(progress.confirmed_count, preview?.confirmed_count ?? 0))],
+          [t("fig.details"), count(progress.detail_checked_count)],
+          [t("fig.audio_checked"), count(progress.audio_checked_count)],
+          [t("fig.requests"), count(progress.requests_used)],
+          [
+            t("fig.search_pages"),
+            count(progress.search_page_count),
+            t("fig.at_most_of", { total: count(job.parameters.search_request_budget) }),
+          ],
+        ]}
+      />
+      ${!isOver(job) && html`
+        <div class="row">
+          <button
+            type="button"
+            class="button little danger"
+            disabled=${busy || job.cancel_requested}
+            onClick=${() => run(watch.cancel())}
+          >
+            ${t("job.cancel")}
+          </button>
+          ${!isShort && html`<${Notify} jobId=${job.job_id} />`}
+        </div>
+      `}
+      <${Preview} preview=${preview} />
+      ${!isShort && !isOver(job) && html`<${SourcesRead} jobId=${job.job_id} />`}
+      ${isOver(job) && job.status !== "completed" && "sort_by" in job.parameters && html`
+        <div class="row">
+          <button type="button" class="button" disabled=${busy} onClick=${() => run(scanAgain(job))}>
+            ${t("job.again")}
+          </button>
+        </div>
+      `}
+      <${ErrorNote} error=${fault} />
+    <//>
+  `;
 }
 
-// The same scan once more: what was observed is kept, so it needs fewer requests.
+// Starts the same scan once more: stored observations are reused, so it needs fewer requests.
 async function scanAgain(job) {
-  const asked = job.music_id !== null || isTrack(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
-  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...asked }, isShown: true }));
+  const target =
+    job.music_id !== null || isTrack(job.input) ? { input: job.input } : { keyword: job.input, search_only: true };
+  openJob(await request(PATHS.jobs, { method: "POST", body: { ...job.parameters, ...target }, isShown: true }));
 }
 
-// What the stage does not say: a further attempt, the checkpoint it began with, what it waits for.
-export function runNote(job) {
+// Details beyond the stage: a further attempt, the checkpoint it continues from, what it waits for.
+function runNote(job) {
   const { attempt, attempt_count: total, continued_from: from, waiting_for: waits } = job.progress;
   return [
     attempt > 1 && t("job.attempt", { attempt: count(attempt), total: count(total) }),
-    from && (from.round ? t("job.continued_round", { stage: t(`stage.${from.stage}`), round: count(from.round) }) : t("job.continued", { stage: t(`stage.${from.stage}`) })),
+    from &&
+      (from.round
+        ? t("job.continued_round", { stage: t(`stage.${from.stage}`), round: count(from.round) })
+        : t("job.continued", { stage: t(`stage.${from.stage}`) })),
     waits && job.status === "running" && t(`waiting.${waits}`),
-  ].filter(Boolean).join(" · ");
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 // Reads and refusals by source while the scan runs.
@@ -138,27 +432,116 @@ function SourcesRead({ jobId }) {
   const [reads, setReads] = useState([]);
   useEffect(() => {
     const stopping = new AbortController();
-    const refresh = () => request(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then((envelope) => setReads(envelope.data.reads), () => {}); // the coverage report at the end is complete
+    const refresh = () =>
+      request(`${PATHS.jobList}/${jobId}/reads`, { signal: stopping.signal }).then(
+        (envelope) => setReads(envelope.data.reads),
+        () => {}, // the coverage report at the end is complete
+      );
     refresh();
-    const timer = setInterval(refresh, REFRESH_MS);
-    return () => { clearInterval(timer); stopping.abort(); };
+    const timer = setInterval(refresh, READS_MS);
+    return () => {
+      clearInterval(timer);
+      stopping.abort();
+    };
   }, [jobId]);
   if (!reads.length) return null;
-  return html`<div class="stack tight"><h2>${t("reads.title")}</h2><ul class="reads">${reads.map((one) => html`<li key=${`${one.surface}${one.outcome}`}><span>${labelOf("surface", one.surface)}</span><span class="soft num">${t("reads.counts", { reads: count(one.captures), items: count(one.items) })}</span>${one.outcome !== "ok" && html`<${Badge} tone=${one.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", one.outcome)}<//>`}</li>`)}</ul></div>`;
+  return html`
+    <div class="stack tight">
+      <h2>${t("reads.title")}</h2>
+      <ul class="reads">
+        ${reads.map((read) => html`
+          <li key=${`${read.surface}${read.outcome}`}>
+            <span>${labelOf("surface", read.surface)}</span>
+            <span class="soft num">
+              ${t("reads.counts", { reads: count(read.captures), items: count(read.items) })}
+            </span>
+            ${read.outcome !== "ok" && html`
+              <${Badge} tone=${read.outcome === "unavailable" ? "warn" : "bad"}>${labelOf("stop", read.outcome)}<//>
+            `}
+          </li>
+        `)}
+      </ul>
+    </div>
+  `;
 }
 
 function Step({ stage, at, now, isOver: over, isQueued }) {
   const state = !isQueued && at < now ? "done" : !isQueued && !over && at === now ? "now" : "next";
-  return html`<li data-state=${state} aria-current=${state === "now" ? "step" : undefined}><${Icon} name=${{ done: "check", now: "turn", next: "dot" }[state]} spin=${state === "now"} />${t(`stage.${stage}`)}</li>`;
+  return html`
+    <li data-state=${state} aria-current=${state === "now" ? "step" : undefined}>
+      <${Icon} name=${{ done: "check", now: "turn", next: "dot" }[state]} spin=${state === "now"} />
+      ${t(`stage.${stage}`)}
+    </li>
+  `;
 }
 
 function Notify({ jobId }) {
-  const [isOn, setOn] = useState(awaited.has(jobId));
+  const [isOn, setOn] = useState(announced.has(jobId));
   if (!("Notification" in window) || Notification.permission === "denied") return null;
   const enable = async () => {
     if (Notification.permission !== "granted" && (await Notification.requestPermission()) !== "granted") return;
-    tellEnd(jobId);
+    announceEnd(jobId);
     setOn(true);
   };
-  return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`<button type="button" class="button little" onClick=${enable}>${t("job.notify")}</button>`;
+  return isOn ? html`<${Badge} tone="accent">${t("job.will_notify")}<//>` : html`
+    <button type="button" class="button little" onClick=${enable}>${t("job.notify")}</button>
+  `;
+}
+
+const PREVIEW_MS = 2500;
+
+// The preview of a job, read again every few seconds while it runs; null before its first rows.
+function usePreview(job) {
+  const [preview, setPreview] = useState(null);
+  const isRunning = job?.status === "running";
+  useEffect(() => {
+    if (!isRunning) return undefined;
+    const stopping = new AbortController();
+    const refresh = () =>
+      request(`${PATHS.jobList}/${job.job_id}/preview`, { signal: stopping.signal }).then(
+        (envelope) => {
+          if (envelope.data.music) setPreview(envelope.data);
+        },
+        () => {}, // the result at the end is complete
+      );
+    refresh();
+    const timer = setInterval(refresh, PREVIEW_MS);
+    return () => {
+      clearInterval(timer);
+      stopping.abort();
+    };
+  }, [job?.job_id, isRunning]);
+  return preview;
+}
+
+const previewColumns = () => [
+  { key: "rank", label: "#", num: true, render: (row) => html`<span class="rank">${row.rank}</span>` },
+  { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
+  { key: "link", label: t("filter.link"), render: (row) => html`<${LinkBadge} video=${row} />` },
+  { key: "hot", label: t("stat.hot"), num: true, render: (row) => html`<b>${count(row.hot_score)}</b>` },
+  { key: "digg", label: t("stat.likes"), num: true, render: (row) => count(row.statistics.digg_count) },
+  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
+];
+
+function Preview({ preview }) {
+  if (!preview?.returned_count) return null;
+  const { aweme_list: rows, confirmed_count: confirmed } = preview;
+  return html`
+    <section class="stack tight" aria-labelledby="so-far">
+      <div class="row">
+        <h2 id="so-far">${t("preview.title", { number: count(confirmed) })}</h2>
+        <${Badge} tone="info">${t("preview.preliminary")}<//>
+      </div>
+      <p class="small soft">
+        ${t(rows.length < confirmed ? "preview.note_cut" : "preview.note", { shown: count(rows.length) })}
+      </p>
+      <${Table}
+        rows=${rows}
+        columns=${previewColumns()}
+        keyOf=${(row) => row.aweme_id}
+        caption=${t("preview.caption")}
+        card=${(video) => html`<${VideoCard} video=${video} />`}
+      />
+    </section>
+  `;
 }

@@ -1,41 +1,128 @@
 // Parameter reference: every operation with its limits, from the service's own description.
-import { ErrorNote, Badge, Card, Empty, Head, Loading, TextField } from "../parts/ui.js";
 import { html, useEffect, useState } from "../html.js";
 import { either, t } from "../i18n.js";
 import { loadReference, reference } from "../limits.js";
-import { PlainTable } from "../parts/table.js";
 import { Raw } from "../parts/raw.js";
+import { PlainTable } from "../parts/table.js";
+import { Badge, Card, Empty, ErrorNote, Head, Loading, TextField } from "../parts/ui.js";
 import "../messages/operator.js";
 import "../messages/page.js";
 
 export function ReferenceView() {
-  const [wanted, setWanted] = useState("");
+  const [filter, setFilter] = useState("");
   const [error, setError] = useState(null);
-  const load = () => { setError(null); loadReference().catch(setError); };
+  const load = () => {
+    setError(null);
+    loadReference().catch(setError);
+  };
   useEffect(load, []);
-  const found = reference.value;
-  const words = wanted.trim().toLocaleLowerCase();
-  const operations = (found?.operations ?? []).filter((one) => !words || [one.path, one.summary, one.summary_zh, ...one.parameters.map((parameter) => parameter.name)].some((text) => text?.toLocaleLowerCase().includes(words)));
-  return html`<${Head} title=${t("reference.title")} lead=${t("reference.lead")}><a class="button little" href="/docs">${t("reference.full")}</a><//>
-    <${Card}><${TextField} type="search" label=${t("reference.find")} value=${wanted} onInput=${setWanted} placeholder="candidate_limit" /><//>
-    <${ErrorNote} error=${error} onRetry=${load} />${!found && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
-    <div class="stack tight">${operations.map((one) => html`<${Operation} key=${one.operation_id ?? one.id} one=${one} isOpen=${words !== ""} />`)}</div>
-    ${found && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
-    ${found && !words && html`<${Errors} errors=${found.errors} />`}`;
+  const document = reference.value;
+  const words = filter.trim().toLocaleLowerCase();
+  const operations = (document?.operations ?? []).filter(
+    (operation) =>
+      !words ||
+      [
+        operation.path,
+        operation.summary,
+        operation.summary_zh,
+        ...operation.parameters.map((parameter) => parameter.name),
+      ].some((text) => text?.toLocaleLowerCase().includes(words)),
+  );
+  return html`
+    <${Head} title=${t("reference.title")} lead=${t("reference.lead")}>
+      <a class="button little" href="/docs">${t("reference.full")}</a>
+    <//>
+    <${Card}>
+      <${TextField}
+        type="search"
+        label=${t("reference.find")}
+        value=${filter}
+        onInput=${setFilter}
+        placeholder="candidate_limit"
+      />
+    <//>
+    <${ErrorNote} error=${error} onRetry=${load} />
+    ${!document && !error && html`<${Card}><${Loading} rows=${6} /><//>`}
+    <div class="stack tight">
+      ${operations.map((operation) => html`
+        <${Operation} key=${operation.operation_id ?? operation.id} operation=${operation} isOpen=${words !== ""} />
+      `)}
+    </div>
+    ${document && !operations.length && html`<${Empty} title=${t("filter.none")} icon="search" />`}
+    ${document && !words && html`<${Errors} errors=${document.errors} />`}
+  `;
 }
 
-function Operation({ one, isOpen }) {
-  const body = one.example?.body ?? undefined;
-  return html`<details class="card fold" open=${isOpen}><summary><span class="row" style=${{ display: "inline-flex" }}><${Badge} bare tone=${one.method === "GET" ? "info" : "accent"}>${one.method}<//><b>${either(one.summary, one.summary_zh)}</b><span class="mono tiny soft" style=${{ overflowWrap: "anywhere" }}>${one.path}</span></span></summary>
-    <div class="stack"><p style=${{ whiteSpace: "pre-line" }}>${either(one.description, one.description_zh)}</p>
-    ${one.parameters.length ? html`<${PlainTable} caption=${t("reference.parameters")} rows=${one.parameters} keyOf=${(row) => `${row.in}${row.name}`} columns=${[
-      { key: "name", label: t("reference.name"), render: (row) => html`<code>${row.name}</code>${row.required ? html` <${Badge} tone="warn" bare>${t("reference.required")}<//>` : ""}` },
-      { key: "type", label: t("reference.type"), render: (row) => html`<span class="mono tiny">${row.type}</span>` },
-      { key: "default", label: t("reference.default"), class: "cell-name", render: (row) => (row.default_from ? t("reference.like", { name: row.default_from }) : row.default === null || row.default === undefined ? "—" : html`<code style=${{ overflowWrap: "anywhere" }}>${JSON.stringify(row.default)}</code>`) },
-      { key: "range", label: t("reference.allowed"), render: (row) => html`<span class="mono tiny">${range(row)}</span>` },
-      { key: "meaning", label: t("reference.meaning"), class: "cell-title", render: (row) => either(row.meaning, row.meaning_zh) }]} />` : html`<p class="small soft">${t("reference.no_parameters")}</p>`}
-    <p class="small soft">${Object.entries(one.statuses ?? {}).map(([status, types]) => `${status}${types.length ? ` (${types.join(", ")})` : ""}`).join(" · ")}</p>
-    ${one.example?.url && html`<${Raw} planned=${{ method: one.method, place: one.example.url, body, file: one.example.file }} />`}</div></details>`;
+function Operation({ operation, isOpen }) {
+  const body = operation.example?.body ?? undefined;
+  return html`
+    <details class="card fold" open=${isOpen}>
+      <summary>
+        <span class="row" style=${{ display: "inline-flex" }}>
+          <${Badge} bare tone=${operation.method === "GET" ? "info" : "accent"}>${operation.method}<//>
+          <b>${either(operation.summary, operation.summary_zh)}</b>
+          <span class="mono tiny soft" style=${{ overflowWrap: "anywhere" }}>${operation.path}</span>
+        </span>
+      </summary>
+      <div class="stack">
+        <p style=${{ whiteSpace: "pre-line" }}>${either(operation.description, operation.description_zh)}</p>
+        ${operation.parameters.length ? html`
+          <${PlainTable}
+            caption=${t("reference.parameters")}
+            rows=${operation.parameters}
+            keyOf=${(row) => `${row.in}${row.name}`}
+            columns=${[
+              {
+                key: "name",
+                label: t("reference.name"),
+                render: (row) => html`
+                  <code>${row.name}</code>
+                  ${row.required ? html`${" "}<${Badge} tone="warn" bare>${t("reference.required")}<//>` : ""}
+                `,
+              },
+              {
+                key: "type",
+                label: t("reference.type"),
+                render: (row) => html`<span class="mono tiny">${row.type}</span>`,
+              },
+              {
+                key: "default",
+                label: t("reference.default"),
+                class: "cell-name",
+                render: (row) =>
+                  row.default_from
+                    ? t("reference.like", { name: row.default_from })
+                    : row.default === null || row.default === undefined ? "—" : html`
+                        <code style=${{ overflowWrap: "anywhere" }}>${JSON.stringify(row.default)}</code>
+                      `,
+              },
+              {
+                key: "range",
+                label: t("reference.allowed"),
+                render: (row) => html`<span class="mono tiny">${range(row)}</span>`,
+              },
+              {
+                key: "meaning",
+                label: t("reference.meaning"),
+                class: "cell-title",
+                render: (row) => either(row.meaning, row.meaning_zh),
+              },
+            ]}
+          />
+        ` : html`<p class="small soft">${t("reference.no_parameters")}</p>`}
+        <p class="small soft">
+          ${Object.entries(operation.statuses ?? {})
+            .map(([status, types]) => `${status}${types.length ? ` (${types.join(", ")})` : ""}`)
+            .join(" · ")}
+        </p>
+        ${operation.example?.url && html`
+          <${Raw}
+            planned=${{ method: operation.method, place: operation.example.url, body, file: operation.example.file }}
+          />
+        `}
+      </div>
+    </details>
+  `;
 }
 
 function range(row) {
@@ -46,9 +133,20 @@ function range(row) {
 }
 
 function Errors({ errors }) {
-  return html`<details class="card fold"><summary>${t("reference.errors")}</summary><${PlainTable} caption=${t("reference.errors")} rows=${errors} keyOf=${(row) => row.type} columns=${[
-    { key: "status", label: "HTTP", num: true, render: (row) => row.status },
-    { key: "type", label: t("reference.type"), render: (row) => html`<code>${row.type}</code>` },
-    { key: "message", label: t("reference.meaning"), render: (row) => either(row.message, row.message_zh) },
-    { key: "hint", label: t("error.next"), class: "cell-title", render: (row) => either(row.hint, row.hint_zh) }]} /></details>`;
+  return html`
+    <details class="card fold">
+      <summary>${t("reference.errors")}</summary>
+      <${PlainTable}
+        caption=${t("reference.errors")}
+        rows=${errors}
+        keyOf=${(row) => row.type}
+        columns=${[
+          { key: "status", label: "HTTP", num: true, render: (row) => row.status },
+          { key: "type", label: t("reference.type"), render: (row) => html`<code>${row.type}</code>` },
+          { key: "message", label: t("reference.meaning"), render: (row) => either(row.message, row.message_zh) },
+          { key: "hint", label: t("error.next"), class: "cell-title", render: (row) => either(row.hint, row.hint_zh) },
+        ]}
+      />
+    </details>
+  `;
 }

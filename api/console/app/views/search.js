@@ -2,33 +2,60 @@
 import { PATHS, request } from "../api.js";
 import { html, signal, useState } from "../html.js";
 import { t } from "../i18n.js";
-import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import { Raw } from "../parts/raw.js";
-import { NumberField, bodyOf } from "./hot.js";
-import { Recent } from "./recent.js";
-import { openJob } from "./result/view.js";
+import { Recent } from "../parts/recent.js";
+import { bodyOf, NumberField, openJob } from "../parts/scan_request.js";
+import { ErrorNote, Head, TextField } from "../parts/ui.js";
 import "../messages/page.js";
 import "../messages/result.js";
 import "../messages/scan.js";
 
 const NAMES = ["search_candidate_limit", "search_batch_target", "search_page_limit", "search_request_budget"];
-const draft = signal({ keyword: "", given: {} });
+const draft = signal({ keyword: "", values: {} }); // survives switching to another view
 
 export function SearchView() {
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
-  const { keyword, given } = draft.value;
-  const set = (name, value) => { draft.value = { keyword, given: { ...given, [name]: value } }; };
-  const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(given) };
+  const { keyword, values } = draft.value;
+  const set = (name, value) => {
+    draft.value = { keyword, values: { ...values, [name]: value } };
+  };
+  const body = { keyword: keyword.trim(), search_only: true, ...bodyOf(values) };
   const start = (event) => {
     event.preventDefault();
     setBusy(true);
-    request(PATHS.jobs, { method: "POST", body, isShown: true }).then(openJob, setError).finally(() => setBusy(false));
+    request(PATHS.jobs, { method: "POST", body, isShown: true })
+      .then(openJob, setError)
+      .finally(() => setBusy(false));
   };
-  return html`<${Head} title=${t("search.title")} lead=${t("search.lead")} />
-    <form class="card" onSubmit=${start}><${TextField} label=${t("search.keyword")} value=${keyword} onInput=${(value) => { draft.value = { keyword: value, given }; }} placeholder=${t("search.placeholder")} maxlength="100" hint=${t("search.hint")} />
-      <details class="fold"><summary>${t("hot.more")}</summary><div class="grid">${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${given[name]} onInput=${set} />`)}</div></details>
-      <div class="row"><button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>${t(busy ? "act.starting" : "search.start")}</button></div><${ErrorNote} error=${error} /></form>
+  return html`
+    <${Head} title=${t("search.title")} lead=${t("search.lead")} />
+    <form class="card" onSubmit=${start}>
+      <${TextField}
+        label=${t("search.keyword")}
+        value=${keyword}
+        onInput=${(value) => {
+          draft.value = { keyword: value, values };
+        }}
+        placeholder=${t("search.placeholder")}
+        maxlength="100"
+        hint=${t("search.hint")}
+      />
+      <details class="fold">
+        <summary>${t("hot.more")}</summary>
+        <div class="grid">
+          ${NAMES.map((name) => html`<${NumberField} key=${name} name=${name} value=${values[name]} onInput=${set} />`)}
+        </div>
+      </details>
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${busy || !keyword.trim()}>
+          ${t(busy ? "act.starting" : "search.start")}
+        </button>
+      </div>
+      <${ErrorNote} error=${error} />
+    </form>
     <div class="note info"><h2>${t("result.by_name")}</h2><p>${t("result.by_name_hint")}</p></div>
-    <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} /><${Recent} />`;
+    <${Raw} planned=${keyword.trim() ? { method: "POST", place: PATHS.jobs, body } : undefined} />
+    <${Recent} />
+  `;
 }

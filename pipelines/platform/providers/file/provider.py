@@ -88,29 +88,32 @@ class FileProvider(LocalProvider):
         super().__init__(profile=profile, name=name)
         self._users = {user.sec_uid: user for user in users}
         # In the order in which the platform lists posts: pinned ones first.
-        newest_first = sorted(videos, key=lambda video: (not video.is_top, -_time(video)))
+        newest_first = sorted(
+            videos, key=lambda video: (not video.is_top, -(video.create_time or 0))
+        )
         self._videos = {video.aweme_id: video for video in newest_first}
 
     @property
     def answers(self) -> Mapping[str, Callable[[SourceRequest], Reading[object]]]:
         """Return the answering methods."""
         return {
-            "track": self._track,
-            "music_list": self._music_page,
-            "posts": self._author_page,
-            "profile": self._account,
-            "handle": self._account_by_handle,
-            "detail": self._detail,
-            "hashtag": self._hashtag,
-            "hashtag_list": self._hashtag_page,
-            "search": self._search_page,
+            "track": self.answer_track,
+            "music_list": self.answer_music_page,
+            "posts": self.answer_author_page,
+            "profile": self.answer_account,
+            "handle": self.answer_account_by_handle,
+            "detail": self.answer_detail,
+            "hashtag": self.answer_hashtag,
+            "hashtag_list": self.answer_hashtag_page,
+            "search": self.answer_search_page,
         }
 
-    def _track(self, request: SourceRequest) -> Reading[Track]:
+    def answer_track(self, request: SourceRequest) -> Reading[Track]:
         """Return one music id, as the videos that use it describe it."""
         music_id = request.entity_id
-        used = next((v.music for v in self._videos.values() if _uses(v, music_id)), None)
-        if used is None:
+        # A file has no tracks; each video that uses one describes it.
+        music = next((v.music for v in self._videos.values() if _uses(v, music_id)), None)
+        if music is None:
             raise InvalidMusicInputError(
                 f"no video in VIDEOS_FILE uses the music id {music_id}", hint=GUIDE
             )
@@ -118,48 +121,53 @@ class FileProvider(LocalProvider):
             music_id=music_id,
             surface="music_info",
             observed_at=datetime.now(UTC),
-            title=used.title,
-            author=used.author,
-            duration_s=used.duration,
-            is_original_sound=used.is_original_sound,
+            title=music.title,
+            author=music.author,
+            duration_s=music.duration,
+            is_original_sound=music.is_original_sound,
         )
         return self.reading("music_info", music_id, track)
 
-    def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_music_page(self, request: SourceRequest) -> Reading[VideoPage]:
+        """Return one page of the videos that use a music id."""
         return self._page("music_list", request, lambda video: _uses(video, request.entity_id))
 
-    def _author_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_author_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of posts: pinned ones first, then the newest."""
         return self._page(
             "user_posts", request, lambda video: video.author.sec_uid == request.entity_id
         )
 
-    def _account(self, request: SourceRequest) -> Reading[Account]:
+    def answer_account(self, request: SourceRequest) -> Reading[Account]:
+        """Return one account of `USERS_FILE`."""
         user = self._users.get(request.entity_id)
         if user is None:
             raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
         return self.reading("user_info", request.entity_id, _account(user, "user_info"))
 
-    def _account_by_handle(self, request: SourceRequest) -> Reading[Account]:
-        wanted = request.entity_id.removeprefix("@").casefold()
+    def answer_account_by_handle(self, request: SourceRequest) -> Reading[Account]:
+        """Return the account with a handle, in whichever case it is written."""
+        handle = request.entity_id.removeprefix("@").casefold()
         for user in self._users.values():
-            if (user.unique_id or "").casefold() == wanted:
-                found = _account(user, "user_by_handle")
-                return self.reading("user_by_handle", request.entity_id, found)
+            if (user.unique_id or "").casefold() == handle:
+                account = _account(user, "user_by_handle")
+                return self.reading("user_by_handle", request.entity_id, account)
         raise UnresolvedIdError("USERS_FILE contains no account with this handle", hint=GUIDE)
 
-    def _detail(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
+    def answer_detail(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
         aweme_id = request.entity_id
         video = self._videos.get(aweme_id)
-        found: VideoDetail | UnavailableVideo = (
-            UnavailableVideo(aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file")
-            if video is None
-            else VideoDetail(video=self._video(video, "video_page"))
-        )
-        return self.reading("video_page", aweme_id, found)
+        detail: VideoDetail | UnavailableVideo
+        if video is None:
+            detail = UnavailableVideo(
+                aweme_id=aweme_id, reason="unavailable", filter_reason="not_in_file"
+            )
+        else:
+            detail = VideoDetail(video=self._video(video, "video_page"))
+        return self.reading("video_page", aweme_id, detail)
 
-    def _hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
+    def answer_hashtag(self, request: SourceRequest) -> Reading[HashtagInfo]:
         """Return one hashtag, as its videos name it; its counts are not in the files."""
         ch_id = request.entity_id
         tags = (tag for video in self._videos.values() for tag in video.hashtags or ())
@@ -171,13 +179,15 @@ class FileProvider(LocalProvider):
         )
         return self.reading("hashtag_info", ch_id, info)
 
-    def _hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    def answer_hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
+        """Return one page of the videos with a hashtag."""
+
         def has_hashtag(video: VideoRecord) -> bool:
             return any(tag.ch_id == request.entity_id for tag in video.hashtags or ())
 
         return self._page("hashtag_list", request, has_hashtag)
 
-    def _search_page(self, request: SourceRequest) -> Reading[SearchPage]:
+    def answer_search_page(self, request: SourceRequest) -> Reading[SearchPage]:
         """Raise: the platform's search is not in the files."""
         raise _not_in_files(f"the search for {request.entity_id!r} from {request.place.cursor}")
 
@@ -204,47 +214,48 @@ class FileProvider(LocalProvider):
     def _page(
         self, surface: str, request: SourceRequest, is_of: Callable[[VideoRecord], bool]
     ) -> Reading[VideoPage]:
-        found = [video for video in self._videos.values() if is_of(video)]
-        end = self.end_of_page(request.cursor, len(found))
+        # The cursor is a position in the list, so a page ends where the next one begins.
+        listed = [video for video in self._videos.values() if is_of(video)]
+        end = self.end_of_page(request.cursor, len(listed))
         page = VideoPage(
-            videos=tuple(self._video(video, surface) for video in found[request.cursor : end]),
+            videos=tuple(self._video(video, surface) for video in listed[request.cursor : end]),
             cursor=end,
-            has_more=end < len(found),
+            has_more=end < len(listed),
         )
         return self.reading(surface, request.entity_id, page)
 
     def _video(self, video: VideoRecord, surface: str) -> Video:
-        music = video.music
-        link = self._profile.video_link(video.aweme_id)
+        music, hashtags = None, None
+        if video.music is not None:
+            music = Music(
+                music_id=video.music.id_str,
+                title=video.music.title,
+                author=video.music.author,
+                duration_s=video.music.duration,
+                is_original_sound=video.music.is_original_sound,
+            )
+        if video.hashtags is not None:
+            hashtags = tuple(Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags)
         return Video(
             aweme_id=video.aweme_id,
             surface=surface,
             observed_at=datetime.now(UTC),
             desc=video.desc,
             create_time=video.create_time,
-            share_url=video.share_url or link,
+            share_url=video.share_url or self._profile.video_link(video.aweme_id),
             media_type=video.media_type,
             is_top=video.is_top,
             author=Author(**video.author.model_dump()),
-            music=None if music is None else Music(
-                music_id=music.id_str, title=music.title, author=music.author,
-                duration_s=music.duration, is_original_sound=music.is_original_sound,
-            ),
+            music=music,
             duration_ms=video.duration_ms,
             width=video.width,
             height=video.height,
             cover_url=video.cover_url,
             images_count=video.images_count,
-            hashtags=None if video.hashtags is None else tuple(
-                Hashtag(ch_id=tag.ch_id, name=tag.name) for tag in video.hashtags
-            ),
+            hashtags=hashtags,
             statistics=Statistics(**video.statistics.model_dump()),
             local_source="file",
-        )  # fmt: skip
-
-
-def _time(video: VideoRecord) -> int:
-    return video.create_time or 0
+        )
 
 
 def _uses(video: VideoRecord, music_id: str) -> bool:

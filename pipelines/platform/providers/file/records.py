@@ -168,15 +168,15 @@ def _to_input_error(error: ValidationError, text: str, setting: str) -> InvalidP
 
 def _refuse_duplicates(text: str, ids: list[str], name: str, *, setting: str) -> None:
     """Raise for a duplicate record: it is unclear which one applies."""
-    seen: set[str] = set()
-    for index, one in enumerate(ids):
-        if one in seen:
+    earlier: set[str] = set()
+    for index, record_id in enumerate(ids):
+        if record_id in earlier:
             raise InvalidParameterError(
                 f"{setting}, line {find_line(text, [index, name])}, field [{index}].{name}: "
-                f"duplicate {one}",
+                f"duplicate {record_id}",
                 hint=GUIDE,
             )
-        seen.add(one)
+        earlier.add(record_id)
 
 
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -185,17 +185,13 @@ _DECODER = JSONDecoder()
 
 def find_line(text: str, path: Sequence[str | int]) -> int:
     """Return the line (from 1) of the value at a path, or of its last existing part."""
-    return text.count("\n", 0, _find(text, path)) + 1
-
-
-def _find(text: str, path: Sequence[str | int]) -> int:
     at = _skip(text, 0)
     for step in path:
         inner = _member(text, at, step) if isinstance(step, str) else _element(text, at, step)
-        if inner is None:
-            return at
+        if inner is None:  # the validator names a missing field by its own path
+            break
         at = inner
-    return at
+    return text.count("\n", 0, at) + 1
 
 
 def _member(text: str, at: int, key: str) -> int | None:
@@ -230,5 +226,5 @@ def _after(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _BLANK.match(text, at)
-    return found.end() if found else at
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank else at

@@ -13,16 +13,15 @@ from math import comb
 from pipelines.scan.rules.candidate_pool import Sighting
 from warehouse.records.coverage import AuditBound, RandomAudit
 
-MOST_MISSED = Fraction(1, 20)
-"""How often a bound may be too low."""
+MOST_MISSED = Fraction(1, 20)  # how often a bound may be too low
 CONFIDENCE = float(1 - MOST_MISSED)
 CANDIDATES_PER_DRAWN = 5
 """A scan draws one video per five places in its candidate pool, so a small scan stays small."""
 
 
 def left_out(sightings: Iterable[Sighting], *, pooled: Collection[str]) -> set[str]:
-    """Return the videos that were seen and are no candidates."""
-    return {seen.aweme_id for seen in sightings}.difference(pooled)
+    """Return the videos that a list showed and that are no candidates."""
+    return {entry.aweme_id for entry in sightings}.difference(pooled)
 
 
 def audit_size(most: int, *, candidate_limit: int) -> int:
@@ -53,9 +52,9 @@ def bound_carrying(
 ) -> AuditBound:
     """Return the one-sided limit of how many videos of a population carry the recording.
 
-    The exact limit of the hypergeometric distribution: the largest number with which a sample
-    shows so few more often than `most_missed`. For a large population it is that of C. J. Clopper
-    and E. S. Pearson, Biometrika 26 (1934).
+    The exact limit of the hypergeometric distribution: the largest number of carrying videos with
+    which a sample shows at most `carrying` more often than `most_missed`. For a large population it
+    is the limit of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934).
 
     Args:
         comparable: The population: the compared videos, and those that were not drawn.
@@ -63,6 +62,7 @@ def bound_carrying(
         carrying: How many of these carry the recording.
         most_missed: How often the limit may be too low; the default is a limit of 95 %.
     """
+    # Bisect: the more videos carry the recording, the rarer is a sample with so few of them.
     low, high = carrying, comparable - compared + carrying
     while low < high:
         middle = (low + high + 1) // 2
@@ -76,7 +76,7 @@ def bound_carrying(
 def with_bound(audit: RandomAudit) -> RandomAudit:
     """Return the audit with its bound.
 
-    What is drawn and cannot be compared says nothing, so it leaves the population too.
+    A drawn video that cannot be compared says nothing, so it does not belong to the population.
     """
     if not audit.compared:
         return replace(audit, reason="none_comparable")
@@ -85,10 +85,10 @@ def with_bound(audit: RandomAudit) -> RandomAudit:
     return replace(audit, bound=bound)
 
 
-def _chance_of_few(population: int, having: int, drawn: int, found: int) -> Fraction:
-    """Return the probability that a draw meets at most `found` of those `having`."""
+def _chance_of_few(population: int, carrying: int, drawn: int, most: int) -> Fraction:
+    """Return the probability that a draw contains at most `most` of the `carrying` videos."""
     ways = sum(
-        comb(having, number) * comb(population - having, drawn - number)
-        for number in range(found + 1)
+        comb(carrying, number) * comb(population - carrying, drawn - number)
+        for number in range(most + 1)
     )
     return Fraction(ways, comb(population, drawn))

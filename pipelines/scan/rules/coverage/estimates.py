@@ -1,9 +1,9 @@
 """Estimate how many music ids and videos of a track a guest could reach, with 95 % intervals.
 
-What a scan confirmed is split by how it was met. Lists of music ids are read because their id is
-known, so they say nothing about unknown ids. All other sources (first screens of accounts,
-hashtags, search terms) show videos whatever their music id is: what they show is the sample. An id
-that the sample met once only is a sign of ids that it has not met.
+What a scan confirmed is split by the source that showed it. Lists of music ids are read because
+their id is known, so they say nothing about unknown ids. All other sources (first screens of
+accounts, hashtags, search terms) show videos whatever their music id is: what they show is the
+sample. An id that occurs only once in the sample is a sign of ids that do not occur in it.
 
 Two samples of ids are formed, and the larger estimate is taken, because both are lower bounds: the
 videos, each of which shows one id (Chao1), and the sources, each of which shows some ids (Chao2).
@@ -19,9 +19,8 @@ from fractions import Fraction
 from math import ceil, exp, floor, log, sqrt
 
 from pipelines.documents.result_types import UnseenEstimate
-from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, Sighting
+from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, Sighting, is_row_of
 from pipelines.scan.rules.coverage.audit import bound_carrying
-from pipelines.scan.rules.coverage.genuine_rows import MUSIC_LIST, is_row_of
 from warehouse.records.coverage import (
     CoverageEstimate,
     EstimateMethod,
@@ -39,16 +38,16 @@ UNSEEN_NOTE = (
     "that were read; first screens favour popular works, so the true number is probably larger."
 )
 Z_95 = 1.96
+# One interval consists of two limits; so often each of them may be wrong.
 HALF_MISSED = Fraction(1, 40)
-"""How often each of the two limits may be wrong that one interval is made of."""
 ONCE, TWICE, THREE_TIMES, FOUR_TIMES = 1, 2, 3, 4
+# Exact 97.5 % limit of a Poisson count (F. Garwood, Biometrika 28, 1936), by the count.
 POISSON_UPPER = {0: 3.689, 1: 5.572}
-"""Exact 97.5 % limit of a Poisson count (F. Garwood, Biometrika 28, 1936), by the count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedRest:
-    """Videos that were seen, are no candidates, and were not listed under a confirmed music id.
+    """Videos on lists that are no candidates, and were not listed under a confirmed music id.
 
     Attributes:
         comparable: Their number without those that were drawn and could not be compared.
@@ -99,7 +98,7 @@ class ConfirmedSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnseenCount:
-    """How many kinds a sample has not met: the estimate and its 97.5 % limit."""
+    """How many kinds do not occur in a sample: the estimate and its 97.5 % limit."""
 
     method: EstimateMethod
     point: float
@@ -109,7 +108,7 @@ class UnseenCount:
 def sample_of(sightings: Iterable[Sighting], *, music_of: Mapping[str, str]) -> ConfirmedSample:
     """Return what sources other than music lists showed of the confirmed videos, and no more.
 
-    Videos that scans of other tracks have found are no sample either: their sounds chose them.
+    Videos that scans of other tracks have matched are no sample either: their sounds chose them.
 
     Args:
         sightings: All sightings of a scan.
@@ -118,21 +117,21 @@ def sample_of(sightings: Iterable[Sighting], *, music_of: Mapping[str, str]) -> 
     sources: set[tuple[str, str]] = set()
     videos: dict[str, set[str]] = {}
     shown_by: dict[str, set[tuple[str, str]]] = {}
-    for seen in sightings:
-        if seen.surface in {MUSIC_LIST, KNOWN_MATCHES}:
+    for entry in sightings:
+        if entry.surface in {MUSIC_LIST, KNOWN_MATCHES}:
             continue
-        source = (seen.surface, seen.entity_id)
+        source = (entry.surface, entry.entity_id)
         sources.add(source)
-        music_id = music_of.get(seen.aweme_id)
+        music_id = music_of.get(entry.aweme_id)
         if music_id is not None:
-            videos.setdefault(music_id, set()).add(seen.aweme_id)
+            videos.setdefault(music_id, set()).add(entry.aweme_id)
             shown_by.setdefault(music_id, set()).add(source)
     return ConfirmedSample(
         observed_ids=len(set(music_of.values())),
         observed_videos=len(music_of),
         source_count=len(sources),
-        videos_per_id=tuple(len(found) for found in videos.values()),
-        sources_per_id=tuple(len(found) for found in shown_by.values()),
+        videos_per_id=tuple(map(len, videos.values())),
+        sources_per_id=tuple(map(len, shown_by.values())),
     )
 
 
@@ -145,11 +144,14 @@ def listed_only(
     for the list's.
     """
     return {
-        seen.aweme_id
-        for seen in sightings
-        if seen.aweme_id not in read
+        entry.aweme_id
+        for entry in sightings
+        if entry.aweme_id not in read
         and is_row_of(
-            seen.music_id, surface=seen.surface, entity_id=seen.entity_id, known=confirmed_ids
+            entry.music_id,
+            surface=entry.surface,
+            entity_id=entry.entity_id,
+            music_ids=confirmed_ids,
         )
     }
 
@@ -174,7 +176,14 @@ def estimate_music_ids(sample: ConfirmedSample) -> CoverageEstimate:
     reason = _reason(sample)
     if reason is not None:
         return _not_estimated("music_id", sample, reason)
-    unseen = max(_unseen_by_samples(sample), key=lambda found: found.point)
+    # From the videos, and from the sources if these overlap. Both are lower bounds, so the larger
+    # estimate is taken.
+    estimates = [unseen_kinds(sample.videos_per_id, size=sample.size, of_sources=False)]
+    if max(sample.sources_per_id) > 1:
+        estimates.append(
+            unseen_kinds(sample.sources_per_id, size=sample.source_count, of_sources=True)
+        )
+    unseen = max(estimates, key=lambda estimate: estimate.point)
     return CoverageEstimate(
         unit="music_id",
         source_count=sample.source_count,
@@ -202,14 +211,32 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
     may be wrong once in forty times, so the upper limit is wrong once in twenty times at most,
     however they depend on each other (C. E. Bonferroni, 1936).
     """
-    reason = _reason(sample) or _reason_of_lists(sample)
+    reason = _reason(sample)
+    if reason is None and sample.unread_lists:
+        reason = "lists_not_read"
+    # Candidates are chosen for their likeness to confirmed videos, so only a random sample says
+    # something about the videos that were left out.
+    elif reason is None and sample.left_out and sample.rest is None:
+        reason = "not_audited"
     lowest = lowest_coverage(sample.videos_per_id) if reason is None else 0.0
     if reason is not None or lowest <= 0:
         return _not_estimated("video", sample, reason or "sample_too_thin")
-    unmet, most_unmet = _unmet_in_sources(sample)
-    coverage = sample_coverage(sample.videos_per_id) * sample.size / (sample.size + unmet)
-    lowest *= sample.size / (sample.size + most_unmet)
-    known = sample.observed_videos + sample.listed_videos
+
+    # How many videos with the recording the sample lacks: estimated, and at most.
+    lacking, most_lacking = 0.0, sample.unread
+    if sample.rest is not None:
+        rest = sample.rest
+        bound = bound_carrying(
+            comparable=rest.comparable,
+            compared=rest.compared,
+            carrying=rest.carrying,
+            most_missed=HALF_MISSED,
+        )
+        lacking = rest.comparable * rest.carrying / rest.compared
+        most_lacking += bound.count
+    coverage = sample_coverage(sample.videos_per_id) * sample.size / (sample.size + lacking)
+    lowest *= sample.size / (sample.size + most_lacking)
+    videos = sample.observed_videos + sample.listed_videos
     return CoverageEstimate(
         unit="video",
         source_count=sample.source_count,
@@ -217,48 +244,15 @@ def estimate_videos(sample: ConfirmedSample) -> CoverageEstimate:
         observed=sample.observed_videos,
         listed=sample.listed_videos,
         method="good_turing",
-        point=round(known / coverage, 1),
-        upper=ceil(round(known / lowest, 6)),
+        point=round(videos / coverage, 1),
+        upper=ceil(round(videos / lowest, 6)),
         sample_coverage=round(coverage, 4),
         assumption="lists_of_known_ids_are_complete",
     )
 
 
-def _reason_of_lists(sample: ConfirmedSample) -> NotEstimated | None:
-    """Say why the lists of known ids, or videos that were left out, forbid an estimate of videos.
-
-    Candidates are chosen for their likeness to known ones, so what was left out says something
-    only through a random sample of it.
-    """
-    if sample.unread_lists:
-        return "lists_not_read"
-    return "not_audited" if sample.left_out and sample.rest is None else None
-
-
-def _unmet_in_sources(sample: ConfirmedSample) -> tuple[float, int]:
-    """Return how many videos with the recording the sample lacks: estimated, and at most."""
-    rest = sample.rest
-    if rest is None:
-        return 0.0, sample.unread
-    bound = bound_carrying(
-        comparable=rest.comparable,
-        compared=rest.compared,
-        carrying=rest.carrying,
-        most_missed=HALF_MISSED,
-    )
-    return rest.comparable * rest.carrying / rest.compared, bound.count + sample.unread
-
-
-def _unseen_by_samples(sample: ConfirmedSample) -> list[UnseenCount]:
-    """Return the estimate from the videos and, where sources overlap, that from the sources."""
-    found = [unseen_kinds(sample.videos_per_id, size=sample.size, of_sources=False)]
-    if max(sample.sources_per_id) > 1:
-        of_sources = unseen_kinds(sample.sources_per_id, size=sample.source_count, of_sources=True)
-        found.append(of_sources)
-    return found
-
-
 def _reason(sample: ConfirmedSample) -> NotEstimated | None:
+    """Return why nothing can be estimated from a sample, or None if it is large enough."""
     if not sample.is_compared:
         return "not_compared"
     if sample.source_count < MIN_SOURCES:
@@ -282,51 +276,46 @@ def _not_estimated(
 
 
 def unseen_kinds(counts: Iterable[int], *, size: int, of_sources: bool) -> UnseenCount:
-    """Return how many kinds a sample has not met, by the bias-corrected estimator of Chao.
+    """Return how many kinds do not occur in a sample, by the bias-corrected estimator of Chao.
 
-    `(m - 1) / m * q1 (q1 - 1) / (2 (q2 + 1))`, where q1 and q2 kinds were met once and twice:
+    `(m - 1) / m * q1 (q1 - 1) / (2 (q2 + 1))`, where q1 and q2 kinds occur once and twice:
     A. Chao, "Nonparametric estimation of the number of classes in a population" (1984) for samples
     of individuals, "Estimating the population size for capture-recapture data with unequal
     catchability", Biometrics 43 (1987) for sources. The limit is the log-normal one of 1987.
 
-    Where kinds were met three and four times, the second-order term of C.-H. Chiu, Y.-T. Wang,
+    Where kinds occur three and four times, the second-order term of C.-H. Chiu, Y.-T. Wang,
     B. Walther and A. Chao, "An improved nonparametric lower bound of species richness", Biometrics
     70 (2014) is added (iChao1, iChao2). The variance is that without this term.
 
-    With fewer than two kinds met once, the variance would be 0, a certainty that no sample gives:
-    then the limit takes the exact Poisson limit in place of q1.
+    With fewer than two kinds that occur once, the variance would be 0, a certainty that no sample
+    gives: then the limit takes the exact Poisson limit in place of q1.
 
     Args:
-        counts: How often each kind was met, at least once each.
+        counts: How often each kind occurs, at least once each, for example `(3, 1, 1)`.
         size: Individuals, or sources if `of_sources`: the m of the formula.
-        of_sources: The kinds were met by sources, not by individuals.
+        of_sources: The counts are numbers of sources, not of individuals.
     """
     times = Counter(counts)
-    once, twice = times[ONCE], times[TWICE]
+    once, twice, thrice, four = (times[number] for number in (ONCE, TWICE, THREE_TIMES, FOUR_TIMES))
     share = (size - 1) / size
-    second_order = _second_order(times, size)
+    second_order = 0.0
+    if thrice and four and size > THREE_TIMES:
+        ratio = thrice / four
+        difference = once - (size - 3) / (2 * (size - 1)) * twice * ratio
+        second_order = (size - 3) / (4 * size) * ratio * max(difference, 0.0)
     point = share * once * (once - 1) / (2 * (twice + 1)) + second_order
     if once in POISSON_UPPER:
         most = POISSON_UPPER[once]
         upper = share * most * (most - 1) / (2 * (twice + 1)) + second_order
     else:
-        seen = sum(times.values())
-        upper = point * exp(Z_95 * sqrt(log(1 + _variance(once, twice, share, seen) / point**2)))
+        variance = _variance(once, twice, share, kinds=sum(times.values()))
+        upper = point * exp(Z_95 * sqrt(log(1 + variance / point**2)))
     plain: EstimateMethod = "chao2" if of_sources else "chao1"
     improved: EstimateMethod = "ichao2" if of_sources else "ichao1"
     return UnseenCount(method=improved if second_order else plain, point=point, upper=upper)
 
 
-def _second_order(times: Counter[int], size: int) -> float:
-    once, twice, thrice, four = (times[number] for number in (ONCE, TWICE, THREE_TIMES, FOUR_TIMES))
-    if not thrice or not four or size <= THREE_TIMES:
-        return 0.0
-    ratio = thrice / four
-    left = once - (size - 3) / (2 * (size - 1)) * twice * ratio
-    return (size - 3) / (4 * size) * ratio * max(left, 0.0)
-
-
-def _variance(once: int, twice: int, share: float, seen: int) -> float:
+def _variance(once: int, twice: int, share: float, *, kinds: int) -> float:
     """Return the variance of the bias-corrected estimator (Chao 1987; R. K. Colwell, EstimateS)."""
     linear = share * once * (once - 1) / (2 * (twice + 1))
     if twice:
@@ -336,7 +325,7 @@ def _variance(once: int, twice: int, share: float, seen: int) -> float:
             + share**2 * once**2 * twice * (once - 1) ** 2 / (4 * (twice + 1) ** 4)
         )
     square = share**2 * once * (2 * once - 1) ** 2 / 4
-    return max(linear + square - share**2 * once**4 / (4 * (seen + linear)), 0.0)
+    return max(linear + square - share**2 * once**4 / (4 * (kinds + linear)), 0.0)
 
 
 def sample_coverage(counts: Iterable[int]) -> float:
@@ -354,11 +343,11 @@ def sample_coverage(counts: Iterable[int]) -> float:
 
 
 def lowest_coverage(counts: Iterable[int]) -> float:
-    """Return the lower 97.5 % limit of the sample coverage; 0 or less: it may be nothing.
+    """Return the lower 97.5 % limit of the sample coverage; 0 or less if it may be nothing.
 
     W. W. Esty, "A normal limit law for a nonparametric estimator of the coverage of a random
-    sample", Annals of Statistics 11 (1983); with fewer than two kinds met once, from the exact
-    Poisson limit of their number.
+    sample", Annals of Statistics 11 (1983); with fewer than two kinds that occur once, from the
+    exact Poisson limit of their number.
     """
     counts = tuple(counts)
     times = Counter(counts)
@@ -369,7 +358,7 @@ def lowest_coverage(counts: Iterable[int]) -> float:
     return sample_coverage(counts) - Z_95 * spread
 
 
-def unseen_music_ids(seen: Iterable[tuple[Hashable, str]]) -> UnseenEstimate | None:
+def unseen_music_ids(shown: Iterable[tuple[Hashable, str]]) -> UnseenEstimate | None:
     """Return Chao's lower bound for the number of unseen music ids that carry the recording.
 
     Bias-corrected Chao1, `f1 (f1 - 1) / (2 (f2 + 1))`: A. Chao, "Estimating the population size
@@ -377,18 +366,18 @@ def unseen_music_ids(seen: Iterable[tuple[Hashable, str]]) -> UnseenEstimate | N
     "Nonparametric estimation of the number of classes in a population" (1984) that needs no f2.
 
     Args:
-        seen: One entry per confirmed video that appeared on a surface other than the list of its
+        shown: One entry per confirmed video that appeared on a surface other than the list of its
             own music id: the video (or video and surface), and its music id.
 
     Returns:
-        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None if fewer than two
-        ids were seen, because then there is no overlap to estimate from.
+        `{method, unit, lower_bound, observed, met_once, met_twice, note}`; None for fewer than two
+        ids, because then there is no overlap to estimate from.
     """
-    times = Counter(music_id for _, music_id in set(seen))
+    times = Counter(music_id for _, music_id in set(shown))
     if len(times) < MIN_IDS_SEEN:
         return None
-    met = Counter(times.values())
-    once, twice = met[ONCE], met[TWICE]
+    occurrences = Counter(times.values())
+    once, twice = occurrences[ONCE], occurrences[TWICE]
     return {
         "method": "chao1",
         "unit": "music_id",

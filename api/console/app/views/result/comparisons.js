@@ -1,71 +1,160 @@
 // All audio comparisons of a scan, including rejected ones.
-import { PATHS, request } from "../../api.js";
-import { Foreign, count, decimal, safeLink } from "../../format.js";
-import { html, useEffect, useState } from "../../html.js";
+import { PATHS } from "../../api.js";
+import { count, decimal } from "../../format.js";
+import { html } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
-import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
-import { Table } from "../../parts/table.js";
-import { ExportMenu, SaveRows } from "../../parts/export.js";
-import { Picture } from "../../parts/picture.js";
-import { Term } from "../../parts/term.js";
-import { PlayButton } from "../../parts/sound/play.js";
 import { link, useAddress } from "../../router.js";
+import { ExportMenu, SaveRows } from "../../parts/export.js";
+import { PlayButton } from "../../parts/play_button.js";
+import { useDocument } from "../../parts/reads.js";
+import { Table } from "../../parts/table.js";
+import { Term } from "../../parts/term.js";
+import { Badge, CheckField, Empty, ErrorNote, Loading } from "../../parts/ui.js";
+import { ComparedVideo, VERDICTS } from "../../parts/video.js";
 import "../../messages/evidence.js";
 import "../../messages/page.js";
 import "../../messages/result.js";
 
-export const VERDICTS = { confirmed: "good", variant: "warn", rejected: "bad", not_comparable: "" };
-
-// Id of the reference: a video, or a song of the music service.
-export const referenceId = (pair) => pair.reference_aweme_id ?? pair.reference_service_track_id;
-
-// Caption with its public link, account and music id of a compared video; its id if it was never observed.
-export function ComparedVideo({ id, musicId, video }) {
-  const address = safeLink(video?.share_url);
-  const isSong = video && !video.sec_uid; // of the music service: the cover is that of the track
-  const caption = html`<span class="one-line"><${Foreign} text=${video?.desc} none=${id ?? "—"} /></span>`;
-  return html`<span class="with-picture"><${Picture} kind=${isSong ? "track" : "video"} id=${isSong ? musicId : video && id} name=${video?.desc} /><span>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer" class="title-link">${caption}</a>` : caption}
-    <div class="tiny soft">${video?.sec_uid ? html`<a href=${link(["profile"], { id: video.sec_uid })}><${Foreign} text=${video.nickname} none=${video.sec_uid.slice(0, 18)} /></a> ` : video?.nickname && html`<${Foreign} text=${video.nickname} /> `}<span class="mono">♪ ${musicId}</span></div></span></span>`;
-}
-
 const STRENGTH = { confirmed: 3, variant: 2, rejected: 1, not_comparable: 0 };
 // The pair of each candidate that decided: the stronger verdict, then the higher score.
-export function bestPairs(pairs) {
+function bestPairs(pairs) {
   const best = new Map();
-  const isBetter = (one, other) => STRENGTH[one.verdict] - STRENGTH[other.verdict] || (one.score ?? 0) - (other.score ?? 0);
+  const compare = (pair, other) =>
+    STRENGTH[pair.verdict] - STRENGTH[other.verdict] || (pair.score ?? 0) - (other.score ?? 0);
   for (const pair of pairs) {
-    const known = best.get(pair.candidate_aweme_id);
-    if (!known || isBetter(pair, known) > 0) best.set(pair.candidate_aweme_id, pair);
+    const rival = best.get(pair.candidate_aweme_id);
+    if (!rival || compare(pair, rival) > 0) best.set(pair.candidate_aweme_id, pair);
   }
   return [...best.values()];
 }
 
 export function Comparisons({ job, query }) {
-  const [state, setState] = useState({});
   const [verdict, setVerdict] = useAddress(["job", job.job_id], query, "verdict");
   const [pairsOf, setPairsOf] = useAddress(["job", job.job_id], query, "pairs");
-  const isWhole = pairsOf === "all"; // every pair, not only the best of each candidate
+  const isWhole = pairsOf === "all"; // all pairs, not only the best pair of each candidate
   const source = `${PATHS.jobList}/${job.job_id}/comparisons`;
-  useEffect(() => {
-    const stopping = new AbortController();
-    request(source, { signal: stopping.signal }).then((envelope) => setState({ pairs: envelope.data.comparisons, videos: envelope.data.videos }), (error) => { if (error.name !== "AbortError") setState({ error }); });
-    return () => stopping.abort();
-  }, [source]);
-  if (state.error) return html`<${ErrorNote} error=${state.error} />`;
-  if (!state.pairs) return html`<${Loading} tall />`;
-  if (!state.pairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
-  const pairs = isWhole ? state.pairs : bestPairs(state.pairs);
-  const rows = pairs.filter((pair) => !verdict || pair.verdict === verdict).sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
-  const figure = (key, digits) => ({ key, label: t(`comparisons.${key}`), num: true, render: (row) => decimal(row[key], digits) });
-  const columns = [
-    { key: "verdict", label: t("col.verdict"), render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>` },
-    { key: "candidate", label: t("col.candidate"), class: "cell-title", render: (row) => html`<${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} />` },
-    { key: "open", label: t("col.evidence"), class: "nowrap", render: (row) => html`<${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>` },
-    figure("score", 3), figure("chroma_distance", 3), figure("mfcc_distance", 3), figure("overlap_s", 1),
-    { key: "reason", label: t("col.reason"), class: "cell-name", render: (row) => html`<span class="two-lines">${labelOf("reason", row.reason)}${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}</span>` },
+  const { data, error } = useDocument(source);
+  if (error) return html`<${ErrorNote} error=${error} />`;
+  if (!data) return html`<${Loading} tall />`;
+  const { comparisons: allPairs, videos } = data;
+  if (!allPairs.length) return html`<${Empty} title=${t("comparisons.empty")}>${t("comparisons.empty_hint")}<//>`;
+  const pairs = isWhole ? allPairs : bestPairs(allPairs);
+  const rows = pairs
+    .filter((pair) => !verdict || pair.verdict === verdict)
+    .sort((a, b) => (b.score ?? -1) - (a.score ?? -1));
+  const columns = columnsOf(videos);
+  const card = (row) => html`
+    <span></span>
+    <div class="stack tight">
+      <div class="meta">
+        <span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span>
+        <span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span>
+        <${PlayButton} id=${row.comparison_id} />
+        <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
+      </div>
+      <div>
+        <${ComparedVideo}
+          id=${row.candidate_aweme_id}
+          musicId=${row.candidate_music_id}
+          video=${videos[row.candidate_aweme_id]}
+        />
+      </div>
+      <div class="meta"><span>${labelOf("reason", row.reason)}</span></div>
+    </div>
+  `;
+  return html`
+    <div class="row apart">
+      <p class="small soft">${t("comparisons.note")}</p>
+      <div class="row">
+        ${rows.length < allPairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}
+        <${ExportMenu}
+          source=${source}
+          table="comparisons"
+          label=${
+            rows.length < allPairs.length ? t("export.unfiltered", { number: count(allPairs.length) }) : undefined
+          }
+        />
+      </div>
+    </div>
+    <div class="row" role="group" aria-label=${t("col.verdict")}>
+      ${["", ...Object.keys(VERDICTS)].map((name) => html`
+        <button
+          type="button"
+          key=${name}
+          class="button little"
+          aria-pressed=${String(verdict === name)}
+          onClick=${() => setVerdict(name)}
+        >
+          ${name ? t(`verdict.${name}`) : t("act.all")}${" "}
+          <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span>
+        </button>
+      `)}
+      <${Term} names=${Object.keys(VERDICTS)} />
+      <${CheckField}
+        label=${t("comparisons.all_pairs", { number: count(allPairs.length) })}
+        value=${isWhole}
+        onChange=${(isAll) => setPairsOf(isAll ? "all" : "")}
+      />
+    </div>
+    ${rows.length ? html`
+      <${Table}
+        rows=${rows}
+        columns=${columns}
+        keyOf=${(row) => row.comparison_id}
+        caption=${t("tab.comparisons")}
+        card=${card}
+      />
+    ` : html`<${Empty} title=${t("filter.none")} />`}
+  `;
+}
+
+function columnsOf(videos) {
+  const figure = (key, digits) => ({
+    key,
+    label: t(`comparisons.${key}`),
+    num: true,
+    render: (row) => decimal(row[key], digits),
+  });
+  return [
+    {
+      key: "verdict",
+      label: t("col.verdict"),
+      render: (row) => html`<${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//>`,
+    },
+    {
+      key: "candidate",
+      label: t("col.candidate"),
+      class: "cell-title",
+      render: (row) => html`
+        <${ComparedVideo}
+          id=${row.candidate_aweme_id}
+          musicId=${row.candidate_music_id}
+          video=${videos[row.candidate_aweme_id]}
+        />
+      `,
+    },
+    {
+      key: "open",
+      label: t("col.evidence"),
+      class: "nowrap",
+      render: (row) => html`
+        <${PlayButton} id=${row.comparison_id} /> <a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a>
+      `,
+    },
+    figure("score", 3),
+    figure("chroma_distance", 3),
+    figure("mfcc_distance", 3),
+    figure("overlap_s", 1),
+    {
+      key: "reason",
+      label: t("col.reason"),
+      class: "cell-name",
+      render: (row) => html`
+        <span class="two-lines">
+          ${labelOf("reason", row.reason)}
+          ${row.observation ? ` · ${labelOf("observation", row.observation)}` : ""}
+        </span>
+      `,
+    },
   ];
-  const card = (row) => html`<span></span><div class="stack tight"><div class="meta"><span><${Badge} tone=${VERDICTS[row.verdict] ?? ""}>${t(`verdict.${row.verdict}`)}<//></span><span>${t("measure.score")} <b>${decimal(row.score, 3)}</b></span><${PlayButton} id=${row.comparison_id} /><a href=${link(["evidence", row.comparison_id])}>${t("act.open")}</a></div><div><${ComparedVideo} id=${row.candidate_aweme_id} musicId=${row.candidate_music_id} video=${state.videos[row.candidate_aweme_id]} /></div><div class="meta"><span>${labelOf("reason", row.reason)}</span></div></div>`;
-  return html`<div class="row apart"><p class="small soft">${t("comparisons.note")}</p><div class="row">${rows.length < state.pairs.length && html`<${SaveRows} rows=${rows} name="comparisons" />`}<${ExportMenu} source=${source} table="comparisons" label=${rows.length < state.pairs.length ? t("export.unfiltered", { number: count(state.pairs.length) }) : undefined} /></div></div>
-    <div class="row" role="group" aria-label=${t("col.verdict")}>${["", ...Object.keys(VERDICTS)].map((name) => html`<button type="button" key=${name} class="button little" aria-pressed=${String(verdict === name)} onClick=${() => setVerdict(name)}>${name ? t(`verdict.${name}`) : t("act.all")} <span class="soft">${count(pairs.filter((pair) => !name || pair.verdict === name).length)}</span></button>`)}<${Term} names=${Object.keys(VERDICTS)} /><${CheckField} label=${t("comparisons.all_pairs", { number: count(state.pairs.length) })} value=${isWhole} onChange=${(isAll) => setPairsOf(isAll ? "all" : "")} /></div>
-    ${rows.length ? html`<${Table} rows=${rows} columns=${columns} keyOf=${(row) => row.comparison_id} caption=${t("tab.comparisons")} card=${card} />` : html`<${Empty} title=${t("filter.none")} />`}`;
 }

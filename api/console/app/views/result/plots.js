@@ -1,30 +1,35 @@
-// Plots of a result: distribution of likes, link types, accounts, months and the same-track graph.
-import { Foreign, compact, count, publishedAt } from "../../format.js";
-import { html, useMemo } from "../../html.js";
+// Plots of a result: the same-track graph, and likes, link types, accounts and months as bars.
+import { compact, count, Foreign, publishedAt, safeLink, visible } from "../../format.js";
+import { html, useMemo, useState } from "../../html.js";
 import { labelOf, t } from "../../i18n.js";
-import { Bars, COLORS } from "../../parts/charts.js";
-import { Graph } from "../../parts/graph.js";
-import { Card, Empty } from "../../parts/ui.js";
-import { safeLink } from "../../format.js";
 import { link } from "../../router.js";
+import { Bars, COLORS, shortened, useWidth } from "../../parts/charts.js";
+import { Card, Empty } from "../../parts/ui.js";
+import "../../messages/accounts.js";
 import "../../messages/result.js";
 
 const EDGES = [0, 100, 1000, 10_000, 100_000, 1_000_000, Infinity];
 
-export function spread(videos) {
-  const found = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
+function spread(videos) {
+  const bins = EDGES.slice(0, -1).map((low, at) => ({ key: low, low, high: EDGES[at + 1], value: 0 }));
   for (const video of videos) {
     const likes = video.statistics.digg_count;
-    const bin = likes === null ? null : found.find((one) => likes >= one.low && likes < one.high);
+    const bin = likes === null ? null : bins.find(({ low, high }) => likes >= low && likes < high);
     if (bin) bin.value += 1;
   }
-  return found.map((bin) => ({ ...bin, name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}` }));
+  return bins.map((bin) => ({
+    ...bin,
+    name: bin.high === Infinity ? `≥ ${compact(bin.low)}` : `${compact(bin.low)} – ${compact(bin.high - 1)}`,
+  }));
 }
 
 const MOST_MONTHS = 18;
-const before = (month) => { const [year, number] = month.split("-").map(Number); return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7); };
+const before = (month) => {
+  const [year, number] = month.split("-").map(Number);
+  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, 7);
+};
 
-// Months without a video are shown, too: a gap in time is a fact.
+// Months without a video are shown as well, so that gaps in time are seen.
 function byMonth(videos) {
   const months = new Map();
   for (const video of videos) {
@@ -33,16 +38,17 @@ function byMonth(videos) {
     const month = new Date(at * 1000).toISOString().slice(0, 7);
     months.set(month, (months.get(month) ?? 0) + 1);
   }
-  const known = [...months.keys()].sort();
-  const shown = [];
-  for (let month = known.at(-1); month >= known[0] && shown.length < MOST_MONTHS; month = before(month)) shown.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
-  return shown;
+  const ordered = [...months.keys()].sort();
+  const items = [];
+  for (let month = ordered.at(-1); month >= ordered[0] && items.length < MOST_MONTHS; month = before(month))
+    items.unshift({ key: month, name: month, value: months.get(month) ?? 0 });
+  return items;
 }
 
-// Videos that a plot of `drawn` leaves out.
+// Number of videos that a plot of the bars `drawn` leaves out.
 function NotDrawn({ drawn, videos }) {
-  const left = videos.length - drawn.reduce((sum, one) => sum + one.value, 0);
-  return left > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(left) })}</p>`;
+  const undrawn = videos.length - drawn.reduce((sum, item) => sum + item.value, 0);
+  return undrawn > 0 && html`<p class="small soft">${t("genealogy.not_drawn", { number: count(undrawn) })}</p>`;
 }
 
 // `result`: as the address views it.
@@ -51,13 +57,217 @@ export function Plots({ result }) {
   const likes = useMemo(() => spread(videos), [videos]);
   const months = useMemo(() => byMonth(videos), [videos]);
   if (!videos.length) return html`<${Empty} title=${t("ranking.empty")}>${t("ranking.empty_hint")}<//>`;
-  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({ key: kind, name: labelOf("link", kind), value: list.length, color: COLORS[at] }));
-  const accounts = [...result.account_summary.accounts].sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1)).slice(0, 12).map((one) => ({ key: one.sec_uid, name: html`<${Foreign} text=${one.nickname} />`, value: one.linked_digg_count, shown: compact(one.linked_digg_count) }));
-  const linkOf = (video) => (video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url));
-  return html`${videos.length < result.confirmed_count && html`<p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>`}
-    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}><${Graph} result=${result} linkOf=${linkOf} /><//>
-    <div class="grid two"><${Card} title=${t("plot.likes")}><${Bars} items=${likes} label=${t("plot.likes")} /><${NotDrawn} drawn=${likes} videos=${videos} /><//>
+  const kinds = Object.entries(Object.groupBy(videos, (video) => video.link_type)).map(([kind, list], at) => ({
+    key: kind,
+    name: labelOf("link", kind),
+    value: list.length,
+    color: COLORS[at],
+  }));
+  const accounts = [...result.account_summary.accounts]
+    .sort((a, b) => (b.linked_digg_count ?? -1) - (a.linked_digg_count ?? -1))
+    .slice(0, 12)
+    .map((account) => ({
+      key: account.sec_uid,
+      name: html`<${Foreign} text=${account.nickname} />`,
+      value: account.linked_digg_count,
+      text: compact(account.linked_digg_count),
+    }));
+  const linkOf = (video) =>
+    video.evidence ? link(["evidence", video.evidence.comparison_id]) : safeLink(video.share_url);
+  return html`
+    ${videos.length < result.confirmed_count && html`
+      <p class="small soft">${t("plot.ranked", { shown: count(videos.length), all: count(result.confirmed_count) })}</p>
+    `}
+    <${Card} title=${t("graph.title")} aside=${html`<span class="small soft">${t("graph.size")}</span>`}>
+      <${Graph} result=${result} linkOf=${linkOf} />
+    <//>
+    <div class="grid two">
+      <${Card} title=${t("plot.likes")}>
+        <${Bars} items=${likes} label=${t("plot.likes")} />
+        <${NotDrawn} drawn=${likes} videos=${videos} />
+      <//>
       <${Card} title=${t("plot.kinds")}><${Bars} items=${kinds} label=${t("plot.kinds")} /><//>
       <${Card} title=${t("plot.accounts")}><${Bars} items=${accounts} label=${t("plot.accounts")} /><//>
-      <${Card} title=${t("plot.months")}>${months.length ? html`<${Bars} items=${months} label=${t("plot.months")} />` : html`<p class="soft">${count(null)}</p>`}<${NotDrawn} drawn=${months} videos=${videos} /><//></div>`;
+      <${Card} title=${t("plot.months")}>
+        ${months.length
+          ? html`<${Bars} items=${months} label=${t("plot.months")} />`
+          : html`<p class="soft">${count(null)}</p>`}
+        <${NotDrawn} drawn=${months} videos=${videos} />
+      <//>
+    </div>
+  `;
+}
+
+const SIZE = 720;
+const MIDDLE = SIZE / 2;
+const RING = 150;
+const OUTER = 250;
+const MAX_VIDEOS = 300;
+const RING_ROOM = 24; // along the circle of the music ids
+
+function layout(result) {
+  const all = [
+    ...result.aweme_list,
+    ...(result.variants?.aweme_list ?? []).map((video) => ({ ...video, link_type: "variant" })),
+  ];
+  const videos = all.slice(0, MAX_VIDEOS);
+  const groups = new Map();
+  for (const video of videos) {
+    const id = video.source_music_id ?? result.music_id;
+    if (!groups.has(id))
+      groups.set(id, { id, title: video.source_music_title ?? video.music?.title ?? id, videos: [] });
+    groups.get(id).videos.push(video);
+  }
+  const sorted = [...groups.values()].sort((a, b) => b.videos.length - a.videos.length);
+  const most = Math.max(1, ...videos.map((video) => video.hot_score ?? 0));
+  let angle = -Math.PI / 2;
+  // each music id has room for its ring; what is left is shared by the videos
+  const room = Math.min(RING_ROOM / RING, Math.PI / sorted.length);
+  const share = (2 * Math.PI - room * sorted.length) / Math.max(1, videos.length);
+  const musics = sorted.map((group, at) => {
+    const wide = room + share * group.videos.length;
+    const isInput = group.id === result.music_id;
+    const centre = angle + wide / 2;
+    const node = {
+      ...group,
+      isInput,
+      color: isInput ? "var(--accent)" : COLORS[(at + 1) % COLORS.length],
+      x: isInput ? MIDDLE : MIDDLE + RING * Math.cos(centre),
+      y: isInput ? MIDDLE : MIDDLE + RING * Math.sin(centre),
+      videos: group.videos.map((video, place) => {
+        const own = angle + (wide / group.videos.length) * (place + 0.5);
+        const far = OUTER + (place % 3) * 30;
+        return {
+          video,
+          x: MIDDLE + far * Math.cos(own),
+          y: MIDDLE + far * Math.sin(own),
+          r: 4 + 9 * Math.sqrt((video.hot_score ?? 0) / most),
+        };
+      }),
+    };
+    angle += wide;
+    return node;
+  });
+  return { musics, isCut: all.length > videos.length };
+}
+
+const TEXT = 11; // height of letters, in pixels of the page
+const NEAR = 14; // from the middle of a node to its label
+const covers = (box, other) =>
+  box.from < other.to && other.from < box.to && box.top < other.bottom && other.top < box.bottom;
+const boxOf = ({ x, y, r }) => ({ from: x - r, to: x + r, top: y - r, bottom: y + r });
+
+// The places a label may take: outside of its node, inside, above, below. `size`: of its letters, in units of the
+// picture.
+function placesFor(music, wide, size) {
+  const outer = music.x < MIDDLE ? "end" : "start";
+  const beside = (anchor) => ({ anchor, x: music.x + (anchor === "end" ? -NEAR : NEAR), y: music.y + size * 0.36 });
+  return [
+    beside(outer),
+    beside(outer === "end" ? "start" : "end"),
+    { anchor: "middle", x: music.x, y: music.y - NEAR },
+    { anchor: "middle", x: music.x, y: music.y + NEAR + size * 0.8 },
+  ].map((place) => {
+    const from = place.x - { start: 0, middle: wide / 2, end: wide }[place.anchor];
+    return { ...place, from, to: from + wide, top: place.y - size * 0.9, bottom: place.y + size * 0.3 };
+  });
+}
+
+// Labels of music ids, in the first place that is free of dots and of other labels; a label without such a place is
+// left out.
+function labelsOf(musics, size = TEXT) {
+  const centre = { from: MIDDLE - 90, to: MIDDLE + 90, top: MIDDLE - 20, bottom: MIDDLE + 28 + size };
+  const taken = [
+    centre,
+    ...musics.flatMap((music) => [...music.videos.map(boxOf), ...(music.isInput ? [] : [boxOf({ ...music, r: 11 })])]),
+  ];
+  const kept = [];
+  for (const music of musics.filter((node) => !node.isInput)) {
+    const text = shortened(visible(music.title), 18);
+    const wide = [...text].reduce((sum, sign) => sum + (/[\u2e80-\uffff…@]/.test(sign) ? size : size * 0.58), 0);
+    const place = placesFor(music, wide, size).find(
+      (label) => label.from >= 0 && label.to <= SIZE && !taken.some((other) => covers(label, other)),
+    );
+    if (!place) continue;
+    taken.push(place);
+    kept.push({ id: music.id, text, ...place });
+  }
+  return kept;
+}
+
+function Graph({ result, linkOf }) {
+  const { musics, isCut } = useMemo(() => layout(result), [result]);
+  const [focused, setFocused] = useState(null);
+  const [place, width] = useWidth();
+  const size = TEXT * Math.max(1, SIZE / width); // on a phone, too
+  const centre = { x: MIDDLE, y: MIDDLE };
+  return html`
+    <figure class="stack tight" ref=${place}>
+      <svg class="graph" font-size=${size} viewBox=${`0 0 ${SIZE} ${SIZE}`} role="group" aria-label=${t("graph.label")}>
+        ${musics.map((music) => html`
+          <g key=${`l${music.id}`}>
+            ${!music.isInput && html`
+              <line x1=${centre.x} y1=${centre.y} x2=${music.x} y2=${music.y} stroke-width="2" />
+            `}
+            ${music.videos.map((item) => html`
+              <line
+                key=${item.video.aweme_id}
+                x1=${music.x}
+                y1=${music.y}
+                x2=${item.x}
+                y2=${item.y}
+                stroke-dasharray=${item.video.link_type === "variant" ? "4 4" : undefined}
+              />
+            `)}
+          </g>
+        `)}
+        ${musics.map((music) => html`
+          <g key=${music.id}>
+            ${music.videos.map((item) => html`
+              <a
+                key=${item.video.aweme_id}
+                href=${linkOf(item.video) ?? undefined}
+                aria-label=${describe(item.video)}
+                onFocus=${() => setFocused(item.video)}
+                onPointerEnter=${() => setFocused(item.video)}
+              >
+                <circle
+                  class="node"
+                  cx=${item.x}
+                  cy=${item.y}
+                  r=${item.r}
+                  fill=${music.color}
+                  fill-opacity=${item.video.link_type === "variant" ? 0.35 : 0.85}
+                  stroke=${music.color}
+                />
+              </a>
+            `)}
+            ${!music.isInput && html`
+              <circle cx=${music.x} cy=${music.y} r="9" fill="var(--card)" stroke=${music.color} stroke-width="4">
+                <title>${visible(music.title)}</title>
+              </circle>
+            `}
+          </g>
+        `)}
+        <circle cx=${MIDDLE} cy=${MIDDLE} r="20" fill="var(--accent)" />
+        <text x=${MIDDLE} y=${MIDDLE + 26 + size} text-anchor="middle">
+          ${visible(result.music?.title ?? result.music_id).slice(0, 40)}
+        </text>
+        ${labelsOf(musics, size).map((label) => html`
+          <text key=${`t${label.id}`} x=${label.x} y=${label.y} text-anchor=${label.anchor}>${label.text}</text>
+        `)}
+      </svg>
+      <figcaption class="small soft">
+        ${focused ? describe(focused) : t("graph.help")}
+        ${isCut ? ` ${t("graph.cut", { most: MAX_VIDEOS })}` : ""}
+      </figcaption>
+    </figure>
+  `;
+}
+
+function describe(video) {
+  const kind = video.link_type === "variant" ? t("graph.variant") : t(`graph.${video.link_type}`);
+  const caption = visible(video.desc || video.aweme_id).slice(0, 80);
+  const likes = `${compact(video.statistics?.digg_count)} ${t("stat.likes")}`;
+  return [caption, visible(video.author?.nickname ?? ""), likes, kind].join(" · ");
 }

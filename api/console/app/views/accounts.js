@@ -1,0 +1,350 @@
+// Account views: profile, posts, and metrics over a number of days.
+import { address, PATHS, request } from "../api.js";
+import { compact, count, day, Foreign, moment, published } from "../format.js";
+import { html, signal, useEffect, useRef, useState } from "../html.js";
+import { t } from "../i18n.js";
+import { link, replaceAddress } from "../router.js";
+import { Bars } from "../parts/charts.js";
+import { ExportMenu, SaveRows } from "../parts/export.js";
+import { Picture } from "../parts/picture.js";
+import { Raw } from "../parts/raw.js";
+import { useParameter } from "../parts/reads.js";
+import { Table } from "../parts/table.js";
+import { Badge, Card, Empty, ErrorNote, Figures, Head, Loading, SelectField, TextField } from "../parts/ui.js";
+import { VideoCard, VideoCell } from "../parts/video.js";
+import "../messages/accounts.js";
+import "../messages/page.js";
+import "../messages/result.js";
+
+const SEC = /^MS4wLjABAAAA[\w.-]+$/;
+const account = signal(""); // shared by all three views
+
+// Returns the id itself, or resolves a link through the service.
+async function toSecId(text) {
+  if (SEC.test(text)) return text;
+  return (await request(PATHS.sec, { query: { url: text }, isShown: true })).data.sec_user_id;
+}
+
+// State and loader of a view that reads one account. `field`: the one beside the account in the form and the address,
+// {name, inAddress, usual, value, set}: `value` is that of the form, `usual` stays out of the address.
+function useAccount(query, view, read, field = {}) {
+  const [state, setState] = useState({});
+  const currentKey = useRef(null); // of what is displayed or being read
+  const newest = useRef(0); // number of the last read: responses of earlier ones are dropped
+  const keyOf = (id, value) => `${id} ${value}`;
+  const run = async (text, value = field.value) => {
+    if (!text.trim()) return;
+    const number = ++newest.current;
+    setState({ busy: true });
+    try {
+      const id = await toSecId(text.trim());
+      if (number !== newest.current) return;
+      currentKey.current = keyOf(id, value);
+      replaceAddress([view], { id, ...(field.name && { [field.name]: value === field.usual ? "" : value }) });
+      const data = await read(id, value);
+      if (number === newest.current) setState({ id, data });
+    } catch (error) {
+      if (number === newest.current) setState({ error });
+    }
+  };
+  useEffect(() => {
+    const leave = () => {
+      newest.current += 1; // a view that was left changes no address
+    };
+    return leave;
+  }, []);
+  // Another address, or Back, shows something else.
+  useEffect(() => {
+    if (!query.id || keyOf(query.id, field.inAddress) === currentKey.current) return;
+    account.value = query.id;
+    field.set?.(field.inAddress);
+    run(query.id, field.inAddress);
+  }, [query.id, field.inAddress]);
+  return [state, run, setState];
+}
+
+function AccountForm({ busy, onRun, action, children }) {
+  const submit = (event) => {
+    event.preventDefault();
+    onRun(account.value);
+  };
+  return html`
+    <form class="card" onSubmit=${submit}>
+      <${TextField}
+        label=${t("user.input")}
+        value=${account.value}
+        onInput=${(value) => {
+          account.value = value;
+        }}
+        placeholder=${t("user.placeholder")}
+        hint=${t("user.hint")}
+      />
+      ${children}
+      <div class="row">
+        <button type="submit" class="button main-act" disabled=${busy || !account.value.trim()}>
+          ${t(busy ? "act.reading" : action)}
+        </button>
+      </div>
+    </form>
+  `;
+}
+
+function OtherViews({ id, not }) {
+  return html`
+    <div class="row">
+      ${["profile", "posts", "metrics"].filter((name) => name !== not).map((name) => html`
+        <a key=${name} class="button little" href=${link([name], { id })}>${t(`nav.${name}`)}</a>
+      `)}
+      <a class="button little" href=${link(["time", "account", id])}>${t("act.time")}</a>
+    </div>
+  `;
+}
+
+export function ProfileView({ query }) {
+  const [state, run] = useAccount(
+    query,
+    "profile",
+    async (id) => (await request(PATHS.profile, { query: { sec_user_id: id }, isShown: true })).data,
+  );
+  const user = state.data?.user;
+  return html`
+    <${Head} title=${t("nav.profile")} lead=${t("profile.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="profile.read" />
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${user && html`
+      <${Card}>
+        <div class="person">
+          <${Picture} kind="account" id=${user.sec_uid} name=${user.nickname} size="large" />
+          <div style=${{ minWidth: 0 }}>
+            <h2><${Foreign} text=${user.nickname} /></h2>
+            <p class="small soft">
+              @
+              <${Foreign} text=${user.unique_id ?? user.short_id} />
+              ${user.ip_location ? html`${" "}· <${Foreign} text=${user.ip_location} />` : ""}
+            </p>
+          </div>
+        </div>
+        ${user.signature && html`<p style=${{ whiteSpace: "pre-line" }}><${Foreign} text=${user.signature} /></p>`}
+        <${Figures}
+          items=${[
+            [t("stat.followers"), count(user.follower_count)],
+            [t("stat.total_likes"), count(user.total_favorited)],
+            [t("stat.works"), count(user.aweme_count)],
+            [t("stat.following"), count(user.following_count)],
+            [t("stat.favoriting"), count(user.favoriting_count)],
+          ]}
+        />
+        <dl class="pairs">
+          <dt>sec_uid</dt>
+          <dd class="mono tiny" style=${{ overflowWrap: "anywhere" }}>${user.sec_uid}</dd>
+          <dt>${t("col.observed")}</dt>
+          <dd>${moment(state.data.observed_at)}</dd>
+          <dt>${t("coverage.provider")}</dt>
+          <dd class="mono">${state.data.data_provider}</dd>
+        </dl>
+        <${OtherViews} id=${state.id} not="profile" />
+      <//>
+    `}
+    ${!user && !state.busy && !state.error && html`
+      <${Empty} title=${t("profile.empty")} icon="person">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
+}
+
+const postColumns = () => [
+  { key: "video", label: t("col.video"), class: "cell-title", render: (row) => html`<${VideoCell} video=${row} />` },
+  { key: "date", label: t("col.published"), num: true, render: (row) => published(row) },
+  { key: "likes", label: t("stat.likes"), num: true, render: (row) => count(row.statistics?.digg_count) },
+  { key: "comments", label: t("stat.comments"), num: true, render: (row) => count(row.statistics?.comment_count) },
+  { key: "collects", label: t("stat.collects"), num: true, render: (row) => count(row.statistics?.collect_count) },
+  { key: "shares", label: t("stat.shares"), num: true, render: (row) => count(row.statistics?.share_count) },
+  {
+    key: "complete",
+    label: t("col.complete"),
+    render: (row) => html`
+      <${Badge} tone=${row.statistics_complete ? "good" : "warn"}>
+        ${t(row.statistics_complete ? "col.exact" : "col.partial")}
+      <//>
+    `,
+  },
+  {
+    key: "time",
+    label: t("col.more"),
+    class: "nowrap",
+    render: (row) => html`<a href=${link(["time", "video", row.aweme_id])}>${t("act.time")}</a>`,
+  },
+];
+
+export function PostsView({ query }) {
+  const sortInAddress = query.sort === "1" ? "1" : "0";
+  const [order, setOrder] = useState(sortInAddress); // of the form; the list keeps the order it was read in
+  const read = async (parameters) => (await request(PATHS.posts, { query: parameters, isShown: true })).data;
+  const readFirst = async (id, sort) => {
+    const parameters = { sec_user_id: id, max_cursor: 0, sort_type: sort };
+    return { parameters, pages: [await read(parameters)] };
+  };
+  const [state, run, setState] = useAccount(query, "posts", readFirst, {
+    name: "sort",
+    inAddress: sortInAddress,
+    usual: "0",
+    value: order,
+    set: setOrder,
+  });
+  const { parameters, pages = [] } = state.data ?? {};
+  const rows = pages.flatMap((page) => page.aweme_list);
+  const last = pages.at(-1);
+  const more = () => {
+    // unless the view has another account by now
+    const change = (part) => setState((now) => (now.data === state.data ? { ...now, error: undefined, ...part } : now));
+    read({ ...parameters, max_cursor: last.max_cursor }).then(
+      (page) => change({ data: { parameters, pages: [...pages, page] } }),
+      (error) => change({ error }),
+    );
+  };
+  return html`
+    <${Head} title=${t("nav.posts")} lead=${t("posts.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="posts.read">
+      <div class="grid">
+        <${SelectField}
+          label=${t("posts.order")}
+          value=${order}
+          onChange=${setOrder}
+          options=${[
+            ["0", t("posts.newest")],
+            ["1", t("posts.hottest")],
+          ]}
+        />
+      </div>
+    <//>
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${last && !state.busy && html`
+      <div class="row apart">
+        <p class="small soft">
+          ${t("posts.note", {
+            shown: count(rows.length),
+            union: count(last.public_observed_union_count),
+            snapshots: count(last.observation_history?.snapshot_count),
+          })}
+        </p>
+        <div class="row">
+          ${pages.length > 1 && html`<${SaveRows} rows=${rows} name="posts" />`}
+          <${ExportMenu}
+            source=${address(PATHS.posts, parameters)}
+            table="videos"
+            label=${
+              pages.length > 1 ? t("export.first_page", { number: count(pages[0].aweme_list.length) }) : undefined
+            }
+          />
+        </div>
+      </div>
+      ${rows.length ? html`
+        <${Table}
+          rows=${rows}
+          columns=${postColumns()}
+          keyOf=${(row) => row.aweme_id}
+          caption=${t("nav.posts")}
+          card=${(row) => html`<${VideoCard} video=${row} />`}
+        />
+      ` : html`<${Empty} title=${t("posts.none")} icon="grid">${t("posts.none_hint")}<//>`}
+      <div class="row">
+        ${last.has_more && html`<button type="button" class="button" onClick=${more}>${t("act.more")}</button>`}
+        ${last.platform_has_more && !last.has_more && html`<p class="small soft">${t("posts.deeper")}</p>`}
+      </div>
+      <${OtherViews} id=${state.id} not="posts" />
+    `}
+    ${!last && !state.busy && !state.error && html`
+      <${Empty} title=${t("posts.empty")} icon="grid">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
+}
+
+const rounded = (value) => (value === null ? null : Math.round(value));
+
+export function MetricsView({ query }) {
+  const daysInAddress = query.days ?? "30";
+  const [days, setDays] = useState(daysInAddress);
+  const read = async (id, value) =>
+    (await request(PATHS.metrics, { query: { sec_user_id: id, days: value }, isShown: true })).data;
+  const [state, run] = useAccount(query, "metrics", read, {
+    name: "days",
+    inAddress: daysInAddress,
+    usual: "30",
+    value: days,
+    set: setDays,
+  });
+  const limits = useParameter(PATHS.metrics, "days");
+  const metrics = state.data;
+  return html`
+    <${Head} title=${t("nav.metrics")} lead=${t("metrics.lead")} />
+    <${AccountForm} busy=${state.busy} onRun=${run} action="metrics.read">
+      <div class="grid">
+        <${TextField}
+          type="number"
+          label=${t("metrics.days")}
+          value=${days}
+          onInput=${setDays}
+          min=${limits?.minimum}
+          max=${limits?.maximum}
+          hint=${limits ? `${limits.minimum} – ${limits.maximum}` : "\u00a0"}
+        />
+      </div>
+    <//>
+    <${ErrorNote} error=${state.error} />
+    ${state.busy && html`<${Card}><${Loading} /><//>`}
+    ${metrics && html`
+      <${Card}
+        title=${html`<${Foreign} text=${metrics.nickname} none=${metrics.sec_user_id} />`}
+        aside=${html`<span class="small soft">${day(metrics.window_start)} – ${day(metrics.window_end)}</span>`}
+      >
+        <${Figures}
+          items=${[
+            [t("stat.followers"), count(metrics.follower_count)],
+            [t("stat.total_likes"), count(metrics.total_favorited)],
+            [t("metrics.average"), count(rounded(metrics.average_digg_count))],
+            [t("metrics.median"), count(rounded(metrics.median_digg_count))],
+            [t("metrics.works"), count(metrics.analyzed_count), t("metrics.window", { days: metrics.days })],
+          ]}
+        />
+        ${!metrics.analyzed_count && html`<p class="soft">${t("metrics.none")}</p>`}
+        ${metrics.top_video && html`
+          <div class="stack tight">
+            <h3>${t("metrics.top")}</h3>
+            <p><${VideoCell} video=${metrics.top_video} /></p>
+            <${Bars}
+              label=${t("metrics.top")}
+              items=${[
+                ["digg_count", "stat.likes"],
+                ["comment_count", "stat.comments"],
+                ["collect_count", "stat.collects"],
+                ["share_count", "stat.shares"],
+              ].map(([key, name]) => ({
+                key,
+                name: t(name),
+                value: metrics.top_video.statistics?.[key],
+                text: compact(metrics.top_video.statistics?.[key]),
+              }))}
+            />
+          </div>
+        `}
+        ${metrics.analyzed_count > 0 && html`
+          <p class="small soft">${t(metrics.statistics_complete ? "metrics.complete" : "metrics.partial")}</p>
+        `}
+        <div class="row apart">
+          <${OtherViews} id=${state.id} not="metrics" />
+          <${ExportMenu}
+            source=${address(PATHS.metrics, { sec_user_id: state.id, days: metrics.days })}
+            table="metrics"
+          />
+        </div>
+      <//>
+    `}
+    ${!metrics && !state.busy && !state.error && html`
+      <${Empty} title=${t("metrics.empty")} icon="gauge">${t("user.empty_hint")}<//>
+    `}
+    <${Raw} />
+  `;
+}

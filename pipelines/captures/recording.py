@@ -1,0 +1,468 @@
+"""Records every call of a source: it is shared, journalled, cancelled with its job, and stored.
+
+`CaptureSession` runs the calls of one job or request, `CaptureRecorder` writes what they observed.
+What is read is in `session.py` and `chart.py`.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Protocol, Required, Self, TypedDict, Unpack
+from uuid import uuid4
+
+from pipelines.captures.capture import (
+    Capture,
+    CaptureRequest,
+    Verdicts,
+    answered_capture,
+    pack_capture,
+    refused_capture,
+    unpack_capture,
+)
+from pipelines.captures.erased_accounts import (
+    ErasureMarksCache,
+    erased_account_error,
+    refuse_erased,
+    without_erased,
+)
+from pipelines.captures.journal import ScanJournal, missing_captures
+from pipelines.captures.rows import capture_tables, entity_key
+from pipelines.captures.sharing import CaptureLease, CaptureSharing
+from pipelines.captures.tracing import capture_span
+from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.call_trace import CallTrace, open_call_trace
+from pipelines.platform.parsers.links import LinkTarget
+from pipelines.platform.reading import CapturedValue, Reading, SoundFile
+from warehouse.control import ControlStore
+from warehouse.control.captures import generations, sequences
+from warehouse.control.scan_journal import JournalRow
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.lake.store import Lake
+from warehouse.queries.accounts import read_marks
+from warehouse.queries.committed_rows import read_committed_ids
+from warehouse.records.errors import (
+    InputError,
+    ProviderUnsupportedError,
+    RunCancelledError,
+    SametrackError,
+    UpstreamError,
+)
+from warehouse.records.times import observed_now
+from warehouse.records.videos import UnavailableVideo
+
+CANCEL_FLAG_POLL_S = 0.25
+FLUSH_AFTER_S = 2.0
+_REPEATABLE = (InputError, UpstreamError, ProviderUnsupportedError)
+"""Refusals of the source, which the next run of a job meets again without asking. A store that
+cannot be written is no answer of the source."""
+
+type Call[T] = Coroutine[object, object, T]
+
+
+class RecordedSource(Protocol):
+    """A source whose calls are recorded."""
+
+    @property
+    def name(self) -> str:
+        """Name of the source in rows."""
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+
+
+class SessionOptions(TypedDict, total=False):
+    """Options of a session: its stores, its job, when it writes, and its journal."""
+
+    lake: Required[Lake]
+    engine: Required[Engine]
+    control: Required[ControlStore]
+    job_id: str | None
+    cancelled: Callable[[], bool]
+    flush_every: int
+    flush_after_s: float
+    clock: Clock
+    journal: ScanJournal | None
+
+
+class CaptureSession:
+    """Runs and records the calls of one source. Use as an async context manager.
+
+    Attributes:
+        requests_used: Requests made so far; updated when a call ends.
+        verdicts: What became of each source that could have answered.
+        stand_ins: How often demo data replaced a refused response.
+    """
+
+    def __init__(self, source: RecordedSource, **options: Unpack[SessionOptions]) -> None:
+        clock = options.get("clock", MACHINE_CLOCK)
+        self.requests_used = 0
+        self.verdicts: Verdicts = Counter()
+        self.stand_ins = 0
+        self._source = source
+        self._engine = options["engine"]
+        self._control = options["control"]
+        self._journal = options.get("journal")
+        self._marks = ErasureMarksCache(self._engine, clock=clock)
+        self._watcher = CancellationWatcher(options.get("cancelled", lambda: False))
+        self._recorder = CaptureRecorder(source.name, options, clock=clock)
+        self._sharing = CaptureSharing(
+            self._control, self._engine, self._recorder.flush, clock=clock
+        )
+
+    async def __aenter__(self) -> Self:
+        if self._journal is not None and (named := self._journal.captures()):
+            # Captures of earlier runs that were killed before the lake had them get new ids: rows
+            # of the old ones may be there in part, which no reader sees.
+            self._engine.refresh()
+            stored = await asyncio.to_thread(read_committed_ids, self._engine, named)
+            renamed = {name: uuid4().hex for name in missing_captures(named, stored)}
+            for row in await asyncio.to_thread(self._journal.rename_captures, renamed):
+                capture = _unpack(row)
+                if capture is not None and capture.capture_id is not None:
+                    self._recorder.note(capture)
+        return self
+
+    async def __aexit__(self, *_exc: object) -> None:
+        try:
+            await self._recorder.flush()
+        finally:
+            await self._source.aclose()
+
+    async def flush(self) -> None:
+        """Write all observations made so far."""
+        await self._recorder.flush()
+
+    async def _capture[T: CapturedValue](
+        self, request: CaptureRequest, ask: Callable[[], Call[Reading[T]]]
+    ) -> Capture[T]:
+        """Read from the source, or from another process that is reading the same."""
+        erased: Any = refuse_erased(request, await self._marks.marks())
+        if erased is not None:
+            return Capture(
+                request=request,
+                surface=request.surface,
+                observed_at=observed_now(),
+                value=erased,
+                capture_id=None,
+            )
+        journalled = self._take(request.key)
+        if journalled is not None:  # an earlier run read it, which was another process
+            return replace(journalled, is_shared=True)
+        while True:
+            lease = await self._watcher.run(self._sharing.take(request))
+            if isinstance(lease, CaptureLease):
+                break
+            # `lease` is the id of the capture that another process made meanwhile.
+            shared = await self._sharing.recall(request, lease)
+            if shared is not None:
+                await self._write_journal(request.key, shared)
+                return shared
+        renewing = asyncio.create_task(self._sharing.renew(lease))
+        try:
+            return await self._read(request, ask(), key=request.key, lease=lease)
+        finally:
+            renewing.cancel()
+            # Shielded: others wait for this lease, even if this task is cancelled.
+            await asyncio.shield(self._sharing.give_back(lease))
+
+    async def _capture_anew[T: CapturedValue](
+        self,
+        request: CaptureRequest,
+        ask: Callable[[], Call[Reading[T]]],
+        *,
+        before: Capture[T] | None = None,
+    ) -> Capture[T]:
+        """Read the source without sharing, for values that are never stored: expiring URLs.
+
+        `before` is what this job has of it from the store. The store has the new value from now on,
+        so a later run takes the old one from the journal.
+        """
+        key = f"anew\x1f{request.key}"
+        journalled = self._take(key)
+        if journalled is not None:
+            return journalled
+        if before is not None:
+            await self._write_journal(request.key, before)
+        return await self._read(request, ask(), key=key)
+
+    async def _capture_link(self, url: str, call: Call[LinkTarget]) -> LinkTarget:
+        """Resolve a short link."""
+        request = CaptureRequest(kind="link", surface="short_link", entity_id=url)
+        with open_call_trace() as call_trace:
+            target = await self._run(call, request, call_trace)
+        if (await self._marks.marks()).hold(target.id, target.account):
+            raise erased_account_error()
+        last = call_trace.last
+        self._recorder.note(
+            Capture(
+                request=request,
+                surface=request.surface,
+                observed_at=observed_now(),
+                reason=f"{target.kind} {target.id}",
+                request_count=call_trace.request_count,
+                http_status=last.status if last else None,
+                source_path=last.path if last else None,
+            )
+        )
+        return target
+
+    async def _capture_sound(self, aweme_id: str, ask: Callable[[], Call[SoundFile]]) -> SoundFile:
+        """Download a sound. It is not archived as a payload: the file is the caller's."""
+        key = sound_key(aweme_id)
+        if self._journal is not None and self._journal.has(key):
+            # A recorded download serves if its file is still there, or what was measured of it.
+            is_measured = self._journal.has(measured_key(aweme_id))
+            journalled = self._take(
+                key,
+                is_usable=lambda capture: (
+                    capture.file is None or is_measured or capture.file.path.exists()
+                ),
+            )
+            if journalled is not None and journalled.file is not None:
+                return journalled.file
+        request = CaptureRequest(kind="sound", surface="media", entity_id=aweme_id)
+        with open_call_trace() as call_trace:
+            file = await self._run(ask(), request, call_trace, key=key)
+        capture: Capture[Any] = Capture(
+            request=request,
+            surface=request.surface,
+            observed_at=observed_now(),
+            request_count=file.request_count,
+            http_status=HTTPStatus.OK,
+            content_type=file.content_type,
+            file=file,
+            verdicts=Counter(call_trace.verdicts),
+        )
+        await self._write_journal(key, capture)
+        self._recorder.note(capture)
+        await self._recorder.flush_if_due()
+        return file
+
+    def _has_journalled(self, request: CaptureRequest) -> bool:
+        """Whether an earlier run of this job has read this since the last checkpoint."""
+        return self._journal is not None and self._journal.has(request.key)
+
+    def _take(
+        self, key: str, *, is_usable: Callable[[Capture[Any]], bool] = lambda _: True
+    ) -> Capture[Any] | None:
+        """Return what an earlier run has read, with its cost.
+
+        Raises:
+            SametrackError: The refusal that it met.
+        """
+        row = None if self._journal is None else self._journal.take(key)
+        capture = None if row is None else _unpack(row)
+        if capture is None or not is_usable(capture):
+            return None
+        with open_call_trace() as call_trace:  # walks count the requests of their pages
+            call_trace.request_count = capture.request_count
+            call_trace.verdicts.update(capture.verdicts)
+        self.requests_used += capture.request_count
+        self.verdicts.update(capture.verdicts)
+        self.stand_ins += capture.is_fallback
+        if capture.error is not None:
+            raise capture.error
+        return capture
+
+    async def _write_journal(self, key: str, capture: Capture[Any]) -> None:
+        if self._journal is not None:
+            await self._journal.record(
+                key,
+                pack_capture(capture),
+                body=capture.payload if capture.capture_id else None,
+                capture_id=capture.capture_id,
+            )
+
+    async def _read[T: CapturedValue](
+        self,
+        request: CaptureRequest,
+        call: Call[Reading[T]],
+        *,
+        key: str,
+        lease: CaptureLease | None = None,
+    ) -> Capture[T]:
+        with open_call_trace() as call_trace:
+            reading = await self._run(call, request, call_trace, key=key, lease=lease)
+        # The account may have been erased while the call was under way.
+        value = without_erased(reading.value, await self._marks.marks())
+        has_erased = value is not reading.value
+        if has_erased:  # the body contains erased data, so it is not stored
+            reading = replace(reading, value=value, payload=b"")
+        capture: Capture[T] = answered_capture(reading, request, call_trace)
+        if has_erased and isinstance(value, UnavailableVideo):
+            return replace(capture, capture_id=None)
+        self.stand_ins += capture.is_fallback
+        # To the journal first: a run that is killed before the lake has it can restore it from
+        # there.
+        await self._write_journal(key, capture)
+        self._note(capture, lease)
+        await self._recorder.flush_if_due()
+        return capture
+
+    async def _run[T](
+        self,
+        call: Call[T],
+        request: CaptureRequest,
+        call_trace: CallTrace,
+        *,
+        key: str | None = None,
+        lease: CaptureLease | None = None,
+    ) -> T:
+        """Run a call until it ends or its job is cancelled; a failure is recorded, too."""
+        asked_at = observed_now()
+        try:
+            with capture_span(request.surface):
+                return await self._watcher.run(call)
+        except (RunCancelledError, asyncio.CancelledError):
+            # Not in the journal: the next run has to ask again.
+            self._note(refused_capture(None, request, call_trace, observed_at=asked_at), lease)
+            raise
+        except SametrackError as error:
+            capture: Capture[Any] = refused_capture(
+                error, request, call_trace, observed_at=asked_at
+            )
+            if key is not None and isinstance(error, _REPEATABLE):
+                await self._write_journal(key, capture)
+            self._note(capture, lease)
+            await self._recorder.flush_if_due()
+            raise
+        finally:
+            self.requests_used += call_trace.request_count
+            self.verdicts.update(call_trace.verdicts)
+
+    def _note(self, capture: Capture[Any], lease: CaptureLease | None) -> None:
+        self._recorder.note(capture)
+        if lease is not None:
+            lease.capture = capture
+
+
+def sound_key(aweme_id: str) -> str:
+    """Return the key of a download in the journal."""
+    return f"media\x1f{aweme_id}"
+
+
+def measured_key(aweme_id: str) -> str:
+    """Return the key of what was measured of a downloaded sound."""
+    return f"measured\x1f{aweme_id}"
+
+
+def _unpack(row: JournalRow) -> Capture[Any] | None:
+    """Return a capture of the journal; None if another release wrote it: it is read again."""
+    try:
+        return unpack_capture(row.document, body=row.body, capture_id=row.capture_id)
+    except ValueError:
+        return None
+
+
+class CaptureRecorder:
+    """Collects captures and appends them to the lake in batches.
+
+    Readers count an observation only once its capture's row exists, so an interrupted batch leaves
+    nothing partly visible.
+    """
+
+    def __init__(self, data_provider: str, options: SessionOptions, *, clock: Clock) -> None:
+        self._data_provider = data_provider
+        self._lake = options["lake"]
+        self._engine = options["engine"]
+        self._control = options["control"]
+        self._job_id = options.get("job_id")
+        self._flush_every = options.get("flush_every", 50)
+        self._flush_after_s = options.get("flush_after_s", FLUSH_AFTER_S)
+        self._clock = clock
+        self._waiting: list[Capture[Any]] = []
+        self._waiting_since = 0.0
+        self._writing = asyncio.Lock()
+
+    def note(self, capture: Capture[Any]) -> None:
+        """Add a capture to the next batch."""
+        if not self._waiting:
+            self._waiting_since = self._clock.monotonic()
+        self._waiting.append(capture)
+
+    async def flush_if_due(self) -> None:
+        """Write if enough captures are pending, or the oldest is old enough."""
+        waited_s = self._clock.monotonic() - self._waiting_since
+        is_old = bool(self._waiting) and waited_s >= self._flush_after_s
+        if is_old or len(self._waiting) >= self._flush_every:
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write all pending captures.
+
+        Raises:
+            WarehouseError: The lake or the control store cannot be written.
+        """
+        async with self._writing:
+            captures, self._waiting = self._waiting, []
+            if captures:
+                # Shielded: cancelling a write that still waits for a thread would lose them.
+                await asyncio.shield(asyncio.to_thread(self._write, captures))
+
+    def _write(self, captures: list[Capture[Any]]) -> None:
+        # Not the cached marks: what was erased a moment ago must not be written again. A body that
+        # names an erased account goes, that of a refusal too.
+        marks = read_marks(self._engine)
+        captures = [
+            replace(capture, payload=b"") if marks.occur_in(capture.payload) else capture
+            for capture in captures
+        ]
+        hashes = {capture.payload_sha256 for capture in captures} - {None}
+        stored = self._engine.rows(
+            "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
+            {"hashes": sorted(filter(None, hashes))},
+        )
+        numbers = sequences.next_numbers(
+            self._control, [(capture.request.surface, capture.entity_id) for capture in captures]
+        )
+        tables = capture_tables(
+            captures,
+            numbers,
+            data_provider=self._data_provider,
+            job_id=self._job_id,
+            stored=(row["sha256"] for row in stored),
+        )
+        for name, rows in tables.items():
+            self._lake.append(name, rows, job_id=self._job_id)
+        self._engine.refresh()  # this process reads its own writes
+        # Last: who sees the new generation reads again, and must find the rows.
+        generations.count_up(
+            self._control,
+            {entity_key(capture.surface, capture.entity_id) for capture in captures},
+        )
+
+
+class CancellationWatcher:
+    """Polls the cancel flag of a job while calls run; concurrent calls share one poll."""
+
+    def __init__(self, cancelled: Callable[[], bool]) -> None:
+        self._cancelled = cancelled
+        self._is_cancelled = False
+        self._checked_at = float("-inf")
+
+    async def run[T](self, call: Call[T]) -> T:
+        """Await the call, and cancel it when the job is cancelled.
+
+        Raises:
+            RunCancelledError: The job was cancelled before the call finished.
+        """
+        task = asyncio.ensure_future(call)
+        try:
+            while not task.done():
+                # The flag may be in the control store; once set, it stays set.
+                now = time.monotonic()
+                if not self._is_cancelled and now - self._checked_at >= CANCEL_FLAG_POLL_S:
+                    self._checked_at = now
+                    self._is_cancelled = await asyncio.to_thread(self._cancelled)
+                if self._is_cancelled:
+                    raise RunCancelledError("the job was cancelled")
+                await asyncio.wait({task}, timeout=CANCEL_FLAG_POLL_S)
+            return task.result()
+        finally:
+            if not task.done():
+                task.cancel()
+                # Wait for its clean-up, which may release a lease that was just acquired.
+                await asyncio.wait({task})

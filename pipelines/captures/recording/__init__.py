@@ -1,1 +1,0 @@
-"""Recording of captures: requests and observations as rows of the lake, payloads first."""

@@ -1,0 +1,143 @@
+"""Runs one probe within its time, and judges the result: outcome, reason, HTTP status."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pipelines.doctor.probes.table import Probe
+from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
+from pipelines.platform.http.circuit_breaker import OPEN_REASON
+from pipelines.platform.http.robots import DISALLOWED
+from warehouse.records.errors import (
+    SURFACE_OFF,
+    EmptyAnswerError,
+    InputError,
+    PageWithoutDataError,
+    SametrackError,
+    UnreachableError,
+    UpstreamError,
+)
+from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
+from warehouse.records.videos import UnavailableVideo, VideoPage
+
+TIME_IS_UP = "time_is_up"
+RESTING = frozenset({"paused", OPEN_REASON})
+"""Reasons of our own: the host or the surface is paused, so no request was made."""
+_OURS = RESTING | {TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"}
+"""Reasons of our own: no request was made, or none was refused."""
+_REASON_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """What a probe read, or the error that was raised instead, and the health of the surface.
+
+    `response` is the last one that arrived.
+    """
+
+    value: object
+    error: SametrackError | None
+    response: HttpResponse | None
+    health: SurfaceHealth
+
+    @property
+    def is_about_id(self) -> bool:
+        """True if the result concerns the id rather than the surface."""
+        is_empty = isinstance(self.value, VideoPage) and self.error is not None
+        is_withheld = isinstance(self.error, PageWithoutDataError | InputError)
+        return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
+
+
+async def run_probe(
+    probe: Probe,
+    entity_id: str,
+    reading: Awaitable[object],
+    *,
+    within_s: float,
+    asked_by: str,
+) -> ProbeResult:
+    """Await what a surface responds for at most `within_s` seconds, and judge it.
+
+    Args:
+        probe: The probe.
+        entity_id: The id that it requests.
+        reading: Reads the surface.
+        within_s: Time limit in seconds.
+        asked_by: Who runs the probe: `cli`, or the scheduled job.
+    """
+    # The trace counts the requests and keeps the last response, also of a reading that fails.
+    began = time.monotonic()
+    with open_call_trace() as call_trace:
+        value, error = await _read(within_s, reading, probe.surface, call_trace)
+    reason, now = probe_reason(value, error), datetime.now(UTC)
+    status = None if call_trace.last is None else call_trace.last.status
+    rests_until = None
+    if isinstance(error, UpstreamError):
+        status = status if error.status is None else error.status
+        # A paused surface is requested again after a while.
+        if error.reason in RESTING and error.retry_after is not None:
+            rests_until = now + timedelta(seconds=error.retry_after)
+    health = SurfaceHealth(
+        surface=probe.surface,
+        outcome=probe_outcome(error, reason),
+        observed_at=now,
+        entity_id=None if probe.needs == "sound" else entity_id,  # its URL expires
+        error_type=None if error is None else error.type,
+        reason=reason,
+        http_status=status,
+        request_count=call_trace.request_count,
+        duration_ms=round((time.monotonic() - began) * 1000),
+        asked_by=asked_by,
+        rests_until=rests_until,
+    )
+    return ProbeResult(value=value, error=error, response=call_trace.last, health=health)
+
+
+async def _read(
+    within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
+) -> tuple[object, SametrackError | None]:
+    """Return what was read, and the error if nothing was read or the list is empty."""
+    try:
+        async with asyncio.timeout(within_s):
+            value = await reading
+    except TimeoutError:
+        # Without a request, the time was spent waiting for the rate limit.
+        reason = "no_answer" if call_trace.request_count else TIME_IS_UP
+        return None, UnreachableError(
+            f"no answer within {within_s:.0f} s", surface=surface, reason=reason
+        )
+    except SametrackError as error:
+        return None, error
+    except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
+        fault = SametrackError(f"{type(error).__name__}: {error}")
+        fault.__cause__ = error
+        return None, fault
+    return value, empty_list_error(value, surface)
+
+
+def empty_list_error(value: object, surface: str) -> SametrackError | None:
+    """Return an error for an empty list: known ids have videos, so the surface withholds them."""
+    if not isinstance(value, VideoPage) or value.videos:
+        return None
+    return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
+
+
+def probe_outcome(error: SametrackError | None, reason: str | None) -> ProbeOutcome:
+    """Return the outcome of a probe that ended with an error, or without."""
+    if error is None:
+        return "works"
+    # Our own refusal to send a request says nothing about the surface.
+    return "not_asked" if reason in _OURS else outcome_of(error.type)
+
+
+def probe_reason(value: object, error: SametrackError | None) -> str | None:
+    """Return the platform's reason, or ours; shortened, because it may quote the response."""
+    if isinstance(value, UnavailableVideo):
+        return "canary_unavailable"
+    if isinstance(error, InputError):
+        return "unknown_id"
+    if isinstance(error, UpstreamError):
+        return (error.reason or error.detail)[:_REASON_CHARS]
+    return None if error is None else error.detail[:_REASON_CHARS]

@@ -1,0 +1,371 @@
+"""Lists over time: the union of all captures of a list, its pages, and their order.
+
+Public order: the latest first page, then older members by the capture that last showed them, newest
+first. The other orders use what was known of the videos when pagination began, unknown last: what
+is learned while a client pages must not move its pages.
+
+Several small queries rather than one large one: planning that took 34 ms, these take 2 ms each.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries.committed_rows import inline_values
+from warehouse.queries.videos import (
+    ListedVideo,
+    VideoOrdering,
+    VideoSortValues,
+    read_last_commit,
+    read_ordering,
+)
+from warehouse.records.times import SEQUENCES_AT_MOMENT, find_birth, to_moment, to_ticks
+from warehouse.records.values import Row
+
+ListOrder = Literal["public", "likes", "newest"]
+
+GAP_TIMEOUT_S = 30.0
+"""A sequence number missing for longer belongs to a capture that was never written."""
+
+# Filter on ids first, so that files without them are not opened.
+_OF_LIST = "entity_id = $entity_id and surface in ({surfaces})"
+# A replay adds a row to a capture: the newest counts. The capture was made with the first row of
+# that outcome. Without a cursor, a capture showed no page: `user_page` also answers for a profile.
+_NEWEST = f"""
+    select
+        * exclude (committed_at),
+        min(committed_at) over (partition by surface, sequence, outcome) as made_at
+    from raw.captures as row where {_OF_LIST} and cursor_in is not null
+    qualify row_number() over (partition by surface, sequence order by row.committed_at desc) = 1
+"""  # noqa: S608  # a word of this module
+_CAPTURES = f"""
+    select
+        sequence, outcome, cursor_in, has_more, data_provider, observed_at, made_at as committed_at
+    from ({_NEWEST})
+"""  # noqa: S608  # a word of this module
+_PAGE = f"""
+    select *, made_at as committed_at from ({_NEWEST})
+    where outcome = 'ok'
+        and case
+            when $sequence::bigint is null then cursor_in = $cursor::bigint
+            when $at::timestamptz is null then sequence = $sequence
+            else sequence % $modulus = $sequence and made_at <= $at::timestamptz
+        end
+    order by sequence desc limit 1
+"""  # noqa: S608  # a word of this module
+_MEMBERS = f"""
+    with items as materialized (
+        select aweme_id, sequence, position from raw.capture_items
+        where {_OF_LIST} and sequence in ({{sequences}})
+    ),
+    contents as (
+        select sum(hash(aweme_id, position)) as content from items
+        where sequence in ({{screens}})
+        group by sequence
+    )
+    select
+        aweme_id,
+        min(position) filter (sequence = $screen) as first_position,
+        max(sequence * 1048576 - position) as recency,
+        (select struct_pack(shown := count(*), contents := count(distinct content)) from contents)
+            as screens
+    from items
+    group by aweme_id
+"""  # noqa: S608  # a word of this module
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListCapture:
+    """A capture of a list. `cursor_in` 0: a first page."""
+
+    sequence: int
+    outcome: str
+    cursor_in: int
+    has_more: bool | None
+    data_provider: str
+    observed_at: datetime
+    committed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ListCaptures:
+    """The successful captures of a list, oldest first, up to the one that a union is as of."""
+
+    pages: tuple[ListCapture, ...]
+
+    @property
+    def as_of(self) -> ListCapture:
+        """The capture that the union is as of."""
+        return self.pages[-1]
+
+    @property
+    def screens(self) -> list[ListCapture]:
+        """The first pages among them."""
+        return [page for page in self.pages if page.cursor_in == 0]
+
+    @property
+    def latest_screen(self) -> ListCapture | None:
+        """The latest first page."""
+        return next((page for page in reversed(self.pages) if page.cursor_in == 0), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnionMember:
+    """A video of a union.
+
+    `first_position`: its position on the latest first page; `recency` grows with the capture that
+    last showed it, and falls with its position there.
+    """
+
+    aweme_id: str
+    first_position: int | None
+    recency: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnionPage:
+    """A page of the union of a list as of its capture `sequence`.
+
+    `aweme_ids` are in the requested order. `last_observed_at` is the time of the latest first page.
+    `listed`: the videos, if they were read to sort them. `at`: the moment that a sorted page is as
+    of, None if only captures decide its order.
+    """
+
+    sequence: int
+    at: datetime | None
+    aweme_ids: tuple[str, ...]
+    union_count: int
+    first_screen_count: int
+    snapshot_count: int
+    distinct_snapshot_count: int
+    first_observed_at: datetime | None
+    last_observed_at: datetime | None
+    platform_has_more: bool | None
+    data_provider: str
+    listed: Mapping[str, ListedVideo]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedPage:
+    """One page of a list as the source returned it; `aweme_ids` in the requested order.
+
+    `at` as in `UnionPage`.
+    """
+
+    sequence: int
+    at: datetime | None
+    aweme_ids: tuple[str, ...]
+    cursor: int | None
+    has_more: bool | None
+    observed_at: datetime
+    data_provider: str
+    cursor_in: int
+
+
+def read_union_page(
+    engine: Engine,
+    *,
+    surfaces: Sequence[str],
+    entity_id: str,
+    sequence: int | None,
+    offset: int,
+    count: int,
+    order: ListOrder,
+    at: datetime | None = None,
+) -> UnionPage | None:
+    """Return a page of the union as of a capture or a moment; None if there is no such capture.
+
+    Without either, it is as of the newest capture that no other can precede; a sorted union is as
+    of the last thing that became known of the list or of its videos.
+    """
+    of_list = _OfList(engine, entity_id, surfaces)
+    captures = [ListCapture(**row) for row in of_list.rows(_CAPTURES)]
+    is_as_of_moment = at is not None or (sequence is None and order != "public")
+    if is_as_of_moment:
+        observed = history_at(captures, at)
+    else:
+        observed = history_until(captures, sequence=sequence, now=datetime.now(UTC))
+    if observed is None:
+        return None
+    screen = observed.latest_screen
+    members, distinct_count = of_list.members(observed, on=screen)
+    if is_as_of_moment and at is None:
+        at = _last_change(engine, members, since=max(page.committed_at for page in observed.pages))
+    ordering = _ordering(engine, members, at or observed.as_of.committed_at, order)
+    ids = sort_members(members, order, values=ordering.values)
+    return UnionPage(
+        sequence=observed.as_of.sequence,
+        at=at,
+        aweme_ids=tuple(ids[offset : offset + count]),
+        union_count=len(members),
+        first_screen_count=sum(member.first_position is not None for member in members),
+        snapshot_count=len(observed.screens),
+        distinct_snapshot_count=distinct_count,
+        first_observed_at=min((page.observed_at for page in observed.screens), default=None),
+        last_observed_at=screen.observed_at if screen else None,
+        platform_has_more=screen.has_more if screen else None,
+        data_provider=observed.as_of.data_provider,
+        listed=ordering.listed,
+    )
+
+
+def read_captured_page(
+    engine: Engine,
+    *,
+    surfaces: Sequence[str],
+    entity_id: str,
+    cursor: int | None = None,
+    sequence: int | None = None,
+    order: ListOrder,
+    at: datetime | None = None,
+) -> CapturedPage | None:
+    """Return the page of a capture, or the last one captured at the source's own `cursor`.
+
+    None if there is none. A sorted page is as of the last thing that became known of its videos, or
+    as of `at`; `sequence` is then the capture's number modulo `SEQUENCES_AT_MOMENT`.
+    """
+    of_list = _OfList(engine, entity_id, surfaces)
+    rows = of_list.rows(_PAGE, cursor=cursor, sequence=sequence, at=at, modulus=SEQUENCES_AT_MOMENT)
+    if not rows:
+        return None
+    page = rows[0]
+    capture = ListCapture(**{name: page[name] for name in ListCapture.__slots__})
+    members, _ = of_list.members(ListCaptures((capture,)), on=capture)
+    if order != "public" and sequence is None:
+        at = _last_change(engine, members, since=capture.committed_at)
+    ordering = _ordering(engine, members, at or capture.committed_at, order)
+    return CapturedPage(
+        sequence=page["sequence"],
+        at=at,
+        aweme_ids=tuple(sort_members(members, order, values=ordering.values)),
+        cursor=page["cursor_out"],
+        has_more=page["has_more"],
+        observed_at=page["observed_at"],
+        data_provider=page["data_provider"],
+        cursor_in=page["cursor_in"],
+    )
+
+
+def history_at(captures: Iterable[ListCapture], at: datetime | None) -> ListCaptures | None:
+    """Return the captures that were committed until a moment, all of them without one.
+
+    None if they showed nothing.
+    """
+    pages = [
+        capture
+        for capture in captures
+        if capture.outcome == "ok" and (at is None or capture.committed_at <= at)
+    ]
+    return ListCaptures(tuple(sorted(pages, key=lambda page: page.sequence))) if pages else None
+
+
+def history_until(
+    captures: Iterable[ListCapture], *, sequence: int | None, now: datetime
+) -> ListCaptures | None:
+    """Return the captures of a union as of `sequence`; None if that capture showed nothing.
+
+    With `sequence` None, as of the newest capture that no other can precede: a capture takes its
+    number a moment before it is written, so a recently missing number may still appear, and would
+    move the pages of a client that began beyond it.
+    """
+    numbered = sorted(captures, key=lambda capture: capture.sequence)
+    until = sequence
+    if until is None:
+        until = 0
+        for capture in numbered:
+            is_young = capture.committed_at > now - timedelta(seconds=GAP_TIMEOUT_S)
+            if capture.sequence > until + 1 and is_young and until:
+                break
+            until = capture.sequence
+    pages = tuple(page for page in numbered if page.outcome == "ok" and page.sequence <= until)
+    if not pages or sequence not in {None, pages[-1].sequence}:
+        return None
+    return ListCaptures(pages)
+
+
+def sort_members(
+    members: Iterable[UnionMember],
+    order: ListOrder,
+    *,
+    values: Mapping[str, VideoSortValues] | None = None,
+) -> list[str]:
+    """Return the videos of a union in this order; ties and unknown values use the public order."""
+    by_video = values or {}
+
+    def key(member: UnionMember) -> tuple[object, ...]:
+        position = member.first_position
+        return (
+            *sort_key(order, by_video.get(member.aweme_id, VideoSortValues())),
+            position is None,
+            position or 0,
+            -member.recency,
+            member.aweme_id,
+        )
+
+    return [member.aweme_id for member in sorted(members, key=key)]
+
+
+def sort_key(order: ListOrder, values: VideoSortValues) -> tuple[bool, int]:
+    """Return the key that sorts a video of a list: from most to least, the unknown last."""
+    value: int | None = 0  # the same for all in the public order
+    if order == "likes":
+        value = values.likes
+    elif order == "newest":
+        value = values.created
+    return value is None, -(value or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfList:
+    """Queries about one list, with all surfaces that show it."""
+
+    engine: Engine
+    entity_id: str
+    surfaces: Sequence[str]
+
+    def rows(self, sql: str, **params: object) -> list[Row]:
+        sql, surfaces = inline_values(sql, self.surfaces, slot="surfaces")
+        return self.engine.rows(sql, {"entity_id": self.entity_id, **surfaces, **params})
+
+    def members(
+        self, observed: ListCaptures, *, on: ListCapture | None
+    ) -> tuple[list[UnionMember], int]:
+        """Return the videos of some captures, and how many different first pages there are.
+
+        The positions are those of the capture `on`.
+        """
+        pages = [page.sequence for page in observed.pages]
+        screens = [page.sequence for page in observed.screens]
+        sql, page_params = inline_values(_MEMBERS, pages, slot="sequences", kind="bigint")
+        sql, screen_params = inline_values(sql, screens, slot="screens", kind="bigint")
+        rows = self.rows(sql, **page_params, **screen_params, screen=on.sequence if on else None)
+        counts = rows[0]["screens"] if rows else {"shown": 0, "contents": 0}
+        empty_page_count = int(counts["shown"] < len(screens))  # all empty pages are the same
+        members = [
+            UnionMember(**{name: row[name] for name in UnionMember.__slots__}) for row in rows
+        ]
+        return members, counts["contents"] + empty_page_count
+
+
+def _last_change(engine: Engine, members: Sequence[UnionMember], *, since: datetime) -> datetime:
+    """Return when something last became known of the members, as a cursor can hold it."""
+    changed = read_last_commit(engine, [member.aweme_id for member in members], since=since)
+    return to_moment(to_ticks(changed or since))
+
+
+def _ordering(
+    engine: Engine, members: Sequence[UnionMember], until: datetime, order: ListOrder
+) -> VideoOrdering:
+    """Return what was known of the members; without a stated publication, the time in their id."""
+    if order == "public":
+        return VideoOrdering()
+    ordering = read_ordering(engine, [member.aweme_id for member in members], until=until)
+    values: dict[str, VideoSortValues] = {}
+    for member in members:
+        stated = ordering.values.get(member.aweme_id, VideoSortValues())
+        birth = find_birth(member.aweme_id, stated=stated.created, observed_at=until)
+        created = None if birth is None else int(birth.at.timestamp())
+        values[member.aweme_id] = VideoSortValues(stated.likes, created)
+    return VideoOrdering(values=values, listed=ordering.listed)

@@ -1,1 +1,0 @@
-"""Queries of lists over time: the union of all captures of a list, and its pages."""
