@@ -14,19 +14,9 @@ import httpx2
 import typer
 from rich.console import Console
 
+from api.cli import terminal
 from api.cli.processes.child_processes import is_listening, service_url
 from api.cli.rendering.results import print_banner
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INPUT,
-    INPUT_ERROR_TYPES,
-    TRACE,
-    err,
-    exit_with_input_error,
-    out,
-    print_json,
-    show_error,
-)
 from api.client import ApiResponse, AsyncClient, Connection
 from api.client.errors import ConnectionFailedError, ServiceError
 from api.settings import ApiSettings
@@ -56,13 +46,13 @@ def call_api[Result](call: ApiCall[Result], *, api: str | None) -> Result:
     try:
         return anyio.run(run)
     except ServiceError as error:
-        show_error(error.type, error.detail, error.hint)
-        is_input = error.type in INPUT_ERROR_TYPES
-        raise typer.Exit(EXIT_INPUT if is_input else EXIT_FAILED) from error
+        terminal.show_error(error.type, error.detail, error.hint)
+        is_input = error.type in terminal.INPUT_ERROR_TYPES
+        raise typer.Exit(terminal.EXIT_INPUT if is_input else terminal.EXIT_FAILED) from error
     except ConnectionFailedError as error:
         hint = "start it with `sametrack up`, or omit --api: no service is needed"
-        show_error("service_unreachable", error, hint)
-        raise typer.Exit(EXIT_FAILED) from error
+        terminal.show_error("service_unreachable", error, hint)
+        raise typer.Exit(terminal.EXIT_FAILED) from error
 
 
 def call_and_print[Data](
@@ -79,13 +69,13 @@ def call_and_print[Data](
     """
     data = call_api(call, api=api).data
     if as_json:
-        print_json(data)
+        terminal.print_json(data)
         return
     if isinstance(data, dict) and data.get("is_demo_data"):
-        print_banner(err)  # to stderr, so that stdout can be piped
+        print_banner(terminal.err)  # to stderr, so that stdout can be piped
     if isinstance(data, dict) and data.get("is_experimental"):
-        print_banner(err, EXPERIMENTAL_BANNER)
-    view(out, data)
+        print_banner(terminal.err, EXPERIMENTAL_BANNER)
+    view(terminal.out, data)
 
 
 @asynccontextmanager
@@ -105,7 +95,7 @@ async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[A
                 base_url=api or here, token=token, timeout_s=settings.sync_request_timeout
             )
         except ValueError as error:
-            exit_with_input_error(f"--api: {error}")
+            terminal.exit_with_input_error(f"--api: {error}")
         # The port may belong to another program; an address given with --api is used anyway.
         if api is not None or await _is_sametrack(connection):
             async with AsyncClient(connection) as client:
@@ -115,7 +105,7 @@ async def open_client(settings: ApiSettings, api: str | None) -> AsyncIterator[A
     from api.services.job_feed import JobBroadcaster  # noqa: PLC0415 -- as above
 
     # The routes run in this process, without the log lines of a service.
-    configure_logging(quiet=TRACE not in os.environ)
+    configure_logging(quiet=terminal.TRACE not in os.environ)
     with build_app_from_settings(settings, feed=JobBroadcaster(limit=0)) as app:
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         connection = Connection(

@@ -6,16 +6,9 @@ import sys
 import typer
 
 import pipelines  # noqa: F401 - limits the threads of numeric libraries before they are loaded
+from api.cli import terminal
 from api.cli.command_table import CommandGroup
 from api.cli.interrupts import Interrupted
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INPUT,
-    EXIT_INTERRUPTED,
-    TRACE,
-    exit_code,
-    show_error,
-)
 from warehouse.records.errors import SametrackError
 
 app = typer.Typer(
@@ -39,23 +32,27 @@ def main() -> None:
     try:
         app()
     except SametrackError as error:
-        show_error(error.type, error.detail, error.hint)
-        sys.exit(exit_code(error))
+        terminal.show_error(error.type, error.detail, error.hint)
+        sys.exit(terminal.exit_code(error))
     except (KeyboardInterrupt, Interrupted):
-        sys.exit(EXIT_INTERRUPTED)
+        sys.exit(terminal.EXIT_INTERRUPTED)
     except Exception as error:
-        if TRACE in os.environ:
+        if terminal.TRACE in os.environ:
             raise
         # An invalid setting. Pydantic is not loaded here, so its error is known by its name; its
         # `input` is not printed, because it may be a secret.
         if type(error).__name__ == "ValidationError" and hasattr(error, "errors"):
             for wrong in error.errors():
                 name = "_".join(map(str, wrong["loc"])).upper() or "a setting"
-                show_error("invalid_parameter", f"{name}: {wrong['msg']}", "see .env.example")
-            sys.exit(EXIT_INPUT)
+                terminal.show_error(
+                    "invalid_parameter", f"{name}: {wrong['msg']}", "see .env.example"
+                )
+            sys.exit(terminal.EXIT_INPUT)
         detail = f"{type(error).__name__}: {error}"
-        show_error("internal_error", detail, f"set {TRACE}=1 to see where it happened")
-        sys.exit(EXIT_FAILED)
+        terminal.show_error(
+            "internal_error", detail, f"set {terminal.TRACE}=1 to see where it happened"
+        )
+        sys.exit(terminal.EXIT_FAILED)
 
 
 if __name__ == "__main__":

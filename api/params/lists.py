@@ -5,12 +5,7 @@ from typing import Annotated
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from api.params.scan import InputText, QueryModel, parameter_field
-from pipelines.parameters.lists import (
-    HASHTAG_LIST_PARAMETERS,
-    METRICS_PARAMETERS,
-    MUSIC_LIST_PARAMETERS,
-    POSTS_PARAMETERS,
-)
+from pipelines.parameters import lists
 from warehouse.records.values import PLATFORM_ID
 
 SecUserId = Annotated[
@@ -50,33 +45,33 @@ class PostsQuery(QueryModel):
     """Query of `fetch_user_post_videos`."""
 
     sec_user_id: SecUserId
-    max_cursor: StrictInt = parameter_field("max_cursor", POSTS_PARAMETERS)
-    count: StrictInt = parameter_field("count", POSTS_PARAMETERS)
-    sort_type: StrictInt = parameter_field("sort_type", POSTS_PARAMETERS)
+    max_cursor: StrictInt = parameter_field("max_cursor", lists.POSTS_PARAMETERS)
+    count: StrictInt = parameter_field("count", lists.POSTS_PARAMETERS)
+    sort_type: StrictInt = parameter_field("sort_type", lists.POSTS_PARAMETERS)
 
 
 class MetricsQuery(QueryModel):
     """Query of `fetch_user_metrics`."""
 
     sec_user_id: SecUserId
-    days: StrictInt = parameter_field("days", METRICS_PARAMETERS)
-    count: StrictInt = parameter_field("count", METRICS_PARAMETERS)
+    days: StrictInt = parameter_field("days", lists.METRICS_PARAMETERS)
+    count: StrictInt = parameter_field("count", lists.METRICS_PARAMETERS)
 
 
 class MusicListQuery(QueryModel):
     """Query of `fetch_music_video_list`."""
 
     music_id: MusicId
-    cursor: StrictInt = parameter_field("cursor", MUSIC_LIST_PARAMETERS)
-    count: StrictInt = parameter_field("count", MUSIC_LIST_PARAMETERS)
-    refresh: StrictBool = parameter_field("refresh", MUSIC_LIST_PARAMETERS)
+    cursor: StrictInt = parameter_field("cursor", lists.MUSIC_LIST_PARAMETERS)
+    count: StrictInt = parameter_field("count", lists.MUSIC_LIST_PARAMETERS)
+    refresh: StrictBool = parameter_field("refresh", lists.MUSIC_LIST_PARAMETERS)
 
 
 class HashtagListQuery(QueryModel):
     """Query of `fetch_hashtag_video_list`."""
 
     ch_id: ChId
-    cursor: StrictInt = parameter_field("cursor", HASHTAG_LIST_PARAMETERS)
-    sort_type: StrictInt = parameter_field("sort_type", HASHTAG_LIST_PARAMETERS)
-    count: StrictInt = parameter_field("count", HASHTAG_LIST_PARAMETERS)
-    refresh: StrictBool = parameter_field("refresh", HASHTAG_LIST_PARAMETERS)
+    cursor: StrictInt = parameter_field("cursor", lists.HASHTAG_LIST_PARAMETERS)
+    sort_type: StrictInt = parameter_field("sort_type", lists.HASHTAG_LIST_PARAMETERS)
+    count: StrictInt = parameter_field("count", lists.HASHTAG_LIST_PARAMETERS)
+    refresh: StrictBool = parameter_field("refresh", lists.HASHTAG_LIST_PARAMETERS)

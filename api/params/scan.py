@@ -11,35 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Self, get_args, override
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
-    StringConstraints,
-    TypeAdapter,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+import pydantic
 from pydantic_core import PydanticCustomError
 
 from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
-from pipelines.parameters.scan import (
-    BY_NAME,
-    MAX_SEARCH_KEYWORDS,
-    Parameter,
-    ScanParameters,
-    SortBy,
-    scan_parameters,
-)
+from pipelines.parameters import scan
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import JobStatus
 
@@ -71,24 +49,24 @@ def _encodable(text: str) -> str:
     return text
 
 
-PrintableText = Annotated[StrictStr, AfterValidator(_printable)]
-EncodableText = Annotated[StrictStr, AfterValidator(_encodable)]
-InputText = Annotated[PrintableText, Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
+PrintableText = Annotated[pydantic.StrictStr, pydantic.AfterValidator(_printable)]
+EncodableText = Annotated[pydantic.StrictStr, pydantic.AfterValidator(_encodable)]
+InputText = Annotated[PrintableText, pydantic.Field(min_length=1, max_length=MAX_INPUT_LENGTH)]
 FilledText = Annotated[
-    StrictStr,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_INPUT_LENGTH),
-    AfterValidator(_printable),
+    pydantic.StrictStr,
+    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_INPUT_LENGTH),
+    pydantic.AfterValidator(_printable),
 ]
 """An input without the blanks around it, and with something left."""
 Keyword = Annotated[
-    StrictStr,
-    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_LENGTH),
-    AfterValidator(_printable),
+    pydantic.StrictStr,
+    pydantic.StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_KEYWORD_LENGTH),
+    pydantic.AfterValidator(_printable),
 ]
 
 
 def parameter_field(
-    name: str, table: Mapping[str, Parameter] = BY_NAME, *, is_given: bool = True
+    name: str, table: Mapping[str, scan.Parameter] = scan.BY_NAME, *, is_given: bool = True
 ) -> Any:  # as pydantic types `Field`: the default of a field of any type
     """Build the pydantic field of a parameter in a table, with default, limits and description.
 
@@ -99,7 +77,7 @@ def parameter_field(
     if parameter.kind is int and maximum is None:
         maximum = MAX_SAFE_INTEGER
     numeric = parameter.kind in {int, float}
-    return Field(
+    return pydantic.Field(
         default=parameter.default if is_given else None,
         ge=parameter.minimum if numeric else None,
         le=maximum if numeric else None,
@@ -121,13 +99,13 @@ def _keywords(value: object) -> object:
     return list(kept.values())
 
 
-class StrictModel(BaseModel):
+class StrictModel(pydantic.BaseModel):
     """Refuses unknown names and converts nothing but 15.0 to 15.
 
     To JSON Schema, and so to the description of a body, both are the same integer.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
 
     _kinds: ClassVar[Mapping[str, type]] = {}
 
@@ -136,7 +114,7 @@ class StrictModel(BaseModel):
     def __pydantic_init_subclass__(cls, **_options: object) -> None:
         cls._kinds = {name: _kind(field.annotation) for name, field in cls.model_fields.items()}
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _read_whole_numbers(cls, given: object) -> object:
         if not isinstance(given, Mapping):
@@ -158,7 +136,7 @@ def _kind(annotation: object) -> type:
 class QueryModel(StrictModel):
     """Parameters of a query string."""
 
-    @model_validator(mode="before")
+    @pydantic.model_validator(mode="before")
     @classmethod
     def _read_text(cls, given: object) -> object:
         if not isinstance(given, Mapping):
@@ -181,25 +159,25 @@ class QueryModel(StrictModel):
 class ScanFields(StrictModel):
     """Parameters of a scan, shared by the query of endpoint 5 and the bodies of 6 and 7."""
 
-    candidate_limit: StrictInt = parameter_field("candidate_limit")
-    count: StrictInt = parameter_field("count")
-    sort_by: SortBy = parameter_field("sort_by")
-    viral_threshold: StrictInt = parameter_field("viral_threshold")
-    viral_only: StrictBool = parameter_field("viral_only")
-    search_enabled: StrictBool = parameter_field("search_enabled")
-    search_candidate_limit: StrictInt | None = parameter_field("search_candidate_limit")
-    search_batch_target: StrictInt = parameter_field("search_batch_target")
-    search_page_limit: StrictInt = parameter_field("search_page_limit")
-    search_request_budget: StrictInt = parameter_field("search_request_budget")
-    verify_audio: StrictBool = parameter_field("verify_audio")
-    match_threshold: StrictFloat = parameter_field("match_threshold")
-    account_profile_limit: StrictInt | None = parameter_field("account_profile_limit")
-    refresh: StrictBool = parameter_field("refresh")
+    candidate_limit: pydantic.StrictInt = parameter_field("candidate_limit")
+    count: pydantic.StrictInt = parameter_field("count")
+    sort_by: scan.SortBy = parameter_field("sort_by")
+    viral_threshold: pydantic.StrictInt = parameter_field("viral_threshold")
+    viral_only: pydantic.StrictBool = parameter_field("viral_only")
+    search_enabled: pydantic.StrictBool = parameter_field("search_enabled")
+    search_candidate_limit: pydantic.StrictInt | None = parameter_field("search_candidate_limit")
+    search_batch_target: pydantic.StrictInt = parameter_field("search_batch_target")
+    search_page_limit: pydantic.StrictInt = parameter_field("search_page_limit")
+    search_request_budget: pydantic.StrictInt = parameter_field("search_request_budget")
+    verify_audio: pydantic.StrictBool = parameter_field("verify_audio")
+    match_threshold: pydantic.StrictFloat = parameter_field("match_threshold")
+    account_profile_limit: pydantic.StrictInt | None = parameter_field("account_profile_limit")
+    refresh: pydantic.StrictBool = parameter_field("refresh")
 
-    def to_parameters(self) -> ScanParameters:
+    def to_parameters(self) -> scan.ScanParameters:
         """Return the effective parameters, with linked defaults filled in."""
         given = {name: getattr(self, name) for name in ScanFields.model_fields}
-        return scan_parameters({**given, "search_keywords": tuple(self.keywords)})
+        return scan.scan_parameters({**given, "search_keywords": tuple(self.keywords)})
 
     @property
     @abstractmethod
@@ -208,23 +186,25 @@ class ScanFields(StrictModel):
 
 
 KeywordList = Annotated[
-    list[Keyword], BeforeValidator(_keywords), Field(max_length=MAX_SEARCH_KEYWORDS)
+    list[Keyword],
+    pydantic.BeforeValidator(_keywords),
+    pydantic.Field(max_length=scan.MAX_SEARCH_KEYWORDS),
 ]
-_KEYWORDS = TypeAdapter[list[str]](KeywordList)
+_KEYWORDS = pydantic.TypeAdapter[list[str]](KeywordList)
 _KEYWORDS_MEANING = "song titles to search for, at most 8; default: the title of the track"
 
 
 class HotVideosQuery(ScanFields, QueryModel):
     """Query of `fetch_music_hot_videos`."""
 
-    music_id: InputText | None = Field(None, description=f"{ACCEPTED_INPUT_HINT}")
+    music_id: InputText | None = pydantic.Field(None, description=f"{ACCEPTED_INPUT_HINT}")
 
-    url: InputText | None = Field(None, description="alias of `music_id`")
-    search_keywords: InputText | None = Field(
+    url: InputText | None = pydantic.Field(None, description="alias of `music_id`")
+    search_keywords: InputText | None = pydantic.Field(
         None, description=f"{_KEYWORDS_MEANING}; comma-separated"
     )
 
-    @field_validator("search_keywords")
+    @pydantic.field_validator("search_keywords")
     @classmethod
     def _few_and_short(cls, value: str | None) -> str | None:
         _KEYWORDS.validate_python(value or [])
@@ -246,15 +226,15 @@ class ScanBody(ScanFields):
 
     search_keywords: Annotated[
         KeywordList,
-        Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
-        WithJsonSchema(
+        pydantic.Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
+        pydantic.WithJsonSchema(
             {
                 "description": f"{_KEYWORDS_MEANING}; an array, or text with commas",
                 "anyOf": [
                     {"type": "string", "maxLength": MAX_INPUT_LENGTH},
                     {
                         "type": "array",
-                        "maxItems": MAX_SEARCH_KEYWORDS,
+                        "maxItems": scan.MAX_SEARCH_KEYWORDS,
                         "items": {"type": "string", "maxLength": MAX_KEYWORD_LENGTH},
                     },
                 ],
@@ -273,7 +253,7 @@ class BatchBody(ScanBody):
 
     inputs: Annotated[
         list[EncodableText],
-        Field(
+        pydantic.Field(
             min_length=1,
             max_length=MAX_BATCH_INPUTS,
             description=BATCH_INPUTS_MEANING,
@@ -284,18 +264,20 @@ class BatchBody(ScanBody):
 class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
-    input: InputText | None = Field(None, description=ACCEPTED_INPUT_HINT)
-    music_id: InputText | None = Field(None, description="alias of `input`")
-    url: InputText | None = Field(None, description="alias of `input`")
-    keyword: Keyword | None = Field(None, description="song name, used with `search_only`")
-    search_only: StrictBool = Field(False, description="search by keyword only, without a track")
+    input: InputText | None = pydantic.Field(None, description=ACCEPTED_INPUT_HINT)
+    music_id: InputText | None = pydantic.Field(None, description="alias of `input`")
+    url: InputText | None = pydantic.Field(None, description="alias of `input`")
+    keyword: Keyword | None = pydantic.Field(None, description="song name, used with `search_only`")
+    search_only: pydantic.StrictBool = pydantic.Field(
+        False, description="search by keyword only, without a track"
+    )
 
     @property
     def music_input(self) -> str:
         """The music input, under whichever of its names it was passed."""
         return single_input(input=self.input, music_id=self.music_id, url=self.url)
 
-    @model_validator(mode="after")
+    @pydantic.model_validator(mode="after")
     def _keyword_needs_its_mode(self) -> Self:
         if self.search_only and self.keyword is None:
             raise PydanticCustomError("missing", "search_only=true requires `keyword`")
@@ -322,21 +304,23 @@ class JobBody(ScanBody):
 class AnnotationBody(StrictModel):
     """Body of an annotation."""
 
-    verdict: AnnotationVerdict = Field(description="manual verdict: `same` or `not_the_same`")
-    note: Annotated[PrintableText, Field(max_length=MAX_NOTE_LENGTH)] | None = Field(
-        None, description="free text"
+    verdict: AnnotationVerdict = pydantic.Field(
+        description="manual verdict: `same` or `not_the_same`"
+    )
+    note: Annotated[PrintableText, pydantic.Field(max_length=MAX_NOTE_LENGTH)] | None = (
+        pydantic.Field(None, description="free text")
     )
 
 
 class RankingQuery(QueryModel):
     """Query of a stored ranking. Whatever is omitted is as the job was asked for."""
 
-    count: StrictInt | None = parameter_field("count", is_given=False)
-    sort_by: SortBy | None = parameter_field("sort_by", is_given=False)
-    viral_threshold: StrictInt | None = parameter_field("viral_threshold", is_given=False)
-    viral_only: StrictBool | None = parameter_field("viral_only", is_given=False)
+    count: pydantic.StrictInt | None = parameter_field("count", is_given=False)
+    sort_by: scan.SortBy | None = parameter_field("sort_by", is_given=False)
+    viral_threshold: pydantic.StrictInt | None = parameter_field("viral_threshold", is_given=False)
+    viral_only: pydantic.StrictBool | None = parameter_field("viral_only", is_given=False)
 
-    def to_parameters(self, job: ScanParameters) -> ScanParameters:
+    def to_parameters(self, job: scan.ScanParameters) -> scan.ScanParameters:
         """Return the parameters of a job, changed by those of this query."""
         return replace(job, **self.model_dump(exclude_none=True))
 
@@ -344,8 +328,10 @@ class RankingQuery(QueryModel):
 class JobListQuery(QueryModel):
     """Query of the list of jobs."""
 
-    limit: StrictInt = Field(50, ge=1, le=200, description="maximum number of jobs, newest first")
-    status: JobStatus | None = Field(None, description="only jobs with this status")
+    limit: pydantic.StrictInt = pydantic.Field(
+        50, ge=1, le=200, description="maximum number of jobs, newest first"
+    )
+    status: JobStatus | None = pydantic.Field(None, description="only jobs with this status")
 
 
 def single_input(**given: str | None) -> str:

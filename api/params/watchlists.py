@@ -8,37 +8,25 @@ from typing import Annotated
 
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
 
-from api.params.scan import (
-    MAX_SAFE_INTEGER,
-    FilledText,
-    PrintableText,
-    QueryModel,
-    ScanBody,
-    StrictModel,
-)
+from api.params import scan
+from warehouse.records import watchlists
 from warehouse.records.values import Document
-from warehouse.records.watchlists import (
-    MAX_ENTRIES,
-    NAME_PATTERN,
-    DigestThresholds,
-    WatchlistEntry,
-    WatchlistEntryKind,
-    WatchlistPlan,
-)
 
 MAX_EVERY_LENGTH = 100
-_DEFAULTS = DigestThresholds()
+_DEFAULTS = watchlists.DigestThresholds()
 _NAME_MEANING = (
     "name of the watchlist: 1 to 64 lower-case letters, digits, - and _. "
     "监控清单名称：1 至 64 个小写字母、数字、- 或 _"
 )
-WatchlistNameText = Annotated[StrictStr, Field(pattern=NAME_PATTERN, description=_NAME_MEANING)]
+WatchlistNameText = Annotated[
+    StrictStr, Field(pattern=watchlists.NAME_PATTERN, description=_NAME_MEANING)
+]
 _SCHEDULE = (
     "how often, in UTC: `daily`, `every 6 hours`, `every monday at 08:00`, or a "
     "cron expression of five fields. 执行频率（UTC）：英文短语或五段 cron 表达式"
 )
 ScheduleText = Annotated[
-    PrintableText,
+    scan.PrintableText,
     Field(
         min_length=1,
         max_length=MAX_EVERY_LENGTH,
@@ -48,19 +36,21 @@ ScheduleText = Annotated[
 ]
 
 
-class EntryBody(StrictModel):
+class EntryBody(scan.StrictModel):
     """One entry of a watchlist."""
 
-    kind: WatchlistEntryKind = Field(
+    kind: watchlists.WatchlistEntryKind = Field(
         description="`track`, `account` or `hashtag`. 类型：音乐、账号或话题", examples=["track"]
     )
-    input: FilledText = Field(description="id or link. ID 或链接", examples=["7348759830572834348"])
+    input: scan.FilledText = Field(
+        description="id or link. ID 或链接", examples=["7348759830572834348"]
+    )
 
 
-class ThresholdsBody(StrictModel):
+class ThresholdsBody(scan.StrictModel):
     """Smallest changes that a digest reports; null disables a threshold."""
 
-    velocity: Annotated[StrictFloat, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = Field(
+    velocity: Annotated[StrictFloat, Field(ge=0, le=scan.MAX_SAFE_INTEGER)] | None = Field(
         _DEFAULTS.velocity,
         description="increase of a video's hot score per day. 作品热度日增量阈值",
     )
@@ -74,12 +64,13 @@ class ThresholdsBody(StrictModel):
     )
 
 
-_ENTRIES = f"what to watch, 1 to {MAX_ENTRIES} entries. 监控条目，1 至 {MAX_ENTRIES} 个"
+_MOST = watchlists.MAX_ENTRIES
+_ENTRIES = f"what to watch, 1 to {_MOST} entries. 监控条目，1 至 {_MOST} 个"
 EntryList = Annotated[
     list[EntryBody],
     Field(
         min_length=1,
-        max_length=MAX_ENTRIES,
+        max_length=_MOST,
         description=_ENTRIES,
     ),
 ]
@@ -91,7 +82,7 @@ _ENABLED = "whether it runs on schedule. 是否按计划执行"
 _THRESHOLDS = "smallest changes that a digest reports. 变化提示阈值"
 
 
-class WatchlistBody(StrictModel):
+class WatchlistBody(scan.StrictModel):
     """Body of `sametrack_watchlist_create`."""
 
     name: WatchlistNameText
@@ -99,30 +90,32 @@ class WatchlistBody(StrictModel):
     entries: EntryList
     thresholds: ThresholdsBody = Field(ThresholdsBody(), description=_THRESHOLDS)
     # Shown as `{}`: the body of a scan would show `refresh` as false.
-    parameters: ScanBody = Field(
-        default_factory=ScanBody, description=_PARAMETERS, json_schema_extra={"default": {}}
+    parameters: scan.ScanBody = Field(
+        default_factory=scan.ScanBody, description=_PARAMETERS, json_schema_extra={"default": {}}
     )
     enabled: StrictBool = Field(default=True, description=_ENABLED)
 
-    def to_plan(self) -> WatchlistPlan:
+    def to_plan(self) -> watchlists.WatchlistPlan:
         """Return the plan. It stores only the given parameters, so that defaults may change."""
-        return WatchlistPlan(
+        return watchlists.WatchlistPlan(
             name=self.name,
             every=self.every,
-            entries=tuple(WatchlistEntry(kind=one.kind, input=one.input) for one in self.entries),
-            thresholds=DigestThresholds(**self.thresholds.model_dump()),
+            entries=tuple(
+                watchlists.WatchlistEntry(kind=one.kind, input=one.input) for one in self.entries
+            ),
+            thresholds=watchlists.DigestThresholds(**self.thresholds.model_dump()),
             parameters=self.parameters.model_dump(exclude_unset=True),
             enabled=self.enabled,
         )
 
 
-class WatchlistChange(StrictModel):
+class WatchlistChange(scan.StrictModel):
     """Body of `sametrack_watchlist_change`: given fields replace the stored ones."""
 
     every: ScheduleText | None = Field(None, description=_SCHEDULE)
     entries: EntryList | None = Field(None, description=_ENTRIES)
     thresholds: ThresholdsBody | None = Field(None, description=_THRESHOLDS)
-    parameters: ScanBody | None = Field(None, description=_PARAMETERS)
+    parameters: scan.ScanBody | None = Field(None, description=_PARAMETERS)
     enabled: StrictBool | None = Field(None, description=_ENABLED)
 
     def to_fields(self) -> Document:
@@ -136,7 +129,7 @@ class WatchlistChange(StrictModel):
         return {name: value for name, value in given.items() if value is not None}
 
 
-class WatchlistRunsQuery(QueryModel):
+class WatchlistRunsQuery(scan.QueryModel):
     """Query for lists of runs and digests."""
 
     limit: StrictInt = Field(

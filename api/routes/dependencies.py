@@ -28,12 +28,7 @@ from api.services.reads.deadline import Deadline, preferred_wait
 from api.services.reads.sources import Sources
 from api.services.sql.service import SqlService
 from pipelines.scan.service.service import ScanService
-from warehouse.records.errors import (
-    InvalidParameterError,
-    JobNotFoundError,
-    ProfileNotChosenError,
-    SametrackError,
-)
+from warehouse.records import errors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +68,7 @@ class NotChosen:
     reported first, a missing service raises where the handler uses it.
     """
 
-    def __init__(self, error: SametrackError) -> None:
+    def __init__(self, error: errors.SametrackError) -> None:
         self._error = error
 
     def __getattr__(self, _name: str) -> object:
@@ -89,8 +84,8 @@ def _part(name: str) -> Callable[[Request], Awaitable[object]]:
             return service
         detail = "No platform profile is chosen, so nothing is contacted or stored"
         if "job_id" in request.path_params:
-            return NotChosen(JobNotFoundError(f"No job has this id. {detail}"))
-        return NotChosen(ProfileNotChosenError(detail))
+            return NotChosen(errors.JobNotFoundError(f"No job has this id. {detail}"))
+        return NotChosen(errors.ProfileNotChosenError(detail))
 
     return find
 
@@ -122,7 +117,7 @@ async def no_repeated_parameters(request: Request) -> None:
     names = Counter(name for name, _ in request.query_params.multi_items())
     twice = [name for name, times in names.items() if times > 1]
     if twice:
-        raise InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
+        raise errors.InvalidParameterError(f"{quote_value(twice[0])} appears more than once")
 
 
 ServicesDep = Annotated[Services, Depends(_services)]

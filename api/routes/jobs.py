@@ -10,36 +10,12 @@ from starlette.responses import Response, StreamingResponse
 from api.params.scan import JobBody, JobListQuery, RankingQuery
 from api.responses.envelope import conditional_response, record_parameters, success_response
 from api.responses.errors import ACCEPTED, NO_CONTENT, OK
-from api.routes.dependencies import (
-    JobBroadcasterDep,
-    JobResponsesDep,
-    ScanServiceDep,
-    ServicesDep,
-    no_repeated_parameters,
-)
+from api.routes import dependencies
 from api.routes.music import STARTED
 from api.routes.operations import OperationRoutes
-from api.schemas.responses import (
-    BODY_ERRORS,
-    JOB_ERRORS,
-    PLATFORM_ERRORS,
-    READ_ERRORS,
-    error_responses,
-    file,
-    header_specs,
-    success,
-)
+from api.schemas import responses
 from api.schemas.result import JobDocument, JobList, JobPreview
-from api.services.job_document import (
-    ALREADY_FINISHED,
-    JOBS_PATH,
-    poll_url,
-    to_job_document,
-    to_job_preview,
-    to_scan_parameters,
-    track_names,
-    waiting_headers,
-)
+from api.services import job_document
 from api.services.job_feed import JobEvents
 from warehouse.records.jobs import DISCOVERY, FINAL_STATUSES
 
@@ -56,16 +32,18 @@ JobId = Annotated[str, Path(description="id of a collection job")]
 
 @operations.respond(
     "POST",
-    JOBS_PATH,
+    job_document.JOBS_PATH,
     "Start a scan",
     {
-        OK: success(JobDocument, "Completed job with a valid stored result", "Location"),
+        OK: responses.success(JobDocument, "Completed job with a valid stored result", "Location"),
         ACCEPTED: STARTED,
-        **error_responses(*BODY_ERRORS, "invalid_music_input", *PLATFORM_ERRORS),
+        **responses.error_responses(
+            *responses.BODY_ERRORS, "invalid_music_input", *responses.PLATFORM_ERRORS
+        ),
     },
 )
 async def music_collection_jobs(
-    request: Request, body: JobBody, scan_service: ScanServiceDep
+    request: Request, body: JobBody, scan_service: dependencies.ScanServiceDep
 ) -> Response:
     """Start a scan of public data for a track, or a search by name only. 创建后台采集任务.
 
@@ -83,28 +61,34 @@ async def music_collection_jobs(
         record_parameters(request.scope, {"input": body.music_input, **parameters.to_document()})
         ask = partial(scan_service.ask, body.music_input)
     scan = await run_sync(partial(ask, parameters, origin="api"))
-    data = to_job_document(scan, is_demo=scan_service.world.is_demo, view=parameters)
-    headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
+    data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo, view=parameters)
+    headers = {
+        "Location": job_document.poll_url(scan.job.job_id),
+        **job_document.waiting_headers(scan.job),
+    }
     status = OK if scan.result is not None else ACCEPTED
     return success_response(request.scope, data, status=status, headers=headers)
 
 
 @operations.read(
-    f"{JOBS_PATH}/{{job_id}}",
+    f"{job_document.JOBS_PATH}/{{job_id}}",
     "Progress and result of a job",
     "Current state of the job",
-    *JOB_ERRORS,
+    *responses.JOB_ERRORS,
     model=JobDocument,
     headers=_WAITING,
 )
 async def music_collection_job(
-    request: Request, job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
+    request: Request,
+    job_id: JobId,
+    scan_service: dependencies.ScanServiceDep,
+    answers: dependencies.JobResponsesDep,
 ) -> Response:
     """Return the progress of a job and, once completed, its result. 查询任务进度与结果."""
     record_parameters(request.scope, {"job_id": job_id})
     job_response = await answers.now(scan_service, job_id)
     return conditional_response(
-        request.scope, job_response.data, headers=waiting_headers(job_response.job)
+        request.scope, job_response.data, headers=job_document.waiting_headers(job_response.job)
     )
 
 
@@ -113,65 +97,69 @@ async def music_collection_job(
     "Result of a job in another view",
     "The job with its result in the requested view",
     "invalid_parameter",
-    *JOB_ERRORS,
+    *responses.JOB_ERRORS,
     model=JobDocument,
     headers=_WAITING,
 )
 async def sametrack_job_ranking(
-    request: Request, job_id: JobId, query: RankingQuery, scan_service: ScanServiceDep
+    request: Request, job_id: JobId, query: RankingQuery, scan_service: dependencies.ScanServiceDep
 ) -> Response:
     """Return a job with its ranking in another view. Starts no scan. 任务结果的其他视图."""
     record_parameters(request.scope, {"job_id": job_id, **query.model_dump(exclude_none=True)})
     scan = await run_sync(scan_service.job, job_id)
     is_ranked = scan.job.kind != DISCOVERY
-    view = query.to_parameters(to_scan_parameters(scan.job)) if is_ranked else None
-    data = to_job_document(scan, is_demo=scan_service.world.is_demo, view=view)
-    return conditional_response(request.scope, data, headers=waiting_headers(scan.job))
+    view = query.to_parameters(job_document.to_scan_parameters(scan.job)) if is_ranked else None
+    data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo, view=view)
+    return conditional_response(request.scope, data, headers=job_document.waiting_headers(scan.job))
 
 
 @extensions.read(
     f"{_OWN_PATH}/{{job_id}}/preview",
     "Videos confirmed so far by a running scan",
     "Videos confirmed so far",
-    *JOB_ERRORS,
-    checks=(no_repeated_parameters,),
+    *responses.JOB_ERRORS,
+    checks=(dependencies.no_repeated_parameters,),
 )
-def sametrack_job_preview(job_id: JobId, scan_service: ScanServiceDep) -> JobPreview:
+def sametrack_job_preview(job_id: JobId, scan_service: dependencies.ScanServiceDep) -> JobPreview:
     """Return what a running scan has confirmed so far, ranked. 扫描中已确认的作品."""
     scan = scan_service.preview(job_id)
-    return to_job_preview(scan, is_demo=scan_service.world.is_demo)
+    return job_document.to_job_preview(scan, is_demo=scan_service.world.is_demo)
 
 
 @operations.act(
     "DELETE",
-    f"{JOBS_PATH}/{{job_id}}",
+    f"{job_document.JOBS_PATH}/{{job_id}}",
     "Cancel a job",
     "Job after the cancellation request",
-    *JOB_ERRORS,
+    *responses.JOB_ERRORS,
 )
 async def cancel_music_collection_job(
-    job_id: JobId, scan_service: ScanServiceDep, answers: JobResponsesDep
+    job_id: JobId, scan_service: dependencies.ScanServiceDep, answers: dependencies.JobResponsesDep
 ) -> JobDocument:
     """Request cancellation of a job. A finished job does not change. 请求取消任务."""
     before, scan = await run_sync(scan_service.cancel, job_id)
     answers.forget(job_id)
-    data = to_job_document(scan, is_demo=scan_service.world.is_demo)
-    data["notes"] += [ALREADY_FINISHED] if before in FINAL_STATUSES else []
+    data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo)
+    data["notes"] += [job_document.ALREADY_FINISHED] if before in FINAL_STATUSES else []
     return data
 
 
-@extensions.read(_OWN_PATH, "List jobs", "Newest jobs", "invalid_parameter", *READ_ERRORS)
+@extensions.read(_OWN_PATH, "List jobs", "Newest jobs", "invalid_parameter", *responses.READ_ERRORS)
 def sametrack_jobs(
-    query: JobListQuery, scan_service: ScanServiceDep, services: ServicesDep
+    query: JobListQuery,
+    scan_service: dependencies.ScanServiceDep,
+    services: dependencies.ServicesDep,
 ) -> JobList:
     """Return the newest jobs without their results, and what their tracks are called. 任务列表."""
     scans = scan_service.jobs(limit=query.limit, status=query.status)
-    jobs = [to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans]
+    jobs = [
+        job_document.to_job_document(scan, is_demo=scan_service.world.is_demo) for scan in scans
+    ]
     music_ids = {job["music_id"] for job in jobs if job["music_id"] is not None}
     sources = services.sources
     return {
         "jobs": jobs,
-        "tracks": track_names(sources.engine if sources else None, music_ids),
+        "tracks": job_document.track_names(sources.engine if sources else None, music_ids),
         "returned_count": len(jobs),
         "is_demo_data": scan_service.world.is_demo,
     }
@@ -182,22 +170,22 @@ def sametrack_jobs(
     f"{_OWN_PATH}/{{job_id}}/events",
     "Live progress of a job",
     {
-        OK: file("text/event-stream", "Events with the `data` of the polling operation"),
+        OK: responses.file("text/event-stream", "Events with the `data` of the polling operation"),
         NO_CONTENT: {
             "description": "The client already has the final state",
-            "headers": header_specs(),
+            "headers": responses.header_specs(),
         },
-        **error_responses(*JOB_ERRORS, "capacity_exhausted"),
+        **responses.error_responses(*responses.JOB_ERRORS, "capacity_exhausted"),
     },
     response_class=StreamingResponse,
-    checks=(no_repeated_parameters,),
+    checks=(dependencies.no_repeated_parameters,),
 )
 async def sametrack_job_events(
     request: Request,
     job_id: JobId,
-    scan_service: ScanServiceDep,
-    answers: JobResponsesDep,
-    feed: JobBroadcasterDep,
+    scan_service: dependencies.ScanServiceDep,
+    answers: dependencies.JobResponsesDep,
+    feed: dependencies.JobBroadcasterDep,
     known: LastEventId = None,
 ) -> Response:
     """Stream server-sent events with the job document at each change. 任务实时进度.

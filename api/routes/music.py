@@ -12,39 +12,25 @@ from api.responses.envelope import conditional_response, record_parameters, succ
 from api.responses.errors import ACCEPTED, OK
 from api.routes.dependencies import ScanServiceDep, ServicesDep, SyncJobTimeoutDep
 from api.routes.operations import OperationRoutes
-from api.schemas.responses import (
-    DEVICE_ERRORS,
-    PARAMETER_ERRORS,
-    PLATFORM_ERRORS,
-    UPSTREAM_ERRORS,
-    error_responses,
-    success,
-    unchanged,
-)
+from api.schemas import responses
 from api.schemas.result import BatchResult, DiscoveryResponse, HotVideosResponse, JobDocument
+from api.services import job_document
 from api.services.batch import expand_inputs, to_batch
-from api.services.job_document import (
-    poll_url,
-    to_discovery,
-    to_hot_videos,
-    to_job_document,
-    waiting_headers,
-)
 from api.services.job_responses import wait_for_job
 
 operations = OperationRoutes("Music")
 
 _APP = "/api/v1/vidplat/app/v3"
 _ERRORS = (
-    *PARAMETER_ERRORS,
+    *responses.PARAMETER_ERRORS,
     "invalid_music_input",
-    *PLATFORM_ERRORS,
+    *responses.PLATFORM_ERRORS,
     "worker_unavailable",
-    *UPSTREAM_ERRORS,
-    *DEVICE_ERRORS,
+    *responses.UPSTREAM_ERRORS,
+    *responses.DEVICE_ERRORS,
     "audio_unavailable",
 )
-STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After")
+STARTED = responses.success(JobDocument, "Started or joined job", "Location", "Retry-After")
 
 
 @operations.respond(
@@ -52,10 +38,10 @@ STARTED = success(JobDocument, "Started or joined job", "Location", "Retry-After
     f"{_APP}/fetch_music_hot_videos",
     "Hot videos of a track",
     {
-        OK: success(HotVideosResponse, "Ranking from a stored result", "ETag"),
+        OK: responses.success(HotVideosResponse, "Ranking from a stored result", "ETag"),
         ACCEPTED: STARTED,
-        **unchanged(),
-        **error_responses(*_ERRORS),
+        **responses.unchanged(),
+        **responses.error_responses(*_ERRORS),
     },
 )
 async def fetch_music_hot_videos(
@@ -76,9 +62,14 @@ async def fetch_music_hot_videos(
     if scan_service.world.is_awaited:
         scan = await wait_for_job(scan_service, scan, max_wait_s=max_wait_s)
     if scan.result is not None:
-        return conditional_response(request.scope, to_hot_videos(scan, view=parameters))
-    headers = {"Location": poll_url(scan.job.job_id), **waiting_headers(scan.job)}
-    data = to_job_document(scan, is_demo=scan_service.world.is_demo)
+        return conditional_response(
+            request.scope, job_document.to_hot_videos(scan, view=parameters)
+        )
+    headers = {
+        "Location": job_document.poll_url(scan.job.job_id),
+        **job_document.waiting_headers(scan.job),
+    }
+    data = job_document.to_job_document(scan, is_demo=scan_service.world.is_demo)
     return success_response(request.scope, data, status=ACCEPTED, headers=headers)
 
 
@@ -88,7 +79,7 @@ async def fetch_music_hot_videos(
     "Hot videos of up to ten tracks",
     "Each item with its job, stored result or error",
     "invalid_inputs",
-    *PLATFORM_ERRORS,
+    *responses.PLATFORM_ERRORS,
 )
 async def fetch_music_hot_videos_batch(
     request: Request, body: BatchBody, scan_service: ScanServiceDep, services: ServicesDep
@@ -128,4 +119,4 @@ async def discover_music_related_videos(
     record_parameters(request.scope, {"music_id": query.music_input, **parameters.to_document()})
     submit = partial(scan_service.discover, query.music_input, parameters, origin="api")
     scan = await wait_for_job(scan_service, await run_sync(submit), max_wait_s=max_wait_s)
-    return to_discovery(scan)
+    return job_document.to_discovery(scan)

@@ -18,11 +18,7 @@ from api.schemas.health import (
     ReadinessReport,
     SurfaceState,
 )
-from pipelines.doctor.documents import (
-    to_circuit_documents,
-    to_robots_documents,
-    to_surface_documents,
-)
+from pipelines.doctor import documents
 from pipelines.documents.videos import to_time
 from warehouse.control.hosts.circuits import CircuitState
 from warehouse.control.hosts.robots import RobotsDecision
@@ -54,10 +50,10 @@ class PlatformHealth:
         surfaces = list(self.latest().values())
         newest = max((health.observed_at for health in surfaces), default=None)
         return {
-            "surfaces": to_surface_documents(surfaces, last_worked=self.last_worked()),
+            "surfaces": documents.to_surface_documents(surfaces, last_worked=self.last_worked()),
             "observed_at": to_time(newest),
-            "circuits": to_circuit_documents(self.circuits()),
-            "robots": to_robots_documents(self.robots()),
+            "circuits": documents.to_circuit_documents(self.circuits()),
+            "robots": documents.to_robots_documents(self.robots()),
             "is_demo_data": self.is_demo,
         }
 

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import override
 
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
+from prometheus_client import CollectorRegistry, core, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
@@ -105,10 +99,10 @@ class _RequestCollector(Collector):
         self._tallies = tallies
 
     @override
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[core.Metric]:
         # A copy: requests continue while these are written.
         tallies = dict(self._tallies)
-        requests = CounterMetricFamily(
+        requests = core.CounterMetricFamily(
             "sametrack_http_requests",
             "Requests answered, by path template.",
             labels=("method", "route", "status", "from_memory"),
@@ -119,7 +113,7 @@ class _RequestCollector(Collector):
             requests.add_metric(labels, sum(tally.counts))
             by_route.setdefault(route, []).append(tally)
         yield requests
-        seconds = HistogramMetricFamily(
+        seconds = core.HistogramMetricFamily(
             "sametrack_http_request_seconds", "Response time in seconds.", labels=("route",)
         )
         for route, group in by_route.items():
@@ -136,15 +130,15 @@ class _StoreCollector(Collector):
     def __init__(self, shared: StoreMetrics) -> None:
         self._shared = shared
 
-    def describe(self) -> Iterable[Metric]:
+    def describe(self) -> Iterable[core.Metric]:
         """Return nothing: registering must not read the stores."""
         return ()
 
     @override
-    def collect(self) -> Iterable[Metric]:
+    def collect(self) -> Iterable[core.Metric]:
         is_readable = 1.0
         for name, text, labels, read in _STORE_METRICS:
-            family = GaugeMetricFamily(name, text, labels=labels)
+            family = core.GaugeMetricFamily(name, text, labels=labels)
             try:
                 for values, number in read(self._shared):
                     family.add_metric(values, number)
@@ -153,7 +147,7 @@ class _StoreCollector(Collector):
                 is_readable = 0.0
             else:
                 yield family
-        yield GaugeMetricFamily(
+        yield core.GaugeMetricFamily(
             "sametrack_stores_readable", "1 if all store metrics could be read.", is_readable
         )
 

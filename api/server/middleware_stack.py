@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Scope
 from starlette_compress import CompressMiddleware, add_compress_type, remove_compress_type
 
 from api.responses.envelope import error_response
+from api.server import request_context
 from api.server.access.policy import AccessMiddleware, AccessPolicy, RequiredRole
 from api.server.access.roles import Role, required_role
 from api.server.access.sessions import SessionStore
@@ -20,12 +21,6 @@ from api.server.access.tokens import Holder
 from api.server.middleware.guard import BodyLimit, BodyTimeout, Guard
 from api.server.middleware.rate_limit import RateLimit
 from api.server.middleware.response_cache import ResponseCache
-from api.server.request_context import (
-    RequestContext,
-    RequestLogger,
-    RequestObserver,
-    with_request_id,
-)
 from api.services.entity_changes import EntityChanges
 from api.settings import MCP_PATH, ApiSettings
 
@@ -46,8 +41,8 @@ def wrap(
     sessions: SessionStore,
     clock: Callable[[], datetime],
     changes: EntityChanges | None = None,
-    observe: RequestObserver | None = None,
-    note: RequestLogger | None = None,
+    observe: request_context.RequestObserver | None = None,
+    note: request_context.RequestLogger | None = None,
     internal_tokens: tuple[Holder, ...] = (),
 ) -> ASGIApp:
     """Wrap the routes in all middleware. The innermost comes first, so read from the bottom up.
@@ -93,8 +88,8 @@ def wrap(
         app, allowed_hosts=settings.served_hosts, reject=error_response, is_private=is_private
     )
     zone = ZoneInfo(settings.time_zone)
-    return with_request_id(
-        RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
+    return request_context.with_request_id(
+        request_context.RequestContext(app, time_zone=zone, clock=clock, observe=observe, note=note)
     )
 
 

@@ -21,16 +21,7 @@ from pipelines.captures.session import Captures
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanService
 from warehouse.control import links
-from warehouse.records.errors import (
-    CapacityExhaustedError,
-    InputError,
-    InvalidMusicInputError,
-    ProfileNotChosenError,
-    ProviderUnsupportedError,
-    SametrackError,
-    UpstreamError,
-    WarehouseError,
-)
+from warehouse.records import errors
 from warehouse.records.values import is_platform_id
 from warehouse.records.videos import ServiceSongList
 
@@ -42,7 +33,7 @@ _KINDS: Mapping[str, Literal["playlist", "album", "artist"]] = {
 
 type FindTarget = Callable[[str], InputTarget | None]
 _TEXT = TypeAdapter[str](InputText)
-_ITEM_ERRORS = (InputError, CapacityExhaustedError, WarehouseError)
+_ITEM_ERRORS = (errors.InputError, errors.CapacityExhaustedError, errors.WarehouseError)
 """Errors of a single item; any other error fails the whole request."""
 
 
@@ -62,7 +53,7 @@ class BatchInput:
     scan_input: str
     label: str | None = None
     list_input: str | None = None
-    error: SametrackError | None = None
+    error: errors.SametrackError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +100,7 @@ async def expand_inputs(
     if not any(list_links):
         return BatchInputs(tuple(BatchInput(text, text) for text in texts))
     if sources is None:
-        raise ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
+        raise errors.ProfileNotChosenError("No platform profile is chosen, so nothing is contacted")
     # One deadline for all links: a batch is one request.
     deadline = Deadline(sources.settings.sync_request_timeout)
     async with sources.songs() as captures:
@@ -179,12 +170,12 @@ async def _read_link(
                 return BatchInput(text, text)
             song_list = await captures.song_list(link.kind, link.id)
             if not song_list.songs:
-                raise InvalidMusicInputError(
+                raise errors.InvalidMusicInputError(
                     f"The list {song_list.title or link.id!r} shows no songs",
                     hint=ACCEPTED_INPUT_HINT,
                 )
             return link.kind, song_list
-    except (InputError, UpstreamError, ProviderUnsupportedError) as error:
+    except (errors.InputError, errors.UpstreamError, errors.ProviderUnsupportedError) as error:
         return BatchInput(text, text, error=error)
 
 
@@ -236,4 +227,6 @@ def _check_input(text: str) -> str:
         return _TEXT.validate_python(text)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidMusicInputError(str(problem["msg"]), hint=ACCEPTED_INPUT_HINT) from error
+        raise errors.InvalidMusicInputError(
+            str(problem["msg"]), hint=ACCEPTED_INPUT_HINT
+        ) from error

@@ -11,34 +11,14 @@ from uuid import uuid4
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.chart_platform import (
-    ChartPosition,
-    ChartSongComparison,
-    CurvePoint,
-    LinkDecision,
-    LinkDecisionList,
-    SongLead,
-    SongLink,
-    SongLinkUpdate,
-    SongOnChart,
-)
+from api.schemas.extensions import chart_platform
 from api.services.series import growth_document
 from pipelines.charts.link_songs import read_stored_chart, update_song_links
+from pipelines.charts.rules import platform_comparison
 from pipelines.charts.rules.lead import LEAD_METHOD
-from pipelines.charts.rules.platform_comparison import (
-    SongPositions,
-    StoredChart,
-    compare_with_platform,
-    summarize_positions,
-    to_video_likes,
-)
 from pipelines.reads.series import total_over_time
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts import (
-    read_chart_platform,
-    read_music_videos,
-    read_song_link_decisions,
-)
+from warehouse.queries import charts
 from warehouse.records.charts import SongLinkChoice
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyRow
@@ -54,7 +34,7 @@ class ChartSongService:
     engine: Engine
     is_demo: bool
 
-    def song(self, song_key: str) -> ChartSongComparison:
+    def song(self, song_key: str) -> chart_platform.ChartSongComparison:
         """Return a song: chart positions, links with reasons, engagement curve, lead or lag.
 
         Raises:
@@ -64,34 +44,39 @@ class ChartSongService:
         chart = read_stored_chart(self.engine, song_key)
         positions = _find_song(chart, song_key)
         song = positions.song
-        links = read_chart_platform(self.engine, song.song_key)
+        links = charts.read_chart_platform(self.engine, song.song_key)
 
         # The platform side: observations of all videos under the music ids that are the same song.
         music_ids = sorted(row["music_id"] for row in links if row["relation"] == "same")
-        observed = read_music_videos(self.engine, music_ids) if music_ids else []
-        comparison = compare_with_platform(positions, chart.days, to_video_likes(observed))
+        observed = charts.read_music_videos(self.engine, music_ids) if music_ids else []
+        comparison = platform_comparison.compare_with_platform(
+            positions, chart.days, platform_comparison.to_video_likes(observed)
+        )
         lead, rise = comparison.lead, comparison.rise
         return {
             "song_key": song.song_key,
             "title": song.title,
             "artist": song.artist,
             "chart": to_document(
-                SongOnChart,
-                summarize_positions(positions),
+                chart_platform.SongOnChart,
+                platform_comparison.summarize_positions(positions),
                 entry_after_date=comparison.entry_after,
                 kept_issue_count=len(chart.days),
                 kept_from=chart.days[0],
                 kept_to=chart.days[-1],
                 positions=[
-                    to_document(ChartPosition, place, chart_date=place.day)
+                    to_document(chart_platform.ChartPosition, place, chart_date=place.day)
                     for place in positions.places
                 ],
             ),
-            "links": [to_document(SongLink, row, judged_at=row["committed_at"]) for row in links],
+            "links": [
+                to_document(chart_platform.SongLink, row, judged_at=row["committed_at"])
+                for row in links
+            ],
             "said": self.links(song.song_key)["links"],
             "platform": {"music_ids": music_ids, "points": _curve(observed)},
             "lead": to_document(
-                SongLead,
+                chart_platform.SongLead,
                 lead,
                 lead_days=lead.days,
                 is_estimate=True,
@@ -111,7 +96,7 @@ class ChartSongService:
         said_by: str | None,
         note: str | None,
         origin: Origin,
-    ) -> ChartSongComparison:
+    ) -> chart_platform.ChartSongComparison:
         """Store a manual link decision and return the updated song.
 
         Raises:
@@ -135,17 +120,17 @@ class ChartSongService:
         update_song_links(self.engine, song_key=song_key)
         return self.song(song_key)
 
-    def links(self, song_key: str | None = None) -> LinkDecisionList:
+    def links(self, song_key: str | None = None) -> chart_platform.LinkDecisionList:
         """Return all manual link decisions, oldest first, optionally of one song."""
         self.engine.refresh()
-        rows = read_song_link_decisions(self.engine, song_key)
+        rows = charts.read_song_link_decisions(self.engine, song_key)
         return {
-            "links": [to_document(LinkDecision, row) for row in rows],
+            "links": [to_document(chart_platform.LinkDecision, row) for row in rows],
             "returned_count": len(rows),
             "is_demo_data": self.is_demo,
         }
 
-    def judge(self) -> SongLinkUpdate:
+    def judge(self) -> chart_platform.SongLinkUpdate:
         """Judge the links of all stored songs again, from stored data only.
 
         Raises:
@@ -153,10 +138,14 @@ class ChartSongService:
         """
         update = update_song_links(self.engine)
         relations = dict(sorted(update.relations.items()))
-        return to_document(SongLinkUpdate, update, relations=relations, is_demo_data=self.is_demo)
+        return to_document(
+            chart_platform.SongLinkUpdate, update, relations=relations, is_demo_data=self.is_demo
+        )
 
 
-def _find_song(chart: StoredChart, song_key: str) -> SongPositions:
+def _find_song(
+    chart: platform_comparison.StoredChart, song_key: str
+) -> platform_comparison.SongPositions:
     song = chart.songs.get(song_key)
     if song is None:
         raise NotFoundError(
@@ -166,7 +155,7 @@ def _find_song(chart: StoredChart, song_key: str) -> SongPositions:
     return song
 
 
-def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
+def _curve(rows: Iterable[ReadOnlyRow]) -> list[chart_platform.CurvePoint]:
     """Sum the likes over all videos observed so far, hour by hour, without interpolation.
 
     The sum also rises when videos are discovered, so the estimate of the lead does not use it.
@@ -175,7 +164,7 @@ def _curve(rows: Iterable[ReadOnlyRow]) -> list[CurvePoint]:
     observations = ((*key, by_video[key]) for key in sorted(by_video))
     return [
         to_document(
-            CurvePoint,
+            chart_platform.CurvePoint,
             point.values,
             observed_at=point.observed_at,
             work_count=point.values["work_count"] or 0,

@@ -14,18 +14,13 @@ from anyio.to_thread import run_sync
 from api.responses.errors import NotFoundError
 from pipelines.platform.pictures import PictureSource, shrink
 from warehouse.home.cache_files import PictureFolder
-from warehouse.records.errors import (
-    SametrackError,
-    StructureChangedError,
-    SubstitutionError,
-    UnreachableError,
-)
+from warehouse.records import errors
 
 PictureKind = Literal["video", "track", "account"]
 CONCURRENT_READS = 4
 _CLEANUP_INTERVAL = 200
 """Stored pictures after which surplus files are deleted."""
-_ABSENT = (StructureChangedError, SubstitutionError, UnreachableError)
+_ABSENT = (errors.StructureChangedError, errors.SubstitutionError, errors.UnreachableError)
 """Errors of a picture that is gone, or is not a picture; it is not requested again for an hour."""
 MEDIA_TYPE = "image/jpeg"
 CACHE_HEADERS: Mapping[str, str] = {"Cache-Control": "private, max-age=86400"}
@@ -83,7 +78,7 @@ class PictureService:
                 picture = await run_sync(shrink, await source.fetch(url))
             except _ABSENT:
                 picture = b""
-            except SametrackError:
+            except errors.SametrackError:
                 # A pause of the host or a spent budget: nothing is stored, so that the next
                 # request tries again.
                 return b""

@@ -7,12 +7,7 @@ Holds the second measurement and its difference from the first. Not here: judgin
 from dataclasses import asdict
 
 from pipelines.audio.features.sound_features import Features
-from pipelines.audio.matching.judging import (
-    judge_excerpt,
-    judge_unchanged,
-    judge_variant,
-    judge_windows,
-)
+from pipelines.audio.matching import judging
 from pipelines.audio.matching.verify import stretches_to_judge, with_likely_kind
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -31,18 +26,18 @@ def recompute(
         return None
     again: PairEvidence | None
     if (stored.speed, stored.semitones) != (1.0, 0.0):
-        again = judge_variant(reference, candidate, limits)
+        again = judging.judge_variant(reference, candidate, limits)
     else:
         # The evidence of unchanged sounds is of both rules, of windows that peaks suggest, or of
         # an excerpt, which is shorter than the rules allow.
-        again = unchanged = judge_unchanged(reference, candidate, limits)
+        again = unchanged = judging.judge_unchanged(reference, candidate, limits)
         is_excerpt = stored.overlap_s is not None and stored.overlap_s < limits.local_overlap_s
         if is_excerpt or unchanged.verdict != stored.verdict:
             stretches = stretches_to_judge(reference, candidate, unchanged)
             if is_excerpt:
-                again = judge_excerpt(reference, candidate, limits, stretches)
+                again = judging.judge_excerpt(reference, candidate, limits, stretches)
             else:
-                again = judge_windows(reference, candidate, limits, stretches) or unchanged
+                again = judging.judge_windows(reference, candidate, limits, stretches) or unchanged
     return None if again is None else with_likely_kind(reference, candidate, again, limits)
 
 

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import Any, Protocol, Required, Self, TypedDict, Unpack
 from uuid import uuid4
 
+from pipelines.captures import erased_accounts
 from pipelines.captures.capture import (
     Capture,
     CaptureRequest,
@@ -21,12 +22,6 @@ from pipelines.captures.capture import (
     pack_capture,
     refused_capture,
     unpack_capture,
-)
-from pipelines.captures.erased_accounts import (
-    ErasureMarksCache,
-    erased_account_error,
-    refuse_erased,
-    without_erased,
 )
 from pipelines.captures.journal import ScanJournal, missing_captures
 from pipelines.captures.rows import capture_tables, entity_key
@@ -43,19 +38,13 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.queries.accounts import read_marks
 from warehouse.queries.committed_rows import read_committed_ids
-from warehouse.records.errors import (
-    InputError,
-    ProviderUnsupportedError,
-    RunCancelledError,
-    SametrackError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
 CANCEL_FLAG_POLL_S = 0.25
 FLUSH_AFTER_S = 2.0
-_REPEATABLE = (InputError, UpstreamError, ProviderUnsupportedError)
+_REPEATABLE = (errors.InputError, errors.UpstreamError, errors.ProviderUnsupportedError)
 """Refusals of the source, which the next run of a job meets again without asking. A store that
 cannot be written is no answer of the source."""
 
@@ -105,7 +94,7 @@ class CaptureSession:
         self._engine = options["engine"]
         self._control = options["control"]
         self._journal = options.get("journal")
-        self._marks = ErasureMarksCache(self._engine, clock=clock)
+        self._marks = erased_accounts.ErasureMarksCache(self._engine, clock=clock)
         self._watcher = CancellationWatcher(options.get("cancelled", lambda: False))
         self._recorder = CaptureRecorder(source.name, options, clock=clock)
         self._sharing = CaptureSharing(
@@ -139,7 +128,7 @@ class CaptureSession:
         self, request: CaptureRequest, ask: Callable[[], Call[Reading[T]]]
     ) -> Capture[T]:
         """Read from the source, or from another process that is reading the same."""
-        erased: Any = refuse_erased(request, await self._marks.marks())
+        erased: Any = erased_accounts.refuse_erased(request, await self._marks.marks())
         if erased is not None:
             return Capture(
                 request=request,
@@ -194,7 +183,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             target = await self._run(call, request, call_trace)
         if (await self._marks.marks()).hold(target.id, target.account):
-            raise erased_account_error()
+            raise erased_accounts.erased_account_error()
         last = call_trace.last
         self._recorder.note(
             Capture(
@@ -287,7 +276,7 @@ class CaptureSession:
         with open_call_trace() as call_trace:
             reading = await self._run(call, request, call_trace, key=key, lease=lease)
         # The account may have been erased while the call was under way.
-        value = without_erased(reading.value, await self._marks.marks())
+        value = erased_accounts.without_erased(reading.value, await self._marks.marks())
         has_erased = value is not reading.value
         if has_erased:  # the body contains erased data, so it is not stored
             reading = replace(reading, value=value, payload=b"")
@@ -316,11 +305,11 @@ class CaptureSession:
         try:
             with capture_span(request.surface):
                 return await self._watcher.run(call)
-        except (RunCancelledError, asyncio.CancelledError):
+        except (errors.RunCancelledError, asyncio.CancelledError):
             # Not in the journal: the next run has to ask again.
             self._note(refused_capture(None, request, call_trace, observed_at=asked_at), lease)
             raise
-        except SametrackError as error:
+        except errors.SametrackError as error:
             capture: Capture[Any] = refused_capture(
                 error, request, call_trace, observed_at=asked_at
             )
@@ -458,7 +447,7 @@ class CancellationWatcher:
                     self._checked_at = now
                     self._is_cancelled = await asyncio.to_thread(self._cancelled)
                 if self._is_cancelled:
-                    raise RunCancelledError("the job was cancelled")
+                    raise errors.RunCancelledError("the job was cancelled")
                 await asyncio.wait({task}, timeout=CANCEL_FLAG_POLL_S)
             return task.result()
         finally:

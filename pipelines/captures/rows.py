@@ -8,14 +8,8 @@ from typing import Any, TypedDict
 
 from pipelines.captures.capture import Capture
 from pipelines.platform.reading import CapturedValue
+from warehouse.lake import record_rows
 from warehouse.lake.packing import pack_bytes
-from warehouse.lake.record_rows import (
-    chart_issue_rows,
-    chart_song_rows,
-    observation_row,
-    search_page_row,
-    video_row,
-)
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row
@@ -140,22 +134,22 @@ def _observation_rows(capture: Capture[Any], origin: Origin) -> Iterator[tuple[s
         case SearchPage() as page:
             yield from _video_rows(page.videos, origin)
             place = capture.request.place or SearchPosition()
-            row = search_page_row(page, term=capture.entity_id, place=place)
+            row = record_rows.search_page_row(page, term=capture.entity_id, place=place)
             row |= {"surface": capture.surface, "observed_at": capture.observed_at}
             yield "raw.search_pages", {**row, **origin}
         case VideoDetail(video=video):
             yield from _video_rows((video,), origin)
         case Track() as track:
-            yield "raw.tracks", observation_row(track, **origin)
+            yield "raw.tracks", record_rows.observation_row(track, **origin)
         case Account() as account:
-            yield "raw.accounts", observation_row(account, **origin)
+            yield "raw.accounts", record_rows.observation_row(account, **origin)
         case HashtagInfo() as hashtag:
-            yield "raw.hashtags", observation_row(hashtag, **origin)
+            yield "raw.hashtags", record_rows.observation_row(hashtag, **origin)
         case ChartIndex() as index:
-            for row in chart_issue_rows(index):
+            for row in record_rows.chart_issue_rows(index):
                 yield "raw.chart_issues", {**row, **origin}
         case ChartPage() as page:
-            for row in chart_song_rows(page, volid=capture.request.volid):
+            for row in record_rows.chart_song_rows(page, volid=capture.request.volid):
                 yield "raw.chart_songs", {**row, **origin}
         case _:  # a video that is not shown; pages of the music service are archived as bodies
             return
@@ -167,7 +161,7 @@ def _video_rows(videos: Iterable[Video], origin: Origin) -> Iterator[tuple[str, 
     for video in videos:
         if video.aweme_id not in seen:
             seen.add(video.aweme_id)
-            yield "raw.videos", video_row(video, **origin)
+            yield "raw.videos", record_rows.video_row(video, **origin)
 
 
 def _page_columns(value: CapturedValue | None) -> Row:

@@ -13,26 +13,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
+from pipelines.captures import inputs, walks
 from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
-from pipelines.captures.inputs import (
-    MAX_INPUT_LENGTH,
-    MusicInput,
-    describe_target,
-    hint_for_target,
-    read_handle,
-    read_music_input,
-)
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.captures.recording import CaptureSession, SessionOptions
 from pipelines.captures.songs import choose_music_of_song, most_used_music, song_terms
-from pipelines.captures.walks import (
-    FetchPage,
-    ListWalk,
-    ListWalkState,
-    SearchLimits,
-    SearchWalk,
-    SearchWalkState,
-)
 from pipelines.platform.call_trace import open_call_trace, watch_items
 from pipelines.platform.http.learned_health import HEALTH_TTL_S
 from pipelines.platform.parsers.links import SEC_UID, LinkTarget
@@ -42,30 +27,11 @@ from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import links
 from warehouse.control.hosts import surface_answers
 from warehouse.queries.captures import read_music_of_song
+from warehouse.records import errors, videos
 from warehouse.records.coverage import SourceDecision, to_source_decisions
-from warehouse.records.errors import (
-    AudioUnavailableError,
-    InvalidMusicInputError,
-    InvalidParameterError,
-    ProviderUnsupportedError,
-    SametrackError,
-    UnresolvedIdError,
-    UpstreamError,
-)
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import observed_now
 from warehouse.records.values import is_platform_id
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    ServiceSong,
-    ServiceSongList,
-    Track,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-)
 
 if TYPE_CHECKING:
     from pipelines.platform.providers.music_service import MusicServicePublic
@@ -80,8 +46,8 @@ _USER_HINT = (
 )
 _HASHTAG_HINT = "give the ch_id, or a link of the hashtag"
 
-type DetailOrUnavailable = VideoDetail | UnavailableVideo
-type FetchList = Callable[[str, int], Coroutine[object, object, Reading[VideoPage]]]
+type DetailOrUnavailable = videos.VideoDetail | videos.UnavailableVideo
+type FetchList = Callable[[str, int], Coroutine[object, object, Reading[videos.VideoPage]]]
 type TargetKind = Literal["music", "user", "hashtag"]
 
 
@@ -168,7 +134,7 @@ class Captures(CaptureSession):
 
     # Single entities
 
-    async def track(self, music_id: str) -> Track:
+    async def track(self, music_id: str) -> videos.Track:
         """Capture the track of a music id.
 
         Raises:
@@ -176,7 +142,7 @@ class Captures(CaptureSession):
         """
         return await self._entity("track", "music_info", music_id, self._provider.fetch_track)
 
-    async def account(self, sec_uid: str) -> Account:
+    async def account(self, sec_uid: str) -> videos.Account:
         """Capture an account.
 
         Raises:
@@ -189,7 +155,7 @@ class Captures(CaptureSession):
         fetch = self._provider.fetch_account_by_handle
         return (await self._entity("account", "user_by_handle", handle, fetch)).sec_uid
 
-    async def hashtag(self, ch_id: str) -> HashtagInfo:
+    async def hashtag(self, ch_id: str) -> videos.HashtagInfo:
         """Capture a hashtag.
 
         Raises:
@@ -209,7 +175,7 @@ class Captures(CaptureSession):
 
     # The music service
 
-    async def song(self, track_id: str) -> ServiceSong:
+    async def song(self, track_id: str) -> videos.ServiceSong:
         """Capture the page of a song of the music service.
 
         Raises:
@@ -220,7 +186,7 @@ class Captures(CaptureSession):
         # Its audio has an expiring URL, so the page is never shared with another process.
         return (await self._capture_anew(request, lambda: songs.fetch_song(track_id))).result
 
-    async def song_list(self, surface: str, list_id: str) -> ServiceSongList:
+    async def song_list(self, surface: str, list_id: str) -> videos.ServiceSongList:
         """Capture the songs of a playlist, an album or an artist of the music service.
 
         Raises:
@@ -231,7 +197,7 @@ class Captures(CaptureSession):
         capture = await self._capture_anew(request, lambda: songs.fetch_song_list(surface, list_id))
         return capture.result
 
-    async def song_sound(self, song: ServiceSong) -> SoundFile:
+    async def song_sound(self, song: videos.ServiceSong) -> SoundFile:
         """Download the audio of a song; the caller removes the file.
 
         Raises:
@@ -244,7 +210,7 @@ class Captures(CaptureSession):
 
     def _music_service(self) -> "MusicServicePublic":
         if self._songs is None:
-            raise ProviderUnsupportedError(
+            raise errors.ProviderUnsupportedError(
                 "this source has no music service",
                 hint="give the music id, or a link of a video that uses the track",
             )
@@ -254,42 +220,44 @@ class Captures(CaptureSession):
 
     async def walk_music(
         self, music_id: str, *, limit: int, on_item: Callable[[str], None] = lambda _: None
-    ) -> ListWalk:
+    ) -> walks.ListWalk:
         """Capture videos under a music id, until about `limit` are seen or the list ends.
 
         `on_item` is called for each video if the source reads them one by one, which may take
         minutes per page.
         """
         fetch = self._pages("music_list", music_id, self._provider.fetch_music_page)
-        steps = ListWalkState(limit=limit, page_limit=LIST_PAGE_LIMIT)
+        steps = walks.ListWalkState(limit=limit, page_limit=LIST_PAGE_LIMIT)
         with watch_items(on_item):
             return self._walked_list(await steps.walk("music_list", fetch))
 
     async def walk_hashtag(
         self, ch_id: str, *, limit: int, pages: int = LIST_PAGE_LIMIT
-    ) -> ListWalk:
+    ) -> walks.ListWalk:
         """Capture videos under a hashtag, until about `limit` are seen or the list ends."""
         fetch = self._pages("hashtag_list", ch_id, self._provider.fetch_hashtag_page)
-        steps = ListWalkState(limit=limit, page_limit=pages)
+        steps = walks.ListWalkState(limit=limit, page_limit=pages)
         return self._walked_list(await steps.walk("hashtag_list", fetch))
 
-    async def walk_user_posts(self, sec_uid: str, *, pages: int = 1, cursor: int = 0) -> ListWalk:
+    async def walk_user_posts(
+        self, sec_uid: str, *, pages: int = 1, cursor: int = 0
+    ) -> walks.ListWalk:
         """Capture posts of an account, at most `pages` pages from the platform's `cursor` on.
 
         Posts are newest first, except for pinned ones.
         """
         fetch = self._pages("user_posts", sec_uid, self._provider.fetch_author_page)
-        steps = ListWalkState(limit=sys.maxsize, page_limit=pages, cursor=cursor)
+        steps = walks.ListWalkState(limit=sys.maxsize, page_limit=pages, cursor=cursor)
         return self._walked_list(await steps.walk("user_posts", fetch))
 
-    def _walked_list(self, walk: ListWalk) -> ListWalk:
+    def _walked_list(self, walk: walks.ListWalk) -> walks.ListWalk:
         self._recent.expect(video.aweme_id for video in walk.videos)
         return walk
 
-    def _pages(self, surface: str, entity_id: str, fetch: FetchList) -> FetchPage:
+    def _pages(self, surface: str, entity_id: str, fetch: FetchList) -> walks.FetchPage:
         """Return what captures the page of a list at a cursor."""
 
-        async def capture_page(cursor: int) -> VideoPage:
+        async def capture_page(cursor: int) -> videos.VideoPage:
             # A cursor belongs to the surface that gave it, so only walks over the same one share
             # pages.
             request = CaptureRequest(
@@ -309,19 +277,19 @@ class Captures(CaptureSession):
         return capture_page
 
     async def search(
-        self, terms: Sequence[str], *, limits: SearchLimits, known: Collection[str] = ()
-    ) -> SearchWalk:
+        self, terms: Sequence[str], *, limits: walks.SearchLimits, known: Collection[str] = ()
+    ) -> walks.SearchWalk:
         """Run the guest search for each term in turn, within the limits.
 
         A refusal is not raised: it becomes the stop reason of a term. `known` are videos already in
         the union (`read_search_union`), which do not count as new.
         """
-        steps = SearchWalkState(terms, limits, known=known)
+        steps = walks.SearchWalkState(terms, limits, known=known)
         while (next_page := steps.next_page()) is not None:
             with open_call_trace() as call_trace:
                 try:
                     page = await self._search_page(*next_page)
-                except (UpstreamError, ProviderUnsupportedError) as error:
+                except (errors.UpstreamError, errors.ProviderUnsupportedError) as error:
                     steps.refuse(error, requests=call_trace.request_count)
                     continue
             steps.take(page, requests=call_trace.request_count)
@@ -361,12 +329,12 @@ class Captures(CaptureSession):
         if max_age_s > 0 and not self._has_journalled(request):
             stored = await self._recent.find(aweme_id, max_age_s=max_age_s)
             if stored is not None:
-                return VideoDetail(video=stored)
+                return videos.VideoDetail(video=stored)
         capture = await self._capture(request, lambda: self._provider.fetch_video(aweme_id))
         self._details[aweme_id] = (capture.observed_at, capture.result)
         return capture.result
 
-    async def sound(self, detail: VideoDetail) -> SoundFile:
+    async def sound(self, detail: videos.VideoDetail) -> SoundFile:
         """Download the sound of a video; its detail is read again if URLs are missing or expired.
 
         The caller removes the file.
@@ -378,7 +346,7 @@ class Captures(CaptureSession):
         if has_sound:
             try:
                 return await self._download(detail)
-            except AudioUnavailableError as error:
+            except errors.AudioUnavailableError as error:
                 if error.status not in _EXPIRED:
                     raise
         aweme_id = detail.video.aweme_id
@@ -396,15 +364,15 @@ class Captures(CaptureSession):
             before=None if has_sound else stored,
         )
         self._details[aweme_id] = (capture.observed_at, capture.result)
-        if isinstance(capture.result, UnavailableVideo):
-            raise AudioUnavailableError(
+        if isinstance(capture.result, videos.UnavailableVideo):
+            raise errors.AudioUnavailableError(
                 f"the video {aweme_id} is no longer available",
                 surface="media",
                 reason=capture.result.filter_reason or capture.result.reason,
             )
         return await self._download(capture.result)
 
-    async def _download(self, detail: VideoDetail) -> SoundFile:
+    async def _download(self, detail: videos.VideoDetail) -> SoundFile:
         return await self._capture_sound(
             detail.video.aweme_id,
             lambda: self._provider.download_sound(detail, self._sounds_dir),
@@ -418,7 +386,7 @@ class Captures(CaptureSession):
         Raises:
             InvalidMusicInputError: It leads to no track.
         """
-        music = read_music_input(text, find_target=self._provider.find_target)
+        music = inputs.read_music_input(text, find_target=self._provider.find_target)
         if music.kind == "music":
             return music.value
         return await self._cached_target("music", music.value, lambda: self._music_behind(music))
@@ -429,8 +397,8 @@ class Captures(CaptureSession):
         Raises:
             UnresolvedIdError: It leads to no account.
         """
-        text = _trimmed(text, UnresolvedIdError, _USER_HINT)
-        handle = read_handle(text)
+        text = _trimmed(text, errors.UnresolvedIdError, _USER_HINT)
+        handle = inputs.read_handle(text)
         if handle is not None:
             return await self._cached_target(
                 "user", handle, lambda: self.account_with_handle(handle)
@@ -439,7 +407,7 @@ class Captures(CaptureSession):
         if target is None:
             bare = SEC_UID.search(text)
             if bare is None:
-                raise _no_target(UnresolvedIdError, _USER_HINT)
+                raise _no_target(errors.UnresolvedIdError, _USER_HINT)
             return bare[0]
         if (sec_uid := _named_account(target)) is not None:
             return sec_uid
@@ -452,22 +420,24 @@ class Captures(CaptureSession):
         Raises:
             InvalidParameterError: It leads to no hashtag.
         """
-        text = _trimmed(text, InvalidParameterError, _HASHTAG_HINT)
+        text = _trimmed(text, errors.InvalidParameterError, _HASHTAG_HINT)
         if is_platform_id(text):
             return text
         target = self._provider.find_target(text)
         if target is None:
-            raise _no_target(InvalidParameterError, _HASHTAG_HINT)
+            raise _no_target(errors.InvalidParameterError, _HASHTAG_HINT)
         if target.kind == "hashtag":
             return target.id
         if target.url is None:
-            raise _wrong_kind(target.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
+            raise _wrong_kind(target.kind, "a hashtag", errors.InvalidParameterError, _HASHTAG_HINT)
         url = target.url
 
         async def follow() -> str:
-            behind = await self._follow(url, InvalidParameterError, _HASHTAG_HINT)
+            behind = await self._follow(url, errors.InvalidParameterError, _HASHTAG_HINT)
             if behind.kind != "hashtag":
-                raise _wrong_kind(behind.kind, "a hashtag", InvalidParameterError, _HASHTAG_HINT)
+                raise _wrong_kind(
+                    behind.kind, "a hashtag", errors.InvalidParameterError, _HASHTAG_HINT
+                )
             return behind.id
 
         return await self._cached_target("hashtag", url, follow)
@@ -486,12 +456,12 @@ class Captures(CaptureSession):
         if observed is not None:
             return observed
         song = await self.song(track_id)
-        limits = SearchLimits(page_limit=1, request_budget=SONG_SEARCHES)
+        limits = walks.SearchLimits(page_limit=1, request_budget=SONG_SEARCHES)
         walk = await self.search(song_terms(song)[:SONG_SEARCHES], limits=limits)
         music_id = choose_music_of_song(song, walk.videos)
         if music_id is None:
             reasons = ", ".join(sorted({term.stop_reason for term in walk.terms}))
-            raise InvalidMusicInputError(
+            raise errors.InvalidMusicInputError(
                 f"No public video with the song {song.title!r} of {song.artist or 'unknown'!r} "
                 f"was found (search: {reasons})",
                 hint="give the link of a video that uses the song, or its music id",
@@ -501,13 +471,13 @@ class Captures(CaptureSession):
     async def music_of_trend(self, trends_id: str) -> str:
         """Return the music id that most videos of a trend use."""
         fetch = self._pages("trends_list", trends_id, self._provider.fetch_trend)
-        steps = ListWalkState(limit=1, page_limit=1)
+        steps = walks.ListWalkState(limit=1, page_limit=1)
         walk = self._walked_list(await steps.walk("trends_list", fetch))
         if walk.error is not None:
             raise walk.error
         music_id = most_used_music(walk.videos)
         if music_id is None:
-            raise InvalidMusicInputError(
+            raise errors.InvalidMusicInputError(
                 f"The videos of the trend {trends_id} name no music",
                 hint="give the music id, or the link of a video of the trend",
             )
@@ -528,7 +498,7 @@ class Captures(CaptureSession):
         )
         return target
 
-    async def _music_behind(self, music: MusicInput) -> str:
+    async def _music_behind(self, music: inputs.MusicInput) -> str:
         kind, target_id = str(music.kind), music.value
         if kind == "short":
             target = await self.follow_link(target_id)
@@ -541,46 +511,55 @@ class Captures(CaptureSession):
             case "trends":
                 return await self.music_of_trend(target_id)
             case "video":
-                video = await self._visible_video(target_id, InvalidMusicInputError, _TRACK_HINT)
+                video = await self._visible_video(
+                    target_id, errors.InvalidMusicInputError, _TRACK_HINT
+                )
                 if video.music is None:
-                    raise InvalidMusicInputError(
+                    raise errors.InvalidMusicInputError(
                         f"the video {target_id} names no music", hint=_TRACK_HINT
                     )
                 return video.music.music_id
-        hint = hint_for_target(kind, _TRACK_HINT)
-        raise _wrong_kind(kind, "a track or a video", InvalidMusicInputError, hint)
+        hint = inputs.hint_for_target(kind, _TRACK_HINT)
+        raise _wrong_kind(kind, "a track or a video", errors.InvalidMusicInputError, hint)
 
     async def _user_behind(self, target: LinkTarget) -> str:
         if target.kind == "short" and target.url:
-            target = await self._follow(target.url, UnresolvedIdError, _USER_HINT)
+            target = await self._follow(target.url, errors.UnresolvedIdError, _USER_HINT)
             if (sec_uid := _named_account(target)) is not None:
                 return sec_uid
         if target.kind != "video":
-            raise _wrong_kind(target.kind, "an account or a video", UnresolvedIdError, _USER_HINT)
-        video = await self._visible_video(target.id, UnresolvedIdError, _USER_HINT)
+            raise _wrong_kind(
+                target.kind, "an account or a video", errors.UnresolvedIdError, _USER_HINT
+            )
+        video = await self._visible_video(target.id, errors.UnresolvedIdError, _USER_HINT)
         if video.author is None:
-            raise UnresolvedIdError(f"the video {target.id} names no author", hint=_USER_HINT)
+            raise errors.UnresolvedIdError(
+                f"the video {target.id} names no author", hint=_USER_HINT
+            )
         return video.author.sec_uid
 
-    async def _follow(self, url: str, dead: type[SametrackError], hint: str) -> LinkTarget:
+    async def _follow(self, url: str, dead: type[errors.SametrackError], hint: str) -> LinkTarget:
         """Follow a link that was given in place of another input; a dead one raises `dead`."""
         try:
             return await self.follow_link(url)
-        except InvalidMusicInputError as error:
+        except errors.InvalidMusicInputError as error:
             raise dead(error.detail, hint=hint) from error
 
-    async def _visible_video(self, aweme_id: str, error: type[SametrackError], hint: str) -> Video:
+    async def _visible_video(
+        self, aweme_id: str, error: type[errors.SametrackError], hint: str
+    ) -> videos.Video:
         detail = await self.video(aweme_id)
-        if isinstance(detail, UnavailableVideo):
+        if isinstance(detail, videos.UnavailableVideo):
             raise error(f"the video {aweme_id} is not visible to guests", hint=hint)
         return detail.video
 
 
-def _trimmed(text: str, error: type[SametrackError], hint: str) -> str:
+def _trimmed(text: str, error: type[errors.SametrackError], hint: str) -> str:
     text = text.strip()
-    if not text or len(text) > MAX_INPUT_LENGTH:
+    if not text or len(text) > inputs.MAX_INPUT_LENGTH:
         raise error(
-            f"the input has {len(text)} characters; 1 to {MAX_INPUT_LENGTH} are read", hint=hint
+            f"the input has {len(text)} characters; 1 to {inputs.MAX_INPUT_LENGTH} are read",
+            hint=hint,
         )
     return text
 
@@ -590,9 +569,11 @@ def _named_account(target: LinkTarget) -> str | None:
     return target.id if target.kind == "user" else target.account
 
 
-def _no_target(error: type[SametrackError], hint: str) -> SametrackError:
+def _no_target(error: type[errors.SametrackError], hint: str) -> errors.SametrackError:
     return error("the text holds neither an id nor a link of the platform", hint=hint)
 
 
-def _wrong_kind(kind: str, expected: str, error: type[SametrackError], hint: str) -> SametrackError:
-    return error(f"the link leads to {describe_target(kind)}, not to {expected}", hint=hint)
+def _wrong_kind(
+    kind: str, expected: str, error: type[errors.SametrackError], hint: str
+) -> errors.SametrackError:
+    return error(f"the link leads to {inputs.describe_target(kind)}, not to {expected}", hint=hint)

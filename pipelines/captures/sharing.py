@@ -18,39 +18,17 @@ from warehouse.control import ControlStore
 from warehouse.control.captures import capture_claims
 from warehouse.control.captures.capture_claims import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.record_rows import (
-    account_from_row,
-    chart_index_from_rows,
-    chart_song_from_row,
-    hashtag_from_row,
-    search_page_from_row,
-    track_from_row,
-    unavailable_video_from_row,
-    video_from_row,
-)
-from warehouse.queries.captures import (
-    ObservationTable,
-    read_capture,
-    read_observations,
-    read_page_videos,
-)
+from warehouse.lake import record_rows
+from warehouse.queries import captures
+from warehouse.records import errors
 from warehouse.records.charts import ChartPage
-from warehouse.records.errors import (
-    InvalidMusicInputError,
-    RefusedLatelyError,
-    SametrackError,
-    SubstitutionError,
-    UnresolvedIdError,
-    UpstreamError,
-    WarehouseError,
-)
 from warehouse.records.values import ReadOnlyRow, Row
 from warehouse.records.videos import VideoDetail, VideoPage
 
 CAPTURE_LEASE_S = 12.0  # how long a dead process can block others
 LEASE_POLL_S = 0.05
-_UNKNOWN: Mapping[str, type[SametrackError]] = {
-    error.type: error for error in (InvalidMusicInputError, UnresolvedIdError)
+_UNKNOWN: Mapping[str, type[errors.SametrackError]] = {
+    error.type: error for error in (errors.InvalidMusicInputError, errors.UnresolvedIdError)
 }
 
 
@@ -107,7 +85,7 @@ class CaptureSharing:
             await self._clock.sleep(CAPTURE_LEASE_S / 3)
             # A renewal that fails is tried again before the lease is over. If all fail, it expires,
             # and another process reads the same once more.
-            with suppress(WarehouseError):
+            with suppress(errors.WarehouseError):
                 await asyncio.to_thread(
                     capture_claims.renew,
                     self._control,
@@ -142,7 +120,7 @@ class CaptureSharing:
 
         def restore() -> Capture[Any] | None:
             self._engine.refresh()
-            row = read_capture(self._engine, capture_id)
+            row = captures.read_capture(self._engine, capture_id)
             value = None if row is None else restore_value(self._engine, request, row)
             if row is None or value is None:
                 return None
@@ -190,8 +168,8 @@ def restore_value(
         SametrackError: The refusal that the capture recorded.
     """
     if capture["outcome"] == "unavailable":
-        return unavailable_video_from_row(capture)
-    if capture["outcome"] == SubstitutionError.type and request.kind == "list":
+        return record_rows.unavailable_video_from_row(capture)
+    if capture["outcome"] == errors.SubstitutionError.type and request.kind == "list":
         page = _list(engine, capture)
         if page.is_substituted:  # its foreign rows were observed; a refused body has none
             return page
@@ -201,7 +179,9 @@ def restore_value(
     if request.kind == "list":
         return _list(engine, capture)
     table = _TABLES[request.kind]
-    rows = read_observations(engine, table, [capture["capture_id"]]).get(capture["capture_id"], [])
+    rows = captures.read_observations(engine, table, [capture["capture_id"]]).get(
+        capture["capture_id"], []
+    )
     return _from_rows(engine, request.kind, capture, rows) if rows else None
 
 
@@ -213,18 +193,18 @@ def raise_refusal(capture: ReadOnlyRow) -> None:
         raise _UNKNOWN[outcome](f"{capture['entity_id']}: a concurrent request found no such item")
     kind = upstream_errors().get(outcome)
     # Nothing was asked then; this process may be allowed to.
-    if kind is not None and kind is not RefusedLatelyError:
+    if kind is not None and kind is not errors.RefusedLatelyError:
         raise kind(detail, surface=surface, reason=capture["reason"], status=capture["http_status"])
 
 
-def upstream_errors() -> dict[str, type[UpstreamError]]:
+def upstream_errors() -> dict[str, type[errors.UpstreamError]]:
     """Return the upstream error classes by type."""
-    return {UpstreamError.type: UpstreamError} | {
-        error.type: error for error in UpstreamError.__subclasses__()
+    return {errors.UpstreamError.type: errors.UpstreamError} | {
+        error.type: error for error in errors.UpstreamError.__subclasses__()
     }
 
 
-_TABLES: Mapping[CaptureKind, ObservationTable] = {
+_TABLES: Mapping[CaptureKind, captures.ObservationTable] = {
     "track": "tracks",
     "account": "accounts",
     "hashtag": "hashtags",
@@ -244,20 +224,22 @@ def _from_rows(
     value: CapturedValue
     match kind:
         case "track":
-            value = track_from_row(first)
+            value = record_rows.track_from_row(first)
         case "account":
-            value = account_from_row(first)
+            value = record_rows.account_from_row(first)
         case "hashtag":
-            value = hashtag_from_row(first)
+            value = record_rows.hashtag_from_row(first)
         case "work":  # without URLs of its sound: those are never stored
-            value = VideoDetail(video=video_from_row(first))
+            value = VideoDetail(video=record_rows.video_from_row(first))
         case "search":
-            value = search_page_from_row(first, read_page_videos(engine, capture["capture_id"]))
+            value = record_rows.search_page_from_row(
+                first, captures.read_page_videos(engine, capture["capture_id"])
+            )
         case "issues":
-            value = chart_index_from_rows(rows)
+            value = record_rows.chart_index_from_rows(rows)
         case _:
             value = ChartPage(
-                songs=tuple(chart_song_from_row(row) for row in rows),
+                songs=tuple(record_rows.chart_song_from_row(row) for row in rows),
                 surface=first["surface"],
                 observed_at=first["observed_at"],
                 page=capture["cursor_in"] or 1,
@@ -269,12 +251,14 @@ def _from_rows(
 
 def _list(engine: Engine, capture: ReadOnlyRow) -> VideoPage:
     capture_id = capture["capture_id"]
-    videos = read_page_videos(engine, capture_id)
+    videos = captures.read_page_videos(engine, capture_id)
     listed = {video.aweme_id for video in videos}
-    rows = read_observations(engine, "videos", [capture_id]).get(capture_id, [])
+    rows = captures.read_observations(engine, "videos", [capture_id]).get(capture_id, [])
     return VideoPage(
         videos=videos,
-        foreign=tuple(video_from_row(row) for row in rows if row["aweme_id"] not in listed),
+        foreign=tuple(
+            record_rows.video_from_row(row) for row in rows if row["aweme_id"] not in listed
+        ),
         cursor=capture["cursor_out"],
         has_more=capture["has_more"],
     )

@@ -11,21 +11,8 @@ from dataclasses import dataclass, field, fields
 from pipelines.parameters.scan import ScanParameters
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.parsers.lists import foreign_rows_error
+from warehouse.records import errors
 from warehouse.records.coverage import SourceCoverage
-from warehouse.records.errors import (
-    SURFACE_OFF,
-    BudgetSpentError,
-    ForbiddenError,
-    LoginRequiredError,
-    ProviderUnsupportedError,
-    RateLimitedError,
-    RefusedLatelyError,
-    RegionBlockedError,
-    SametrackError,
-    SignatureDemandedError,
-    UpstreamError,
-    VerificationDemandedError,
-)
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
 from warehouse.records.videos import Video, VideoPage
 
@@ -48,7 +35,7 @@ class ListWalk:
     videos: tuple[Video, ...]
     coverage: SourceCoverage
     foreign: tuple[Video, ...] = ()
-    error: UpstreamError | None = None
+    error: errors.UpstreamError | None = None
     cursor: int | None = None
     has_more: bool | None = None
 
@@ -71,7 +58,7 @@ class ListWalkState:
     empty_in_a_row: int = 0
     cursor: int = 0
     has_more: bool | None = None
-    error: UpstreamError | None = None
+    error: errors.UpstreamError | None = None
 
     async def walk(self, surface: str, fetch_page: FetchPage) -> ListWalk:
         """Read pages until a stop condition holds.
@@ -85,9 +72,9 @@ class ListWalkState:
             while stop_reason is None:
                 try:
                     page = await fetch_page(self.cursor)
-                except UpstreamError as error:
+                except errors.UpstreamError as error:
                     self.error, stop_reason = error, error.stop_reason
-                except ProviderUnsupportedError as error:
+                except errors.ProviderUnsupportedError as error:
                     if self.pages == 0:
                         raise
                     stop_reason = error.stop_reason  # the source reads first screens only
@@ -149,18 +136,18 @@ class ListWalkState:
 
 SOURCE = "search"
 ENDS_ALL_TERMS = (
-    VerificationDemandedError,
-    LoginRequiredError,
-    SignatureDemandedError,
-    ForbiddenError,
-    RateLimitedError,
-    RegionBlockedError,
-    BudgetSpentError,
-    RefusedLatelyError,
-    ProviderUnsupportedError,
+    errors.VerificationDemandedError,
+    errors.LoginRequiredError,
+    errors.SignatureDemandedError,
+    errors.ForbiddenError,
+    errors.RateLimitedError,
+    errors.RegionBlockedError,
+    errors.BudgetSpentError,
+    errors.RefusedLatelyError,
+    errors.ProviderUnsupportedError,
 )
 """Refusals that concern the visitor, not the term: the next term would be refused as well."""
-_OF_LATER_PAGES = frozenset({ProviderUnsupportedError.type, SURFACE_OFF})
+_OF_LATER_PAGES = frozenset({errors.ProviderUnsupportedError.type, errors.SURFACE_OFF})
 """Stop reasons that, after a first page, concern later ones alone: other terms have a first one."""
 
 
@@ -226,7 +213,7 @@ class FinishedSearch:
 class SearchWalk(FinishedSearch):
     """A search as it was walked. `error` ended every remaining term."""
 
-    error: SametrackError | None = None
+    error: errors.SametrackError | None = None
 
     def finished(self) -> FinishedSearch:
         """Return what a scan keeps of it: an error is the stop reason of its term already."""
@@ -291,7 +278,7 @@ class SearchWalkState:
         self._shown_by: dict[str, list[str]] = {}
         self._asked = 0
         self._requests = 0
-        self._error: SametrackError | None = None
+        self._error: errors.SametrackError | None = None
 
     def next_page(self) -> tuple[str, SearchPosition] | None:
         """Return the next term and position to request; None when the walk is over."""
@@ -321,7 +308,7 @@ class SearchWalkState:
         if stop is not None:
             self._close(stop)
 
-    def refuse(self, error: SametrackError, *, requests: int) -> None:
+    def refuse(self, error: errors.SametrackError, *, requests: int) -> None:
         """Record an error instead of the page."""
         term = self._count(requests)
         self._close(error.stop_reason)

@@ -11,13 +11,8 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from pipelines.audio.features import sounds
 from pipelines.audio.features.sound_features import FEATURE_VERSION
-from pipelines.audio.features.sounds import (
-    MeasuredSound,
-    NotComparable,
-    SoundMeasurement,
-    sound_from_row,
-)
 from pipelines.audio.index.index_folder import IndexFolder
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_sounds
@@ -85,7 +80,7 @@ class CatalogReferenceSounds:
             tracks = {row["track_music_id"] for row in self._uses[key]}
             self.unusable.append((self._name_of(tracks), reason))
 
-    def read_sound(self, number: int) -> MeasuredSound | None:
+    def read_sound(self, number: int) -> sounds.MeasuredSound | None:
         """Return a reference by its number; None if no track uses it, or if it was deleted."""
         sha256 = self.sha256(number)
         return self._read_cached(sha256) if sha256 in self._uses else None
@@ -122,11 +117,13 @@ class CatalogReferenceSounds:
     def _name_of(self, music_ids: Collection[str]) -> str:
         return ", ".join(self._labels[music_id] or music_id for music_id in sorted(music_ids))
 
-    def _read_stored(self, hashes: Sequence[str]) -> Iterator[SoundMeasurement]:
+    def _read_stored(self, hashes: Sequence[str]) -> Iterator[sounds.SoundMeasurement]:
         rows = read_sounds(self.engine, hashes, FEATURE_VERSION)
-        missing = NotComparable(sha256=None, reason="not_stored")
-        return (sound_from_row(rows[sha256]) if sha256 in rows else missing for sha256 in hashes)
+        missing = sounds.NotComparable(sha256=None, reason="not_stored")
+        return (
+            sounds.sound_from_row(rows[sha256]) if sha256 in rows else missing for sha256 in hashes
+        )
 
-    def _read(self, sha256: str) -> MeasuredSound | None:
+    def _read(self, sha256: str) -> sounds.MeasuredSound | None:
         (sound,) = self._read_stored([sha256])
-        return sound if isinstance(sound, MeasuredSound) else None
+        return sound if isinstance(sound, sounds.MeasuredSound) else None

@@ -9,27 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pipelines.captures.inputs import InputTarget, read_music_input
-from pipelines.catalog.rules.importing import (
-    ImportLine,
-    ImportOutcome,
-    plan_import,
-    updated_track,
-)
-from pipelines.catalog.rules.planning import (
-    DaySpending,
-    TrackState,
-    count_states,
-    day_number,
-    due_tracks,
-    ended_spending,
-    settled,
-)
+from pipelines.catalog.rules import importing, planning
 from pipelines.catalog.run_requests import stop_run
-from pipelines.catalog.sources.song_lists import (
-    ImportedSongList,
-    ReadSongList,
-    expand_song_lists,
-)
+from pipelines.catalog.sources import song_lists
 from warehouse.control import ControlStore, catalogs, jobs
 from warehouse.records.catalog.tracks import Catalog, CatalogTrack
 from warehouse.records.errors import InvalidParameterError
@@ -42,11 +24,11 @@ class ImportReport:
     """What an import did, or would do if `is_dry_run`. Song lists were read in both cases."""
 
     name: str
-    outcome: ImportOutcome
+    outcome: importing.ImportOutcome
     new_count: int
     updated_count: int
     track_count: int
-    lists: tuple[ImportedSongList, ...]
+    lists: tuple[song_lists.ImportedSongList, ...]
     is_dry_run: bool
 
 
@@ -65,9 +47,9 @@ class CatalogStatus:
     catalog: Catalog
     read_at: datetime
     tracks: tuple[CatalogTrack, ...]
-    states: Mapping[TrackState, int]
+    states: Mapping[planning.TrackState, int]
     due: tuple[CatalogTrack, ...]
-    spent: DaySpending
+    spent: planning.DaySpending
     jobs: Mapping[str, Job]
     same_music: Mapping[str, tuple[str, ...]]
 
@@ -86,14 +68,14 @@ class CatalogService:
 
     control: ControlStore
     find_target: Callable[[str], InputTarget | None]
-    read_songs: ReadSongList
+    read_songs: song_lists.ReadSongList
     song_link: Callable[[str], str]
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     def import_lines(
         self,
         name: str,
-        lines: Sequence[ImportLine],
+        lines: Sequence[importing.ImportLine],
         *,
         changes: Mapping[str, object] | None = None,
         dry_run: bool = False,
@@ -111,7 +93,7 @@ class CatalogService:
         """
         check_name(name, of="catalogue")
         # Lists of songs are read from the music service even in a dry run: their songs are lines.
-        expanded = expand_song_lists(
+        expanded = song_lists.expand_song_lists(
             lines,
             find_target=self.find_target,
             read_songs=self.read_songs,
@@ -126,7 +108,7 @@ class CatalogService:
         stored = {
             track.given.key: track.given for track in catalogs.read_tracks(self.control, name)
         }
-        outcome = plan_import(expanded.lines, identify=identify, known=stored.values())
+        outcome = importing.plan_import(expanded.lines, identify=identify, known=stored.values())
         # Problems of lists and of single lines, in the order of the source.
         problems = (*outcome.problems, *expanded.problems)
         outcome = replace(
@@ -136,7 +118,9 @@ class CatalogService:
         # An import without a single track creates no catalogue.
         if not dry_run and (outcome.tracks or is_stored):
             catalogs.change(self.control, name, changes or {})
-            catalogs.import_tracks(self.control, name, outcome.tracks, merge=updated_track)
+            catalogs.import_tracks(
+                self.control, name, outcome.tracks, merge=importing.updated_track
+            )
         return ImportReport(
             name=name,
             outcome=outcome,
@@ -211,8 +195,8 @@ class CatalogService:
             catalog=catalog,
             read_at=now,
             tracks=tuple(tracks),
-            states=count_states(tracks, catalog.settings, now),
-            due=tuple(due_tracks(tracks, catalog.settings, now)),
+            states=planning.count_states(tracks, catalog.settings, now),
+            due=tuple(planning.due_tracks(tracks, catalog.settings, now)),
             spent=spent_today(tracks, jobs, now),
             jobs=jobs,
             same_music={
@@ -251,7 +235,7 @@ def settle_tracks(
             tracks.append(track)
             continue
         job = jobs.get(control, track.job_id)
-        after = settled(track, job, now=now, is_charged=True)
+        after = planning.settled(track, job, now=now, is_charged=True)
         if after is not track:
             # Without effect if another process has stored the outcome of this job meanwhile.
             catalogs.update_track(control, name, after, job_before=track.job_id)
@@ -263,9 +247,9 @@ def settle_tracks(
 
 def spent_today(
     tracks: Sequence[CatalogTrack], jobs: Mapping[str, Job], now: datetime
-) -> DaySpending:
+) -> planning.DaySpending:
     """Return what the scans submitted today have cost, with those that are under way."""
-    ended, today = ended_spending(tracks, now), day_number(now)
+    ended, today = planning.ended_spending(tracks, now), planning.day_number(now)
     running = sum(
         jobs[track.given.key].progress.requests_used
         for track in tracks

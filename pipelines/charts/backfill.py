@@ -13,13 +13,7 @@ from functools import partial
 from uuid import uuid4
 
 from pipelines.captures.chart import ChartCaptures
-from pipelines.charts.rules.backfill_plan import (
-    BackfillEnding,
-    BackfillProgress,
-    BackfillResult,
-    RefusedIssue,
-    find_gaps,
-)
+from pipelines.charts.rules import backfill_plan
 from pipelines.charts.rules.history import Span, issues_by_day, list_serves_until
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
@@ -27,13 +21,8 @@ from warehouse.control import ControlStore
 from warehouse.control.captures import capture_claims
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries import charts
+from warehouse.records import errors
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
-from warehouse.records.errors import (
-    ChartUnavailableError,
-    RunCancelledError,
-    UpstreamError,
-    WarehouseError,
-)
 
 BATCH = 40
 """Issues stored per commit and table; a kill loses at most one batch."""
@@ -53,14 +42,14 @@ class _BackfillState:
     """The counters of a running back-fill, and the refusals that it met."""
 
     was_listed: bool = False
-    list_error: UpstreamError | None = None
+    list_error: errors.UpstreamError | None = None
     missing_count: int = 0
     known_count: int = 0
     new_count: int = 0
     read_volids: set[str] = field(default_factory=set)
-    refused: list[RefusedIssue] = field(default_factory=list)
+    refused: list[backfill_plan.RefusedIssue] = field(default_factory=list)
     consecutive_refusals: int = 0
-    error: UpstreamError | None = None
+    error: errors.UpstreamError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +68,12 @@ class Backfill:
     open_chart: OpenChart
     engine: Engine
     store: ControlStore
-    on_progress: Callable[[BackfillProgress], None] = lambda _progress: None
+    on_progress: Callable[[backfill_plan.BackfillProgress], None] = lambda _progress: None
     cancelled: Callable[[], bool] = lambda: False
     hold_s: float = HELD_FOR_S
     clock: Clock = MACHINE_CLOCK
 
-    async def run(self, span: Span) -> BackfillResult:
+    async def run(self, span: Span) -> backfill_plan.BackfillResult:
         """Read the missing issues of a range; refused issues are reported, not raised.
 
         Raises:
@@ -108,15 +97,17 @@ class Backfill:
             try:
                 await self._read_all(captures, missing, state)
                 state.error = state.error or state.list_error
-                ending: BackfillEnding = "completed" if state.error is None else "refused"
-            except RunCancelledError:
+                ending: backfill_plan.BackfillEnding = (
+                    "completed" if state.error is None else "refused"
+                )
+            except errors.RunCancelledError:
                 ending = "cancelled"
             requests_used = captures.requests_used
         undated_count = await asyncio.to_thread(charts.read_undated_count, self.engine)
         # Days after the latest issue are not gaps.
         last = min(span.end, listed.latest)
         days = [issue.chart_date for issue in issues if issue.chart_date is not None]
-        return BackfillResult(
+        return backfill_plan.BackfillResult(
             first=span.start,
             last=last,
             requested_last=span.requested_end,
@@ -126,7 +117,7 @@ class Backfill:
             new_count=state.new_count,
             unreleased_count=len(issues) - len(released),
             refused=tuple(state.refused),
-            gaps=find_gaps(days, first=span.start, last=last),
+            gaps=backfill_plan.find_gaps(days, first=span.start, last=last),
             undated_count=undated_count,
             was_listed=state.was_listed,
             requests_used=requests_used,
@@ -146,7 +137,7 @@ class Backfill:
         if listed is None or (until is not None and self.clock.now() > until):
             try:
                 await captures.issues()
-            except UpstreamError as error:
+            except errors.UpstreamError as error:
                 if listed is None:
                     raise
                 state.list_error = error  # issues that are already listed can still be read
@@ -155,7 +146,7 @@ class Backfill:
                 state.was_listed = True
                 listed = await asyncio.to_thread(read_known)
         if listed is None:
-            raise ChartUnavailableError(
+            raise errors.ChartUnavailableError(
                 "the chart lists no issue with a date", surface="chart_issues", reason="no_dates"
             )
         # Some issues are listed without a date, but their songs have one: read up to a batch of
@@ -182,7 +173,7 @@ class Backfill:
         waiting = list(issues)
         while waiting and state.error is None:
             if self.cancelled():
-                raise RunCancelledError("cancellation was requested")
+                raise errors.RunCancelledError("cancellation was requested")
             batch = {issue.volid: issue for issue in waiting[:BATCH]}
             async with self._leases(list(batch)) as leased:
                 ours = [batch[volid] for volid in leased]
@@ -192,7 +183,7 @@ class Backfill:
                 count_before = state.new_count
                 try:
                     await self._read_concurrently(captures, missing, state)
-                except RunCancelledError:
+                except errors.RunCancelledError:
                     await captures.flush()
                     # Some responses were stored before the cancellation: count from the lake.
                     unread = await asyncio.to_thread(self._missing, missing)
@@ -217,13 +208,13 @@ class Backfill:
                     return
                 try:
                     await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
-                except UpstreamError as error:
+                except errors.UpstreamError as error:
                     state.consecutive_refusals += 1
                     is_over = state.consecutive_refusals >= MAX_CONSECUTIVE_REFUSALS
                     if is_over or any(allows_policy(error, policy) for policy in _ENDING):
                         state.error = error
                     state.refused.append(
-                        RefusedIssue(
+                        backfill_plan.RefusedIssue(
                             volid=issue.volid, chart_date=issue.chart_date, error_type=error.type
                         )
                     )
@@ -232,7 +223,7 @@ class Backfill:
                     state.new_count += 1
                     state.read_volids.add(issue.volid)
                 self.on_progress(
-                    BackfillProgress(
+                    backfill_plan.BackfillProgress(
                         done_count=state.known_count + state.new_count + len(state.refused),
                         missing_count=state.missing_count,
                         requests_used=captures.requests_used,
@@ -272,7 +263,7 @@ class Backfill:
 
         async def renew_regularly() -> None:
             # If the store fails, the leases expire; each batch checks the lake anyway.
-            with suppress(WarehouseError):
+            with suppress(errors.WarehouseError):
                 while True:
                     await self.clock.sleep(self.hold_s / 3)
                     await asyncio.to_thread(renew)
@@ -284,7 +275,7 @@ class Backfill:
             yield leased
         finally:
             renewing.cancel()
-            with suppress(asyncio.CancelledError, WarehouseError):
+            with suppress(asyncio.CancelledError, errors.WarehouseError):
                 await asyncio.shield(acquiring)  # so that leases still being acquired end too
             await asyncio.shield(asyncio.to_thread(release))
 

@@ -9,25 +9,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipelines.charts.rules.platform_comparison import (
-    StoredChart,
-    compare_with_platform,
-    to_chart,
-    to_platform_row,
-    to_video_likes,
-)
+from pipelines.charts.rules import platform_comparison
 from pipelines.charts.rules.song_links import Relation, link_songs
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.queries.charts import (
-    read_audio_matches,
-    read_chart_platform,
-    read_music_videos,
-    read_platform_music,
-    read_song_link_decisions,
-    read_stored_days,
-    read_stored_songs,
-    to_song_link_decision,
-)
+from warehouse.queries import charts
 from warehouse.records.values import ReadOnlyRow, Row
 
 TABLE = "marts.chart_platform"
@@ -56,7 +41,7 @@ def update_song_links(engine: Engine, *, song_key: str | None = None) -> Linking
     rows = _compare_songs(engine, chart, [song_key] if song_key is not None else list(chart.songs))
     stored = {
         _pair(row): {name: value for name, value in row.items() if name != "committed_at"}
-        for row in read_chart_platform(engine, song_key)
+        for row in charts.read_chart_platform(engine, song_key)
     }
     changed = [row for row in rows if stored.get(_pair(row)) != row]
     # A pair that no rule links any longer keeps its last row, marked as ended.
@@ -73,38 +58,49 @@ def update_song_links(engine: Engine, *, song_key: str | None = None) -> Linking
     )
 
 
-def read_stored_chart(engine: Engine, song_key: str | None = None) -> StoredChart:
+def read_stored_chart(
+    engine: Engine, song_key: str | None = None
+) -> platform_comparison.StoredChart:
     """Read the stored chart: all songs (or at least `song_key`) and the days of all issues.
 
     Raises:
         WarehouseError: The lake cannot be read.
     """
-    days = () if song_key is None else read_stored_days(engine)
-    return to_chart(read_stored_songs(engine, song_key), days=days)
+    days = () if song_key is None else charts.read_stored_days(engine)
+    return platform_comparison.to_chart(charts.read_stored_songs(engine, song_key), days=days)
 
 
-def _compare_songs(engine: Engine, chart: StoredChart, song_keys: Iterable[str]) -> list[Row]:
+def _compare_songs(
+    engine: Engine, chart: platform_comparison.StoredChart, song_keys: Iterable[str]
+) -> list[Row]:
     """Link songs of the chart to music ids; return the row of each pair."""
     positions = [chart.songs[key] for key in song_keys if key in chart.songs]
     if not positions:
         return []
-    sounds = {sound.music_id: sound for sound in read_platform_music(engine)}
-    statements = [to_song_link_decision(row) for row in read_song_link_decisions(engine)]
+    sounds = {sound.music_id: sound for sound in charts.read_platform_music(engine)}
+    statements = [
+        charts.to_song_link_decision(row) for row in charts.read_song_link_decisions(engine)
+    ]
     links = link_songs(
         (entry.song for entry in positions),
         sounds.values(),
-        read_audio_matches(engine),
+        charts.read_audio_matches(engine),
         statements,
     )
     # The likes of all videos that carry a linked music id, read at once.
     videos: dict[str, list[Row]] = defaultdict(list)
-    for row in read_music_videos(engine, [link.music_id for link in links]):
+    for row in charts.read_music_videos(engine, [link.music_id for link in links]):
         videos[row["music_id"]].append(row)
     rows = []
     for link in links:
-        song, likes = chart.songs[link.song_key], to_video_likes(videos[link.music_id])
-        comparison = compare_with_platform(song, chart.days, likes)
-        rows.append(to_platform_row(link, song, comparison, sounds.get(link.music_id)))
+        song, likes = (
+            chart.songs[link.song_key],
+            platform_comparison.to_video_likes(videos[link.music_id]),
+        )
+        comparison = platform_comparison.compare_with_platform(song, chart.days, likes)
+        rows.append(
+            platform_comparison.to_platform_row(link, song, comparison, sounds.get(link.music_id))
+        )
     return rows
 
 

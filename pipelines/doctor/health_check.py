@@ -14,16 +14,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
+from pipelines.doctor import documents
 from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
 from pipelines.doctor.checks.machine import check_disk, check_python, check_sandbox, check_workers
 from pipelines.doctor.checks.stores import check_control, check_home, check_warehouse
-from pipelines.doctor.documents import (
-    CircuitReport,
-    RobotsReport,
-    to_circuit_documents,
-    to_robots_documents,
-    to_surface_documents,
-)
 from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile
@@ -99,8 +93,8 @@ class SystemHealthCheck:
     findings: list[CheckResult] = field(default_factory=list)
     responses: list[ProbeResponse] = field(default_factory=list)
     last_worked: dict[str, datetime] = field(default_factory=dict)
-    circuits: list[CircuitReport] = field(default_factory=list)
-    robots: list[RobotsReport] = field(default_factory=list)
+    circuits: list[documents.CircuitReport] = field(default_factory=list)
+    robots: list[documents.RobotsReport] = field(default_factory=list)
     fault: BaseException | None = None
     begun_at: float = field(default_factory=time.monotonic)
     time_s: float = TOTAL_TIMEOUT_S
@@ -154,7 +148,7 @@ class SystemHealthCheck:
             "verdict": verdict.sentence,
             "took_s": round(took_s, 1),
             "machine": [asdict(finding) for finding in findings],
-            "surfaces": to_surface_documents(self.health(), last_worked=self.last_worked),
+            "surfaces": documents.to_surface_documents(self.health(), last_worked=self.last_worked),
             "circuits": self.circuits,
             "robots": self.robots,
         }
@@ -244,8 +238,8 @@ class SystemHealthCheck:
                 listener=listener,
                 total_s=max(1.0, self.begun_at + self.time_s - STORING_S - time.monotonic()),
             )
-            self.circuits = to_circuit_documents(circuits.read_all(control))
-            self.robots = to_robots_documents(robots.decisions(control))
+            self.circuits = documents.to_circuit_documents(circuits.read_all(control))
+            self.robots = documents.to_robots_documents(robots.decisions(control))
         except SametrackError as error:
             self.findings.append(CheckResult("stores", "fail", error.detail, error.hint))
 

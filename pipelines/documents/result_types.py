@@ -4,17 +4,8 @@ from typing import Annotated, Literal, NotRequired, final
 
 from pydantic import Field
 
+from pipelines.documents import video_types
 from pipelines.documents.fields import ClosedDocument, Count, Id, OptionalCount, Timestamp
-from pipelines.documents.video_types import (
-    EvidenceDocument,
-    LinkedVideo,
-    RankedVideo,
-    ShiftedVideo,
-    TrackDocument,
-    VariantVideo,
-    VideoDocument,
-    VideoPreview,
-)
 from warehouse.records.coverage import (
     AuditVerdict,
     EstimateAssumption,
@@ -56,8 +47,8 @@ class AccountEntry(ClosedDocument):
     linked_collect_count: OptionalCount
     linked_share_count: OptionalCount
     linked_statistics_complete: bool
-    top_video: VideoPreview
-    video_previews: list[VideoPreview]
+    top_video: video_types.VideoPreview
+    video_previews: list[video_types.VideoPreview]
 
 
 class AccountSummary(ClosedDocument):
@@ -91,7 +82,7 @@ class SearchPagination(ClosedDocument):
     requests_used: Count
 
 
-class FoundVideo(VideoDocument):
+class FoundVideo(video_types.VideoDocument):
     """A search result with the reason why it belongs to the song, as a result stores it."""
 
     hot_score: int | None
@@ -140,13 +131,13 @@ class VariantCounts(ClosedDocument):
 class StoredVariants(VariantCounts):
     """Variants as a result stores them, in any order."""
 
-    aweme_list: list[ShiftedVideo]
+    aweme_list: list[video_types.ShiftedVideo]
 
 
 class Variants(VariantCounts):
     """Videos with the recording changed, or a few seconds of it, as a separate result."""
 
-    aweme_list: list[VariantVideo]
+    aweme_list: list[video_types.VariantVideo]
 
 
 class SourceCoverageDocument(ClosedDocument):
@@ -335,7 +326,7 @@ class ResultFacts(ClosedDocument):
 
     music_id: Id | None
     keyword: str | None
-    music: TrackDocument | None
+    music: video_types.TrackDocument | None
     candidate_pool_size: Count
     confirmed_count: Count
     unique_account_count: Count
@@ -354,7 +345,7 @@ class ResultFacts(ClosedDocument):
 class StoredResult(ResultFacts):
     """The stored result of a scan: every confirmed video, unranked."""
 
-    ranked: list[LinkedVideo]
+    ranked: list[video_types.LinkedVideo]
     search_related: StoredSearch
     variants: StoredVariants
     parameters: dict[str, object]
@@ -366,15 +357,15 @@ class StoredResult(ResultFacts):
 class ScanPreview(ClosedDocument):
     """What a running scan has confirmed so far: its first videos in the order of the job."""
 
-    music: TrackDocument | None
-    ranked: list[LinkedVideo]
+    music: video_types.TrackDocument | None
+    ranked: list[video_types.LinkedVideo]
     confirmed_count: Count
 
 
 class HotVideos(ResultFacts):
     """The ranking of a track. Never a full enumeration of the platform."""
 
-    aweme_list: list[RankedVideo]
+    aweme_list: list[video_types.RankedVideo]
     returned_count: Count
     requested_count: Count
     count_satisfied: bool
@@ -384,7 +375,7 @@ class HotVideos(ResultFacts):
     mobile_emulator_used: bool
 
 
-class DiscoveredVideo(RankedVideo):
+class DiscoveredVideo(video_types.RankedVideo):
     """A verified match of a discovery with its association type."""
 
     association_type: AssociationType
@@ -414,7 +405,7 @@ class DiscoveryCandidate(ClosedDocument):
         ),
     ]
     reason: str | None
-    evidence: EvidenceDocument | None
+    evidence: video_types.EvidenceDocument | None
     association_type: AssociationType | None
 
 
@@ -423,7 +414,7 @@ class Discovery(ClosedDocument):
 
     kind: Literal["discovery"]
     music_id: Id
-    music: TrackDocument
+    music: video_types.TrackDocument
     aweme_list: list[DiscoveredVideo]
     candidates: list[DiscoveryCandidate]
     reference_works: list[Id]

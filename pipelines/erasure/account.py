@@ -9,19 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from uuid import uuid4
 
-from sqlalchemy import (
-    URL,
-    Connection,
-    NullPool,
-    RowMapping,
-    create_engine,
-    inspect,
-    make_url,
-    text,
-)
-from sqlalchemy import (
-    Engine as DatabaseEngine,
-)
+import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_engine_of
@@ -116,10 +104,12 @@ def forget_runs(home: Home, names: AccountNames) -> int:
     with translate_errors("erasing from the orchestrator's storage", SQLAlchemyError, OSError):
         # Dagster's databases: files in the home, and the server if one is set.
         files = [path for path in home.dagster_dir.rglob("*.db") if path.is_file()]
-        urls = [URL.create("sqlite", database=str(path), query={"timeout": "30"}) for path in files]
+        urls = [
+            sa.URL.create("sqlite", database=str(path), query={"timeout": "30"}) for path in files
+        ]
         if server := dagster_server(Settings()):
-            urls.append(make_url(server))
-        databases = [create_engine(url, poolclass=NullPool) for url in urls]
+            urls.append(sa.make_url(server))
+        databases = [sa.create_engine(url, poolclass=sa.NullPool) for url in urls]
         # Dagster deletes a run with all its events; the rows that remain belong to no run.
         run_ids = {run_id for database in databases for run_id in _find_runs(database, pattern)}
         if run_ids:
@@ -131,38 +121,40 @@ def forget_runs(home: Home, names: AccountNames) -> int:
     return len(run_ids)
 
 
-def _find_runs(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> set[str]:
+def _find_runs(database: sa.Engine, pattern: re.Pattern[bytes]) -> set[str]:
     """Return the runs that rows of any table with a `run_id` mention together with the account."""
     with database.connect() as connection:
         return {
             str(row["run_id"])
-            for table in inspect(connection).get_table_names()
+            for table in sa.inspect(connection).get_table_names()
             for row in _find_rows(connection, table, pattern)
             if row.get("run_id")
         }
 
 
-def _delete_rows(database: DatabaseEngine, pattern: re.Pattern[bytes]) -> None:
+def _delete_rows(database: sa.Engine, pattern: re.Pattern[bytes]) -> None:
     """Delete rows that belong to no run (ticks, keys, partitions), then vacuum a file."""
     with database.begin() as connection:
-        for table in inspect(connection).get_table_names():
+        for table in sa.inspect(connection).get_table_names():
             rows = _find_rows(connection, table, pattern)
             delete = f"delete from {_quoted(connection, table)} where {_row(connection)} = :place"  # noqa: S608  # a quoted name
             if rows:
-                connection.execute(text(delete), [{"place": row["place"]} for row in rows])
+                connection.execute(sa.text(delete), [{"place": row["place"]} for row in rows])
     # Without the vacuum, deleted rows would remain readable in free pages of the file. A server
     # manages its pages itself, and overwrites them after its next vacuum.
     if database.dialect.name == "sqlite":
         with database.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            connection.execute(text("vacuum"))
-            connection.execute(text("pragma wal_checkpoint(truncate)"))
+            connection.execute(sa.text("vacuum"))
+            connection.execute(sa.text("pragma wal_checkpoint(truncate)"))
 
 
-def _find_rows(connection: Connection, table: str, pattern: re.Pattern[bytes]) -> list[RowMapping]:
+def _find_rows(
+    connection: sa.Connection, table: str, pattern: re.Pattern[bytes]
+) -> list[sa.RowMapping]:
     """Return the rows that mention the account in any column, with their `place`."""
     query = f"select {_row(connection)} as place, * from {_quoted(connection, table)}"  # noqa: S608  # a quoted name
     rows = []
-    for row in connection.execute(text(query)).mappings():
+    for row in connection.execute(sa.text(query)).mappings():
         cells = [
             bytes(cell) if isinstance(cell, bytes | memoryview) else str(cell).encode()
             for cell in row.values()
@@ -172,9 +164,9 @@ def _find_rows(connection: Connection, table: str, pattern: re.Pattern[bytes]) -
     return rows
 
 
-def _row(connection: Connection) -> str:
+def _row(connection: sa.Connection) -> str:
     return _ROW[connection.dialect.name]
 
 
-def _quoted(connection: Connection, table: str) -> str:
+def _quoted(connection: sa.Connection, table: str) -> str:
     return connection.dialect.identifier_preparer.quote(table)

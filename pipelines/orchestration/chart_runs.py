@@ -9,36 +9,7 @@ and tested in Dagster's UI. Not here: the work itself (`pipelines/charts`).
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from dagster import (
-    AssetExecutionContext,
-    AssetKey,
-    AssetSelection,
-    AssetSpec,
-    BackfillPolicy,
-    DagsterRunStatus,
-    DefaultScheduleStatus,
-    DefaultSensorStatus,
-    Failure,
-    MaterializeResult,
-    MetadataValue,
-    MonthlyPartitionsDefinition,
-    ResourceParam,
-    RunRequest,
-    RunsFilter,
-    ScheduleDefinition,
-    ScheduleEvaluationContext,
-    SensorDefinition,
-    SensorEvaluationContext,
-    SkipReason,
-    TableColumn,
-    TableRecord,
-    TableSchema,
-    asset,
-    define_asset_job,
-    multi_asset,
-    schedule,
-    sensor,
-)
+import dagster as dg
 
 from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResult
 from pipelines.charts.rules.history import FIRST_DAY, Span
@@ -49,11 +20,11 @@ from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import ChartResource
 from pipelines.orchestration.runs.repeated_launches import find_ended_launches
 
-CHART_ISSUES = AssetKey(["raw", "chart_issues"])
-CHART_SONGS = AssetKey(["raw", "chart_songs"])
-CHART_LINKS = AssetKey(["marts", "chart_links"])
-CHART_PLATFORM = AssetKey(["marts", "chart_platform"])
-VARIANTS = AssetKey(["marts", "variants"])
+CHART_ISSUES = dg.AssetKey(["raw", "chart_issues"])
+CHART_SONGS = dg.AssetKey(["raw", "chart_songs"])
+CHART_LINKS = dg.AssetKey(["marts", "chart_links"])
+CHART_PLATFORM = dg.AssetKey(["marts", "chart_platform"])
+VARIANTS = dg.AssetKey(["marts", "variants"])
 GROUP = "chart"
 _LOG_EVERY = 50
 _MOST_GAPS = 100
@@ -70,23 +41,23 @@ CHART_SENSOR_INTERVAL_S = 300
 CHART_INPUTS_TAG = "sametrack/chart_inputs"
 """Tag on the runs of the sensor; its value names the inputs that they were launched for."""
 
-months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offset=1)
+months = dg.MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offset=1)
 """One partition per month from the first issue to the current month."""
 
 
-@multi_asset(
+@dg.multi_asset(
     name="keep_chart_issues",
     partitions_def=months,
-    backfill_policy=BackfillPolicy.single_run(),
+    backfill_policy=dg.BackfillPolicy.single_run(),
     group_name=GROUP,
     specs=[
-        AssetSpec(
+        dg.AssetSpec(
             CHART_ISSUES,
             description="Issues of the chart with their dates.",
             owners=OWNERS,
             kinds=READS_PLATFORM,
         ),
-        AssetSpec(
+        dg.AssetSpec(
             CHART_SONGS,
             deps=[CHART_ISSUES],
             description="Songs of every issue, verified against the issue and stored permanently.",
@@ -96,7 +67,7 @@ months = MonthlyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), end_offse
     ],
 )
 def chart_issues(
-    context: AssetExecutionContext, chart: ResourceParam[ChartResource]
+    context: dg.AssetExecutionContext, chart: dg.ResourceParam[ChartResource]
 ) -> Iterator[Result]:
     """Read the missing issues of one or more months."""
     window = context.partition_time_window
@@ -117,23 +88,23 @@ def chart_issues(
         result = chart_service.fill(span, on_progress=log_progress)
     metadata = _backfill_metadata(result)
     if result.error is not None:
-        raise Failure(str(result.error["detail"]), metadata=metadata)
-    yield MaterializeResult(asset_key=CHART_ISSUES, metadata=metadata)
-    yield MaterializeResult(asset_key=CHART_SONGS, metadata=metadata)
+        raise dg.Failure(str(result.error["detail"]), metadata=metadata)
+    yield dg.MaterializeResult(asset_key=CHART_ISSUES, metadata=metadata)
+    yield dg.MaterializeResult(asset_key=CHART_SONGS, metadata=metadata)
 
 
-@asset(
+@dg.asset(
     key=CHART_PLATFORM,
     deps=[CHART_SONGS, CONFIRMED, VARIANTS, CHART_LINKS],
     group_name=GROUP,
     owners=OWNERS,
     kinds=KINDS,
 )
-def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
+def chart_platform(chart: dg.ResourceParam[ChartResource]) -> Result:
     """Songs of the chart linked to music ids of the platform, with reasons and lead or lag."""
     with reasons_as_failures(), chart.open() as chart_service:
         result = chart_service.judge()
-    return MaterializeResult(
+    return dg.MaterializeResult(
         metadata={
             "songs": result.song_count,
             "issues": result.issue_count,
@@ -144,7 +115,7 @@ def chart_platform(chart: ResourceParam[ChartResource]) -> Result:
     )
 
 
-def _backfill_metadata(result: BackfillResult) -> dict[str, MetadataValue]:
+def _backfill_metadata(result: BackfillResult) -> dict[str, dg.MetadataValue]:
     """Return counts and dates of a run only; text from outside stays out of the metadata."""
     counts = {
         "issues_seen": result.issue_count,
@@ -168,51 +139,53 @@ def _backfill_metadata(result: BackfillResult) -> dict[str, MetadataValue]:
     plot += [f"| {month} | {count} | {'▇' * count} |" for month, count in days_by_month.items()]
     is_before = result.latest < result.first  # no issue of the range has been published yet
     return {
-        **{name: MetadataValue.int(count) for name, count in counts.items()},
-        "first_day": MetadataValue.text(str(result.first)),
-        "last_day": MetadataValue.text("none" if is_before else str(result.last)),
-        "latest_issue": MetadataValue.text(str(result.latest)),
-        "requested_last_day": MetadataValue.text(str(result.requested_last)),
-        "is_cut": MetadataValue.bool(result.is_cut),
-        "list_read_anew": MetadataValue.bool(result.was_listed),
-        "ending": MetadataValue.text(result.ending),
+        **{name: dg.MetadataValue.int(count) for name, count in counts.items()},
+        "first_day": dg.MetadataValue.text(str(result.first)),
+        "last_day": dg.MetadataValue.text("none" if is_before else str(result.last)),
+        "latest_issue": dg.MetadataValue.text(str(result.latest)),
+        "requested_last_day": dg.MetadataValue.text(str(result.requested_last)),
+        "is_cut": dg.MetadataValue.bool(result.is_cut),
+        "list_read_anew": dg.MetadataValue.bool(result.was_listed),
+        "ending": dg.MetadataValue.text(result.ending),
         "gaps": _table("from", "days without an issue", gaps[:_MOST_GAPS]),
-        "issues_by_month": MetadataValue.md("\n".join(plot)),
+        "issues_by_month": dg.MetadataValue.md("\n".join(plot)),
     }
 
 
-def _table(first: str, second: str, rows: Sequence[tuple[str, object]]) -> MetadataValue:
+def _table(first: str, second: str, rows: Sequence[tuple[str, object]]) -> dg.MetadataValue:
     names = (first, second)
-    records = [TableRecord(dict(zip(names, map(str, row), strict=True))) for row in rows]
-    schema = TableSchema(columns=[TableColumn(name, "string") for name in names])
-    return MetadataValue.table(records=records, schema=schema)
+    records = [dg.TableRecord(dict(zip(names, map(str, row), strict=True))) for row in rows]
+    schema = dg.TableSchema(columns=[dg.TableColumn(name, "string") for name in names])
+    return dg.MetadataValue.table(records=records, schema=schema)
 
 
-read_chart = define_asset_job(
+read_chart = dg.define_asset_job(
     "read_chart",
-    selection=AssetSelection.assets(CHART_ISSUES, CHART_SONGS, CHART_PLATFORM).without_checks(),
+    selection=dg.AssetSelection.assets(CHART_ISSUES, CHART_SONGS, CHART_PLATFORM).without_checks(),
     description="Read the missing chart issues of one or more months, then link their songs to "
     "music ids. Choose the months as partitions.",
 )
 
-judge_chart = define_asset_job(
+judge_chart = dg.define_asset_job(
     "judge_chart",
-    selection=AssetSelection.assets(CHART_PLATFORM).without_checks(),
+    selection=dg.AssetSelection.assets(CHART_PLATFORM).without_checks(),
     description="Link the songs of the chart to music ids. Makes no requests.",
 )
 
 
-def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
+def chart_schedule(*, is_on: bool) -> dg.ScheduleDefinition:
     """Return the daily schedule for new issues, with those that it has missed."""
 
-    @schedule(
+    @dg.schedule(
         name="chart_schedule",
         job=read_chart,
         cron_schedule=DAILY_AT,
-        default_status=DefaultScheduleStatus.RUNNING if is_on else DefaultScheduleStatus.STOPPED,
+        default_status=dg.DefaultScheduleStatus.RUNNING
+        if is_on
+        else dg.DefaultScheduleStatus.STOPPED,
         description="Read the new issues of the chart and link their songs.",
     )
-    def due(context: ScheduleEvaluationContext) -> list[RunRequest]:
+    def due(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
         now = context.scheduled_execution_time
         current = _month(now)
         # From the newest month that was read, which may have missed its end, to this one; early in
@@ -221,7 +194,7 @@ def chart_schedule(*, is_on: bool) -> ScheduleDefinition:
         recent = [key for key in read if _month(now - timedelta(days=MADE_UP_DAYS)) <= key]
         first = min(_month(now - timedelta(days=LOOKED_BACK_DAYS)), max(recent, default=current))
         return [
-            RunRequest(run_key=f"chart {key} {now:%Y-%m-%d}", partition_key=key)
+            dg.RunRequest(run_key=f"chart {key} {now:%Y-%m-%d}", partition_key=key)
             for key in months.get_partition_keys(now)
             if first <= key <= current
         ]
@@ -233,17 +206,17 @@ def _month(day: datetime) -> str:
     return f"{day:%Y-%m-01}"
 
 
-def chart_sensor(*, is_on: bool) -> SensorDefinition:
+def chart_sensor(*, is_on: bool) -> dg.SensorDefinition:
     """Return the sensor that links songs again after new confirmed videos or issues."""
 
-    @sensor(
+    @dg.sensor(
         name="chart_platform",
         job=judge_chart,
         minimum_interval_seconds=CHART_SENSOR_INTERVAL_S,
-        default_status=DefaultSensorStatus.RUNNING if is_on else DefaultSensorStatus.STOPPED,
+        default_status=dg.DefaultSensorStatus.RUNNING if is_on else dg.DefaultSensorStatus.STOPPED,
         description="Links the songs of the chart again when confirmed videos or issues changed.",
     )
-    def request_when_changed(context: SensorEvaluationContext) -> RunRequest | SkipReason:
+    def request_when_changed(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         # The last materialization of each asset that the mart is made from.
         events = {
             record.asset_entry.asset_key.to_user_string(): record.asset_entry.last_materialization
@@ -255,18 +228,18 @@ def chart_sensor(*, is_on: bool) -> SensorDefinition:
             if event is not None
         )
         if not inputs:
-            return SkipReason("no confirmed videos and no chart issues yet")
+            return dg.SkipReason("no confirmed videos and no chart issues yet")
         # Whether a run for these inputs has succeeded; a later time alone might not include them.
         tags = {CHART_INPUTS_TAG: inputs}
-        succeeded = RunsFilter(
-            job_name=judge_chart.name, tags=tags, statuses=[DagsterRunStatus.SUCCESS]
+        succeeded = dg.RunsFilter(
+            job_name=judge_chart.name, tags=tags, statuses=[dg.DagsterRunStatus.SUCCESS]
         )
         if inputs == context.cursor or context.instance.get_runs_count(succeeded) > 0:
             context.update_cursor(inputs)
-            return SkipReason("nothing has changed")
+            return dg.SkipReason("nothing has changed")
         ended = find_ended_launches(context.instance, judge_chart.name, tags)
         if ended.is_pausing(MachineClock().now()):
-            return SkipReason(f"{ended.count} runs have failed; the next one waits")
-        return RunRequest(run_key=f"{inputs} {ended.count}", tags=tags)
+            return dg.SkipReason(f"{ended.count} runs have failed; the next one waits")
+        return dg.RunRequest(run_key=f"{inputs} {ended.count}", tags=tags)
 
     return request_when_changed

@@ -22,11 +22,7 @@ from dagster._core.origin import JobPythonOrigin, RepositoryPythonOrigin
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
 # Events of no run, and results of checks, which Dagster itself would keep for ever.
-from dagster._core.storage.event_log import SqlEventLogStorage
-from dagster._core.storage.event_log.schema import (
-    AssetCheckExecutionsTable,
-    SqlEventLogStorageTable,
-)
+from dagster._core.storage.event_log import SqlEventLogStorage, schema
 
 # The UI is Dagster's own web application, served behind our access policy.
 from dagster._core.workspace.context import WorkspaceProcessContext
@@ -85,7 +81,7 @@ def delete_runless_materializations(instance: DagsterInstance, before: datetime)
     storage = instance.event_log_storage
     if not isinstance(storage, SqlEventLogStorage):
         return 0
-    events = SqlEventLogStorageTable
+    events = schema.SqlEventLogStorageTable
     is_runless = (events.c.run_id == _NO_RUN) & (
         events.c.dagster_event_type == DagsterEventType.ASSET_MATERIALIZATION.value
     )
@@ -102,6 +98,6 @@ def delete_check_results(instance: DagsterInstance, run_ids: Collection[str]) ->
     """Delete the results of checks of deleted runs; Dagster deletes a run without them."""
     storage = instance.event_log_storage
     if isinstance(storage, SqlEventLogStorage):
-        results = AssetCheckExecutionsTable
+        results = schema.AssetCheckExecutionsTable
         with storage.index_connection() as connection:
             connection.execute(results.delete().where(results.c.run_id.in_(list(run_ids))))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dagster import Definitions, in_process_executor
 
-from pipelines.orchestration import catalog_runs, chart_runs, jobs, watchlist_runs
+from pipelines.orchestration import catalog_runs, chart_runs, jobs, resources, watchlist_runs
 from pipelines.orchestration.assets import scan_steps
 from pipelines.orchestration.assets.automation import automation_rules, follow_tables
 from pipelines.orchestration.assets.health import surface_health
@@ -17,17 +17,6 @@ from pipelines.orchestration.assets.tables import described, lake_tables
 from pipelines.orchestration.checks.confirmed import confirmed_set
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import run_log
-from pipelines.orchestration.resources import (
-    CatalogResource,
-    ChartResource,
-    HealthResource,
-    MaintenanceResource,
-    PublishingResource,
-    ReportResource,
-    ScanServiceResource,
-    WatchlistResource,
-    reviews_of_run,
-)
 from pipelines.orchestration.runs.launched_job import read_graph
 from pipelines.orchestration.runs.run_session import scan_of_run
 from pipelines.orchestration.schedules import build_schedules
@@ -128,15 +117,15 @@ def build_definitions(
         loggers={"console": run_log},
         resources={
             "scan": scan_of_run(GRAPHS),
-            "chart": ChartResource(),
-            "scan_service": ScanServiceResource(),
-            "health": HealthResource(),
-            "publishing": PublishingResource(),
-            "reports": ReportResource(),
-            "reviews": reviews_of_run,
-            "maintenance": MaintenanceResource(),
-            "watches": WatchlistResource(),
-            "catalog": CatalogResource(),
+            "chart": resources.ChartResource(),
+            "scan_service": resources.ScanServiceResource(),
+            "health": resources.HealthResource(),
+            "publishing": resources.PublishingResource(),
+            "reports": resources.ReportResource(),
+            "reviews": resources.reviews_of_run,
+            "maintenance": resources.MaintenanceResource(),
+            "watches": resources.WatchlistResource(),
+            "catalog": resources.CatalogResource(),
         }
         | overrides,
     )

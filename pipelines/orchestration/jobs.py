@@ -21,18 +21,11 @@ from dagster import (
     op,
 )
 
+from pipelines.orchestration.assets import scan_steps
 from pipelines.orchestration.assets.decorators import SCAN_GROUPS
 from pipelines.orchestration.assets.health import SURFACE_HEALTH
 from pipelines.orchestration.assets.metadata import RunMetadata
 from pipelines.orchestration.assets.published_database import DATABASE
-from pipelines.orchestration.assets.scan_steps import (
-    CANDIDATE_POOL,
-    DISCOVERED,
-    JOB_RESULTS,
-    SEARCH_PAGES,
-    SEARCH_RELATED,
-    VIDEO_DETAILS,
-)
 from pipelines.orchestration.checks.tables import TABLE_CHECKS
 from pipelines.orchestration.failures import reasons_as_failures
 from pipelines.orchestration.resources import MaintenanceResource, ScanServiceResource
@@ -56,14 +49,20 @@ scan = define_asset_job(
 
 keyword_search = define_asset_job(
     "keyword_search",
-    selection=_only(SEARCH_PAGES, CANDIDATE_POOL, VIDEO_DETAILS, SEARCH_RELATED, JOB_RESULTS),
+    selection=_only(
+        scan_steps.SEARCH_PAGES,
+        scan_steps.CANDIDATE_POOL,
+        scan_steps.VIDEO_DETAILS,
+        scan_steps.SEARCH_RELATED,
+        scan_steps.JOB_RESULTS,
+    ),
     description="Search by a song's name alone. It relates videos by text and confirms nothing.",
 )
 
 
 discovery = define_asset_job(
     "discovery",
-    selection=_only(DISCOVERED),
+    selection=_only(scan_steps.DISCOVERED),
     description="Discover videos related to a track. The worker starts it for a queued job.",
 )
 

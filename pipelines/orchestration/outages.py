@@ -10,12 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from warehouse.records.errors import (
-    BudgetSpentError,
-    CapacityExhaustedError,
-    RateLimitedError,
-    WarehouseUnavailableError,
-)
+from warehouse.records import errors
 from warehouse.records.jobs import LONGEST_WAIT_S, WaitingFor
 
 DISK_WAIT_S = 15.0
@@ -45,8 +40,10 @@ def awaited_resource(error: BaseException | None) -> ResourceWait | None:
 
     Example: an `OSError` with `ENOSPC` returns `ResourceWait("disk", 15.0)`.
     """
-    if isinstance(error, BudgetSpentError | RateLimitedError):
-        resource: WaitingFor = "budget" if isinstance(error, BudgetSpentError) else "host_pause"
+    if isinstance(error, errors.BudgetSpentError | errors.RateLimitedError):
+        resource: WaitingFor = (
+            "budget" if isinstance(error, errors.BudgetSpentError) else "host_pause"
+        )
         seconds = max(STORE_WAIT_S, error.retry_after or 0.0)
         return ResourceWait(resource, min(seconds, LONGEST_WAIT_S))
     if any(_is_disk_error(cause) for cause in _causes(error)):
@@ -59,13 +56,13 @@ def is_outage(error: BaseException | None) -> bool:
     # A SQLite file that is locked, full or read-only counts, too: a later attempt may succeed.
     return any(
         isinstance(cause, OperationalError | InterfaceError)
-        or (isinstance(cause, WarehouseUnavailableError) and cause.retry_after is not None)
+        or (isinstance(cause, errors.WarehouseUnavailableError) and cause.retry_after is not None)
         for cause in _causes(error)
     )
 
 
 def _is_disk_error(error: BaseException) -> bool:
-    if isinstance(error, CapacityExhaustedError):
+    if isinstance(error, errors.CapacityExhaustedError):
         return True
     if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
         return True

@@ -10,14 +10,7 @@ from typing import Any
 
 from dagster import AssetSelection, DefaultScheduleStatus, JobDefinition, ScheduleDefinition
 
-from pipelines.orchestration.jobs import (
-    canaries,
-    check_tables,
-    doctor,
-    maintain,
-    publish_database,
-    render_reports,
-)
+from pipelines.orchestration import jobs
 
 type AnyJob = Any
 """A `JobDefinition`, or what `define_asset_job` returns, whose type has no public name."""
@@ -46,12 +39,12 @@ class ScheduleSpec:
 
 
 SCHEDULES = (
-    ScheduleSpec(name="canaries", job=canaries, usual_h=6, minute=17),
-    ScheduleSpec(name="database", job=publish_database, minute=37),
-    ScheduleSpec(name="maintenance", job=maintain, at=3, minute=7),
-    ScheduleSpec(name="checks", job=check_tables, at=4, minute=27),
-    ScheduleSpec(name="doctor", job=doctor, usual_h=6, minute=47),
-    ScheduleSpec(name="reports", job=render_reports, at=6, minute=57),
+    ScheduleSpec(name="canaries", job=jobs.canaries, usual_h=6, minute=17),
+    ScheduleSpec(name="database", job=jobs.publish_database, minute=37),
+    ScheduleSpec(name="maintenance", job=jobs.maintain, at=3, minute=7),
+    ScheduleSpec(name="checks", job=jobs.check_tables, at=4, minute=27),
+    ScheduleSpec(name="doctor", job=jobs.doctor, usual_h=6, minute=47),
+    ScheduleSpec(name="reports", job=jobs.render_reports, at=6, minute=57),
 )
 
 

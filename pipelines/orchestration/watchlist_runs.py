@@ -10,30 +10,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 
-from dagster import (
-    AddDynamicPartitionsRequest,
-    AssetExecutionContext,
-    AssetKey,
-    AssetSelection,
-    Config,
-    DagsterInstance,
-    DefaultSensorStatus,
-    DeleteDynamicPartitionsRequest,
-    Failure,
-    MetadataValue,
-    ResourceParam,
-    RunConfig,
-    RunRequest,
-    SensorEvaluationContext,
-    SensorResult,
-    SkipReason,
-    TableColumn,
-    TableRecord,
-    TableSchema,
-    asset,
-    define_asset_job,
-    sensor,
-)
+import dagster as dg
 from pydantic import Field
 
 from pipelines.clock import MachineClock
@@ -49,11 +26,11 @@ from warehouse.records.errors import ProfileNotChosenError
 from warehouse.records.values import Document
 from warehouse.records.watchlists import WatchlistRun
 
-WATCHED_SCREENS = AssetKey(["raw", "watched_screens"])
-WATCH_DIGESTS = AssetKey(["marts", "watch_digests"])
+WATCHED_SCREENS = dg.AssetKey(["raw", "watched_screens"])
+WATCH_DIGESTS = dg.AssetKey(["marts", "watch_digests"])
 GROUP = "watching"
 _COLUMNS = ("kind", "input", "title", "status", "work_count", "change_count", "error")
-SCHEMA = TableSchema(columns=[TableColumn(name, "string") for name in _COLUMNS])
+SCHEMA = dg.TableSchema(columns=[dg.TableColumn(name, "string") for name in _COLUMNS])
 """One row per entry of a digest."""
 
 WATCH_SENSOR_INTERVAL_S = 20
@@ -63,19 +40,19 @@ LAUNCHED_AT_ONCE = 4
 WATCH_RUN_TAG = "sametrack/watch_run"
 
 
-class BegunRun(Config):
+class BegunRun(dg.Config):
     """The run to begin; by default a new one that is due now."""
 
     run_id: str = Field("", description="id of a run of this watchlist; empty: start a new run")
 
 
-class EndedRun(Config):
+class EndedRun(dg.Config):
     """The run to conclude; by default the open one."""
 
     run_id: str = Field("", description="id of a run of this watchlist; empty: the open run")
 
 
-@asset(
+@dg.asset(
     key=WATCHED_SCREENS,
     partitions_def=watchlist_partitions,
     group_name=GROUP,
@@ -83,7 +60,9 @@ class EndedRun(Config):
     kinds={"delta"},
 )
 def watched_screens(
-    context: AssetExecutionContext, config: BegunRun, watches: ResourceParam[WatchlistResource]
+    context: dg.AssetExecutionContext,
+    config: BegunRun,
+    watches: dg.ResourceParam[WatchlistResource],
 ) -> Result:
     """First screens and profiles of a watchlist's accounts and hashtags; submits its tracks."""
     name = context.partition_key
@@ -93,7 +72,7 @@ def watched_screens(
         )
         run = None if run_id is None else watcher.begin(run_id)
         if run is None:
-            raise Failure(f"Watchlist {name} does not exist, or another process has its run")
+            raise dg.Failure(f"Watchlist {name} does not exist, or another process has its run")
         checks = stored_watchlists.read_checks(watcher.control, run.run_id)
     counts = Counter(check.status for check in checks)
     return Result(
@@ -108,7 +87,7 @@ def watched_screens(
     )
 
 
-@asset(
+@dg.asset(
     key=WATCH_DIGESTS,
     deps=[WATCHED_SCREENS],
     partitions_def=watchlist_partitions,
@@ -118,7 +97,9 @@ def watched_screens(
     kinds={"json", "html"},
 )
 def watch_digests(
-    context: AssetExecutionContext, config: EndedRun, watches: ResourceParam[WatchlistResource]
+    context: dg.AssetExecutionContext,
+    config: EndedRun,
+    watches: dg.ResourceParam[WatchlistResource],
 ) -> Result:
     """Changes since the previous run: one grouped digest as JSON and HTML."""
     with reasons_as_failures(), watches.open() as watcher:
@@ -130,11 +111,11 @@ def watch_digests(
             run_id = next(of_watchlist, None)
         run = None if run_id is None else watcher.conclude(run_id)
     if run is None or run.digest is None:
-        raise Failure("Nothing to conclude yet: no run is open, or its scans are still running")
+        raise dg.Failure("Nothing to conclude yet: no run is open, or its scans are still running")
     return Result(metadata=_digest_metadata(run, run.digest))
 
 
-def _digest_metadata(run: WatchlistRun, digest: Document) -> dict[str, MetadataValue]:
+def _digest_metadata(run: WatchlistRun, digest: Document) -> dict[str, dg.MetadataValue]:
     """Convert to metadata; text from outside is shown as text, never as markup."""
     records = []
     for entry in digest["entries"]:
@@ -142,45 +123,45 @@ def _digest_metadata(run: WatchlistRun, digest: Document) -> dict[str, MetadataV
         cells["change_count"] = entry["changes"] and entry["changes"]["change_count"]
         cells["error"] = entry["error"] and entry["error"]["type"]
         records.append(
-            TableRecord(
+            dg.TableRecord(
                 {name: "" if value is None else str(value) for name, value in cells.items()}
             )
         )
     counts = {name: digest[name] for name in ("change_count", "completed_count", "failed_count")}
     return {
-        "run_id": MetadataValue.text(run.run_id),
-        **{name: MetadataValue.int(count) for name, count in counts.items()},
-        "entries": MetadataValue.table(records=records, schema=SCHEMA),
-        "page": MetadataValue.text(digest["files"]["html"]),
-        "is_demo_data": MetadataValue.bool(digest["is_demo_data"]),
+        "run_id": dg.MetadataValue.text(run.run_id),
+        **{name: dg.MetadataValue.int(count) for name, count in counts.items()},
+        "entries": dg.MetadataValue.table(records=records, schema=SCHEMA),
+        "page": dg.MetadataValue.text(digest["files"]["html"]),
+        "is_demo_data": dg.MetadataValue.bool(digest["is_demo_data"]),
     }
 
 
-run_watchlist = define_asset_job(
+run_watchlist = dg.define_asset_job(
     "run_watchlist",
-    selection=AssetSelection.assets(WATCHED_SCREENS).without_checks(),
+    selection=dg.AssetSelection.assets(WATCHED_SCREENS).without_checks(),
     description="Begin a run of a watchlist: choose its partition. Without a run_id it starts a "
     "new run; the sensor `watchlists` concludes it.",
 )
 
-conclude_watchlist = define_asset_job(
+conclude_watchlist = dg.define_asset_job(
     "conclude_watchlist",
-    selection=AssetSelection.assets(WATCH_DIGESTS).without_checks(),
+    selection=dg.AssetSelection.assets(WATCH_DIGESTS).without_checks(),
     description="Write the digest of a watchlist's run whose scans have ended.",
 )
 
 
-@sensor(
+@dg.sensor(
     name="watchlists",
     jobs=[run_watchlist, conclude_watchlist],
     minimum_interval_seconds=WATCH_SENSOR_INTERVAL_S,
-    default_status=DefaultSensorStatus.RUNNING,
+    default_status=dg.DefaultSensorStatus.RUNNING,
     description="Begins the runs of watchlists when they are due, and concludes those whose scans "
     "have ended.",
 )
 def watchlists(
-    context: SensorEvaluationContext, watches: ResourceParam[WatchlistResource]
-) -> SensorResult | SkipReason:
+    context: dg.SensorEvaluationContext, watches: dg.ResourceParam[WatchlistResource]
+) -> dg.SensorResult | dg.SkipReason:
     """Claim due watchlists in the control store, once over all processes, and launch their runs."""
     try:
         with watches.open() as watcher:
@@ -188,25 +169,25 @@ def watchlists(
             watcher.take_due()
             requests = list(_requests(context.instance, watcher, MachineClock().now()))
     except ProfileNotChosenError as error:
-        return SkipReason(error.detail)
+        return dg.SkipReason(error.detail)
     names = {watchlist.plan.name for watchlist in stored}
     partitions = set(context.instance.get_dynamic_partitions(watchlist_partitions.name or ""))
-    changes: list[AddDynamicPartitionsRequest | DeleteDynamicPartitionsRequest] = []
+    changes: list[dg.AddDynamicPartitionsRequest | dg.DeleteDynamicPartitionsRequest] = []
     if names - partitions:
         changes.append(watchlist_partitions.build_add_request(sorted(names - partitions)))
     if partitions - names:
         changes.append(watchlist_partitions.build_delete_request(sorted(partitions - names)))
     # Those that failed least often come first, so that a broken one does not hold up the others.
     requests.sort(key=lambda request: request[0])
-    return SensorResult(
+    return dg.SensorResult(
         run_requests=[request for _, request in islice(requests, LAUNCHED_AT_ONCE)],
         dynamic_partitions_requests=changes,
     )
 
 
 def _requests(
-    instance: DagsterInstance, watcher: WatchlistRunner, now: datetime
-) -> Iterator[tuple[int, RunRequest]]:
+    instance: dg.DagsterInstance, watcher: WatchlistRunner, now: datetime
+) -> Iterator[tuple[int, dg.RunRequest]]:
     """Yield the launches that need not pause, each with the number of launches that have ended."""
     open_runs = [
         *((run, conclude_watchlist.name) for run in watcher.ready()),
@@ -223,11 +204,11 @@ def _requests(
         # One launch per try: a run whose process died is tried again once it is free. A launch that
         # ended before it held the run was no try, so ended launches count, too: the run would
         # otherwise stay open, and each later one be skipped.
-        request = RunRequest(
+        request = dg.RunRequest(
             run_key=f"{job_name}:{run.run_id}:{run.tries}:{ended.count}",
             job_name=job_name,
             partition_key=run.watchlist,
-            run_config=RunConfig(ops={"__".join(key.path): config}),
+            run_config=dg.RunConfig(ops={"__".join(key.path): config}),
             tags=tags,
         )
         yield ended.count, request

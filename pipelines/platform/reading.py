@@ -4,35 +4,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from warehouse.records import videos
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.errors import UpstreamError
 from warehouse.records.search import SearchPage
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    ServiceSong,
-    ServiceSongList,
-    Track,
-    UnavailableVideo,
-    VideoDetail,
-    VideoPage,
-)
 
 PARSER_VERSION = "vidplat-5"
 """Increase it whenever a parser reads the same payload differently."""
 
 type CapturedValue = (
-    Track
-    | Account
-    | HashtagInfo
-    | VideoDetail
-    | UnavailableVideo
-    | VideoPage
+    videos.Track
+    | videos.Account
+    | videos.HashtagInfo
+    | videos.VideoDetail
+    | videos.UnavailableVideo
+    | videos.VideoPage
     | SearchPage
     | ChartIndex
     | ChartPage
-    | ServiceSong
-    | ServiceSongList
+    | videos.ServiceSong
+    | videos.ServiceSongList
 )
 """Every value that a surface can return."""
 

@@ -11,15 +11,9 @@ from functools import partial
 from http import HTTPStatus
 
 from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
 from pipelines.platform.chartsrc.issues import parse_issues
-from pipelines.platform.chartsrc.songs import (
-    HTML_PAGE_SIZE,
-    OLD_HTML_PAGE_SIZE,
-    parse_latest,
-    parse_song_page,
-    parse_songs,
-)
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track, parse_app_video
 from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.parsers.lists import parse_detail_body, parse_slides_info
@@ -96,10 +90,10 @@ _PLATFORM: Mapping[str, _Parse] = {
     **{read.surface: read.parse for read in _READS},
 }
 _CHART_PAGES: Mapping[str, Callable[..., CapturedValue]] = {
-    "chart_songs": parse_songs,
-    "chart_latest": parse_latest,
-    "chart_html": partial(parse_song_page, page_size=HTML_PAGE_SIZE),
-    "chart_html_old": partial(parse_song_page, page_size=OLD_HTML_PAGE_SIZE),
+    "chart_songs": songs.parse_songs,
+    "chart_latest": songs.parse_latest,
+    "chart_html": partial(songs.parse_song_page, page_size=songs.HTML_PAGE_SIZE),
+    "chart_html_old": partial(songs.parse_song_page, page_size=songs.OLD_HTML_PAGE_SIZE),
 }
 _CHART_ISSUES = "chart_issues"
 _APP = frozenset({"music_app", "app_work"})

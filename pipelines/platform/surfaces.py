@@ -19,12 +19,7 @@ from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import RefusalPolicy, allows_policy
 from pipelines.platform.sources.rules import ANSWERED
 from pipelines.platform.sources.table import SourceRequest
-from warehouse.records.errors import (
-    PageWithoutDataError,
-    SametrackError,
-    StructureChangedError,
-    UpstreamError,
-)
+from warehouse.records import errors
 
 
 class HostReader[C]:
@@ -61,7 +56,7 @@ class HostReader[C]:
                 not sent, since the circuit opened meanwhile, it is that of the first response.
         """
         surface, host = http_request.surface, self.profile.host_of(http_request.surface)
-        first: UpstreamError | None = None
+        first: errors.UpstreamError | None = None
         with open_call_trace() as call_trace:
             while True:
                 try:
@@ -69,12 +64,12 @@ class HostReader[C]:
                         response = await self.client.fetch(http_request)
                         value = self.interpret(response, request, parse)
                     break
-                except SametrackError as error:
+                except errors.SametrackError as error:
                     await self.health.note(host, surface, error)
-                    if first is not None and isinstance(error, UpstreamError):
+                    if first is not None and isinstance(error, errors.UpstreamError):
                         raise (first if error.reason in UNASKED_REASONS else error) from None
                     may_repeat = twice and allows_policy(error, RefusalPolicy.ONCE_MORE)
-                    if not isinstance(error, UpstreamError) or not may_repeat:
+                    if not isinstance(error, errors.UpstreamError) or not may_repeat:
                         raise
                     # The first anonymous answer of some hosts only sets the visitor's cookie.
                     if await self.is_repeated_in_vain(surface):
@@ -163,7 +158,7 @@ class SurfaceReader(HostReader[ParseContext]):
             self.refuse(response)
         try:
             return parse(response.body, request.entity_id, context)
-        except (PageWithoutDataError, StructureChangedError) as error:
+        except (errors.PageWithoutDataError, errors.StructureChangedError) as error:
             named = self.explain(error, response)
             if named is error:
                 raise
@@ -177,7 +172,7 @@ class SurfaceReader(HostReader[ParseContext]):
         """
         refuse_answer(response, self.profile.markers)
 
-    def explain(self, error: UpstreamError, response: HttpResponse) -> UpstreamError:
+    def explain(self, error: errors.UpstreamError, response: HttpResponse) -> errors.UpstreamError:
         """Return a more specific error for a response without data, if its page shows one."""
         return explain(error, response, self.profile.markers)
 

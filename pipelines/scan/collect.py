@@ -16,15 +16,7 @@ from pydantic import TypeAdapter
 
 from pipelines.captures.walks import ListWalk
 from pipelines.platform.refusal_table import SOURCE_ENDING_ERRORS
-from pipelines.scan.rules.candidate_pool import (
-    KNOWN_MATCHES,
-    Candidate,
-    Sighting,
-    choose_candidates,
-    choose_others,
-    is_row_of,
-    reserved_places,
-)
+from pipelines.scan.rules import candidate_pool
 from pipelines.scan.rules.expansion import accounts_by_likes, authors_to_scan, hashtags_to_scan
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE
@@ -115,9 +107,9 @@ def add_known_matches(session: ScanRun) -> int:
     if not session.verifies_audio:
         return 0
     sightings = [
-        Sighting(
+        candidate_pool.Sighting(
             aweme_id=row["candidate_aweme_id"],
-            surface=KNOWN_MATCHES,
+            surface=candidate_pool.KNOWN_MATCHES,
             entity_id=row["candidate_music_id"],
             same_music=False,
             music_id=row["candidate_music_id"] or None,
@@ -125,7 +117,7 @@ def add_known_matches(session: ScanRun) -> int:
         for row in read_known_matches(session.runtime.engine, session.music_id)
     ]
     coverage = SourceCoverage(
-        surface=KNOWN_MATCHES,
+        surface=candidate_pool.KNOWN_MATCHES,
         requests=0,
         pages=0,
         items=len(sightings),
@@ -135,16 +127,20 @@ def add_known_matches(session: ScanRun) -> int:
     return add_sightings(session, sightings, coverage)
 
 
-def begin_pool(session: ScanRun) -> tuple[Candidate, ...]:
+def begin_pool(session: ScanRun) -> tuple[candidate_pool.Candidate, ...]:
     """Add the first candidates, before the other sources have been read, and return them.
 
     The list of a popular music id alone could fill the pool.
     """
     limit = session.parameters.candidate_limit
-    return fill_pool(session, limit=reserved_places(limit) if session.verifies_audio else limit)
+    return fill_pool(
+        session, limit=candidate_pool.reserved_places(limit) if session.verifies_audio else limit
+    )
 
 
-def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[Candidate, ...]:
+def fill_pool(
+    session: ScanRun, *, limit: int | None = None
+) -> tuple[candidate_pool.Candidate, ...]:
     """Add the next candidates to the pool and return them.
 
     Posts without any relation to the song are added only if no other candidate is left, and only
@@ -156,11 +152,11 @@ def fill_pool(session: ScanRun, *, limit: int | None = None) -> tuple[Candidate,
     """
     state = session.state
     limit = session.parameters.candidate_limit if limit is None else limit
-    chosen = choose_candidates(
+    chosen = candidate_pool.choose_candidates(
         state.sightings, title=session.song_title, limit=limit, pooled=state.pool
     )
     if not chosen and session.verifies_audio:
-        chosen = choose_others(state.sightings, limit=limit, pooled=state.pool)
+        chosen = candidate_pool.choose_others(state.sightings, limit=limit, pooled=state.pool)
     state.pool.update({entry.sighting.aweme_id: entry for entry in chosen})
     session.count()
     return chosen
@@ -427,18 +423,22 @@ def refusal_among(errors: Iterable[UpstreamError]) -> UpstreamError | None:
     return next((error for error in errors if isinstance(error, SOURCE_ENDING_ERRORS)), None)
 
 
-def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) -> Sighting:
+def to_sighting(
+    session: ScanRun, video: Video, surface: str, entity_id: str
+) -> candidate_pool.Sighting:
     """Convert a listed video to a sighting; `same_music` is set if its music id is verified.
 
     A row of a music list that names another music id is not `same_music`, whatever list it is in.
     """
     music_id = video.music.music_id if video.music else None
     verified = {session.music_id, *session.state.verified}
-    return Sighting(
+    return candidate_pool.Sighting(
         aweme_id=video.aweme_id,
         surface=surface,
         entity_id=entity_id,
-        same_music=is_row_of(music_id, surface=surface, entity_id=entity_id, music_ids=verified),
+        same_music=candidate_pool.is_row_of(
+            music_id, surface=surface, entity_id=entity_id, music_ids=verified
+        ),
         music_id=music_id,
         desc=video.desc,
         hashtag_names=tuple(tag.name for tag in video.hashtags or ()),
@@ -446,7 +446,9 @@ def to_sighting(session: ScanRun, video: Video, surface: str, entity_id: str) ->
     )
 
 
-def add_sightings(session: ScanRun, sightings: list[Sighting], coverage: SourceCoverage) -> int:
+def add_sightings(
+    session: ScanRun, sightings: list[candidate_pool.Sighting], coverage: SourceCoverage
+) -> int:
     """Add the sightings of a list and its coverage; return how many videos are new."""
     state = session.state
     new = {sighting.aweme_id for sighting in sightings} - state.seen_ids

@@ -5,19 +5,8 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import cast
 
+from pipelines.documents import result_types
 from pipelines.documents.coverage_messages import audit_sentence, coverage_estimate_sentence
-from pipelines.documents.result_types import (
-    AuditPart,
-    ConfirmationHistory,
-    Coverage,
-    CoverageEstimateDocument,
-    ListGenuineShareDocument,
-    RandomAuditDocument,
-    Source,
-    SourceCoverageDocument,
-    SourceDecisionDocument,
-    StoredResult,
-)
 from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
 from pipelines.documents.video_types import LinkedVideo, TrackDocument
 from pipelines.documents.videos import (
@@ -30,15 +19,8 @@ from pipelines.scan import marts
 from pipelines.scan.confirm import AUDIT_SURFACE
 from pipelines.scan.marts import MartRow
 from pipelines.scan.rules.candidate_pool import KNOWN_MATCHES, MUSIC_LIST, genuine_shares
+from pipelines.scan.rules.coverage import estimates
 from pipelines.scan.rules.coverage.audit import CONFIDENCE, left_out
-from pipelines.scan.rules.coverage.estimates import (
-    audited_rest,
-    estimate_music_ids,
-    estimate_videos,
-    listed_only,
-    sample_of,
-    unseen_music_ids,
-)
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.search import is_search_wanted, search_related, search_summary
@@ -59,7 +41,7 @@ SEPARATE_SURFACES = frozenset(
 `sources_ended_by_exhaustion`."""
 
 
-def result_document(session: ScanRun) -> StoredResult:
+def result_document(session: ScanRun) -> result_types.StoredResult:
     """Build the immutable result of this scan. Queries when each video was first observed.
 
     It holds all confirmed videos, in any order. A search by name alone has `keyword` and neither
@@ -142,7 +124,7 @@ def _music_link(session: ScanRun, music_id: str) -> str:
     return session.runtime.profile.address("public_music", music_id=music_id)
 
 
-def _history(session: ScanRun) -> ConfirmationHistory:
+def _history(session: ScanRun) -> result_types.ConfirmationHistory:
     """Summarize this run and all earlier runs that confirmed videos of the track."""
     confirmed, now = set(session.state.confirmed), session.clock()
     earlier = read_confirmed_history(
@@ -157,7 +139,7 @@ def _history(session: ScanRun) -> ConfirmationHistory:
     }
 
 
-def coverage_document(session: ScanRun) -> Coverage:
+def coverage_document(session: ScanRun) -> result_types.Coverage:
     """Build `coverage`: sources, decisions, what was not reached, the estimates."""
     state = session.state
     music_ids, videos = coverage_estimates(session)
@@ -183,11 +165,11 @@ def coverage_document(session: ScanRun) -> Coverage:
     )
     return {
         "sources": [
-            cast("SourceCoverageDocument", asdict(entry))
+            cast("result_types.SourceCoverageDocument", asdict(entry))
             for entry in merge_coverage(state.coverage_report)
         ],
         "decisions": [
-            cast("SourceDecisionDocument", asdict(entry))
+            cast("result_types.SourceDecisionDocument", asdict(entry))
             for entry in session.captures.read_decisions()
         ],
         "not_reached": [
@@ -195,8 +177,10 @@ def coverage_document(session: ScanRun) -> Coverage:
             *(f"user_posts:{sec_uid}" for sec_uid in state.authors_left),
             *(f"hashtag_list:{name}" for name in state.hashtags_left),
         ],
-        "unseen_estimate": unseen_music_ids(shown_elsewhere),
-        "list_genuine_share": [cast("ListGenuineShareDocument", asdict(share)) for share in shares],
+        "unseen_estimate": estimates.unseen_music_ids(shown_elsewhere),
+        "list_genuine_share": [
+            cast("result_types.ListGenuineShareDocument", asdict(share)) for share in shares
+        ],
         "estimates": {
             "music_ids": _estimate_document(music_ids),
             "videos": _estimate_document(videos),
@@ -205,10 +189,10 @@ def coverage_document(session: ScanRun) -> Coverage:
     }
 
 
-def _audit_part(audit: RandomAudit | None) -> AuditPart:
+def _audit_part(audit: RandomAudit | None) -> result_types.AuditPart:
     if audit is None:
         return {}
-    document: RandomAuditDocument = {
+    document: result_types.RandomAuditDocument = {
         "seed": audit.seed,
         "pool": audit.population,
         "drawn": len(audit.videos),
@@ -248,24 +232,24 @@ def coverage_estimates(session: ScanRun) -> tuple[CoverageEstimate, CoverageEsti
     videos = (entry.video for entry in state.confirmed.values())
     music_of = {video.aweme_id: session.music_of(video) for video in videos}
     read = state.read_candidates()
-    listed = listed_only(state.sightings, confirmed_ids=state.verified, read=read)
+    listed = estimates.listed_only(state.sightings, confirmed_ids=state.verified, read=read)
     not_chosen = left_out(state.sightings, pooled=state.pool)
     sample = replace(
-        sample_of(state.sightings, music_of=music_of),
+        estimates.sample_of(state.sightings, music_of=music_of),
         unread_lists=len(unread_lists),
         is_compared=session.verifies_audio,
         listed_videos=len(listed),
         left_out=len(not_chosen - listed),
         unread=len(state.pool.keys() - read - listed),
-        rest=audited_rest(state.audit, listed=not_chosen & listed),
+        rest=estimates.audited_rest(state.audit, listed=not_chosen & listed),
     )
-    return estimate_music_ids(sample), estimate_videos(sample)
+    return estimates.estimate_music_ids(sample), estimates.estimate_videos(sample)
 
 
-def _estimate_document(entry: CoverageEstimate) -> CoverageEstimateDocument:
+def _estimate_document(entry: CoverageEstimate) -> result_types.CoverageEstimateDocument:
     # The sentence is built from the other entries, so it is added last.
     lower, upper = entry.lower, entry.upper
-    document: CoverageEstimateDocument = {
+    document: result_types.CoverageEstimateDocument = {
         "observed": entry.observed,
         "listed": entry.listed,
         "source_count": entry.source_count,
@@ -281,7 +265,7 @@ def _estimate_document(entry: CoverageEstimate) -> CoverageEstimateDocument:
     return {**document, "note": coverage_estimate_sentence(entry.unit, document).en}
 
 
-def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
+def exhausted_sources(session: ScanRun) -> dict[result_types.Source, bool]:
     """Return for each source whether it ended by exhaustion, not by a limit or an error.
 
     A search without a term has no entry. A search whose limit is 0 was ended by the limit.
@@ -298,7 +282,7 @@ def exhausted_sources(session: ScanRun) -> dict[Source, bool]:
     is_complete = not (state.authors_left or state.hashtags_left) and all(
         entry.partition(":")[0] in SEPARATE_SURFACES for entry in state.not_reached
     )
-    ended: dict[Source, bool] = {}
+    ended: dict[result_types.Source, bool] = {}
     if session.keyword is None:
         ended["music"] = has_free_places and is_clean and is_complete
         ended["accounts"] = state.profiles_end == "completed"

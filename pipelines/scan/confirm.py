@@ -11,41 +11,12 @@ some of the videos that no round chose are compared, drawn at random.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipelines.scan.collect import (
-    add_reads,
-    fill_pool,
-    read_author_screens,
-    read_detail,
-    read_details,
-    read_hashtag_screens,
-    read_music_screen,
-    read_until_refused,
-    refusal_among,
-    run_each,
-)
+from pipelines.scan import collect, verify_audio
 from pipelines.scan.excerpts import finish_cutting
+from pipelines.scan.rules import expansion
 from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
-from pipelines.scan.rules.expansion import (
-    CANDIDATES_PER_LIST,
-    REPRESENTATIVES,
-    VideoVariant,
-    best_comparisons,
-    credibility,
-    group_by_music,
-    link_video,
-    variant_comparison,
-    verification_order,
-    videos_to_verify,
-)
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
-from pipelines.scan.verify_audio import (
-    choose_references,
-    load_known_sounds,
-    load_references,
-    verify_music,
-    write_sounds,
-)
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit
 from warehouse.records.errors import AudioUnavailableError, UpstreamError
 from warehouse.records.evidence import Comparison
@@ -79,7 +50,7 @@ def confirm_videos(session: ScanRun, *, expands: bool = True) -> None:
             before = len(state.confirmed)
             _judge_candidates(session)
             state.rounds.append((tuple(newly_verified), len(state.confirmed) - before))
-            write_sounds(session)
+            verify_audio.write_sounds(session)
             session.count()
             # A checkpoint waits for earlier appends, so the next run finds the sounds of this one.
             session.checkpoint(round_number=len(state.rounds))
@@ -93,7 +64,7 @@ def confirm_videos(session: ScanRun, *, expands: bool = True) -> None:
             has_none = has_searched and not state.references
             references = () if has_none else session.run(_references(session))
             audit_videos(session, references)
-            write_sounds(session)
+            verify_audio.write_sounds(session)
             session.count()
     finally:
         session.run(finish_cutting(session))
@@ -127,21 +98,21 @@ def expand(session: ScanRun) -> bool:
     is_last = sum(bool(music_ids) for music_ids, _ in state.rounds) >= MAX_VERIFYING_ROUNDS
     most = len(unread)
     if is_full or is_last:
-        most = limit // CANDIDATES_PER_LIST if is_full else 0
+        most = limit // expansion.CANDIDATES_PER_LIST if is_full else 0
     for music_id in unread[:most]:
         session.check_cancelled()
         state.screened.add(music_id)
-        read_music_screen(session, music_id)
+        collect.read_music_screen(session, music_id)
     if is_full or is_last:
         state.not_reached.extend(f"music_list:{music_id}" for music_id in unread[most:])
         return False
     # Only audio can confirm what these screens show, because it is under other music ids.
     if session.verifies_audio:
         videos = [entry.video for entry in state.confirmed.values()]
-        read_author_screens(session, videos)
-        read_hashtag_screens(session, videos)
-    grew = bool(fill_pool(session))
-    read_details(session)
+        collect.read_author_screens(session, videos)
+        collect.read_hashtag_screens(session, videos)
+    grew = bool(collect.fill_pool(session))
+    collect.read_details(session)
     return grew
 
 
@@ -158,14 +129,14 @@ def _verify_candidates(session: ScanRun) -> list[str]:
     del refusals[AUDIO_UNAVAILABLE]
     most_frequent = max(refusals, key=refusals.__getitem__, default=None)
     stop = most_frequent or ("completed" if sounds else AUDIO_UNAVAILABLE)
-    add_reads(session, "media", since=requests, items=sounds, new=sounds, stop=stop)
+    collect.add_reads(session, "media", since=requests, items=sounds, new=sounds, stop=stop)
     return newly_verified
 
 
 async def _verify_pool(session: ScanRun) -> list[str]:
     """Verify every music id of the pool without a verdict; return those that carry the track."""
     state = session.state
-    groups = group_by_music(state.videos(), settled=state.settled)
+    groups = expansion.group_by_music(state.videos(), settled=state.settled)
     if not groups or not session.verifies_audio:
         return []
     references = await _references(session)
@@ -174,14 +145,16 @@ async def _verify_pool(session: ScanRun) -> list[str]:
     to_verify = [
         video
         for videos in groups.values()
-        for video in videos_to_verify(videos, silent=silent, limit=REPRESENTATIVES)
+        for video in expansion.videos_to_verify(
+            videos, silent=silent, limit=expansion.REPRESENTATIVES
+        )
     ]
     state.sounds_wanted = session.progress.audio_checked_count + len(to_verify)
-    await load_known_sounds(session, to_verify)
+    await verify_audio.load_known_sounds(session, to_verify)
 
-    order = verification_order(groups, title=session.song_title)
+    order = expansion.verification_order(groups, title=session.song_title)
     before = len(state.comparisons)
-    verdicts = await run_each(
+    verdicts = await collect.run_each(
         session,
         order,
         lambda music_id: _verify_group(session, music_id, groups[music_id], references),
@@ -200,9 +173,9 @@ async def _references(session: ScanRun) -> Sequence[MeasuredVideo]:
     state = session.state
     # Another run of this job has chosen them: decode these again.
     if state.references and not session.sounds.references:
-        session.sounds.references = await load_references(session) or ()
+        session.sounds.references = await verify_audio.load_references(session) or ()
     if not session.sounds.references:
-        chosen = await choose_references(session, state.videos_of(session.music_id))
+        chosen = await verify_audio.choose_references(session, state.videos_of(session.music_id))
         session.sounds.references = chosen
         state.references = [
             ReferenceSound(video=entry.video, sha256=entry.sound.sha256)
@@ -224,12 +197,12 @@ async def _verify_group(
         if state.has_altered_references:
             reason = "reference_altered_by_host"
     else:
-        verdict, comparisons = await verify_music(session, videos, references)
+        verdict, comparisons = await verify_audio.verify_music(session, videos, references)
         outcome, reason = verdict.verdict, verdict.reason
         if not comparisons:
             outcome, reason = "not_comparable", "silent_placeholder"
     state.comparisons.extend(comparisons)
-    best = max(comparisons, key=credibility, default=None)
+    best = max(comparisons, key=expansion.credibility, default=None)
     if best is not None and outcome == "confirmed":
         state.verified[music_id] = best
         return music_id
@@ -242,7 +215,7 @@ async def _verify_group(
 def _judge_candidates(session: ScanRun) -> None:
     """Confirm the videos that carry the track, and collect those that carry a variant of it."""
     state = session.state
-    compared = best_comparisons(state.comparisons)
+    compared = expansion.best_comparisons(state.comparisons)
     number = len(state.rounds)
     for video in state.videos():
         aweme_id = video.aweme_id
@@ -250,14 +223,16 @@ def _judge_candidates(session: ScanRun) -> None:
             continue
         music_id = video.music.music_id if video.music else ""
         own, of_group = compared.get(aweme_id), state.variant_ids.get(music_id)
-        linked = link_video(video, verified=state.verified, own=own, expansion_round=number)
+        linked = expansion.link_video(
+            video, verified=state.verified, own=own, expansion_round=number
+        )
         if linked is not None:
             state.confirmed[aweme_id] = linked
             state.outcomes[aweme_id] = ("confirmed", linked.reason)
             continue
-        variant = variant_comparison(own, of_group)
+        variant = expansion.variant_comparison(own, of_group)
         if variant is not None:
-            state.variants[aweme_id] = VideoVariant(video=video, comparison=variant)
+            state.variants[aweme_id] = expansion.VideoVariant(video=video, comparison=variant)
             state.outcomes[aweme_id] = ("variant", variant.pair.reason)
         elif own is not None and (music_id in state.verified or of_group is not None):
             # The music id has a match, but the video's own sound was compared and differs.
@@ -311,7 +286,7 @@ def audit_videos(session: ScanRun, references: Sequence[MeasuredVideo]) -> None:
 
     async def read(aweme_id: str) -> UpstreamError | None:
         try:
-            detail = await read_detail(session, aweme_id)
+            detail = await collect.read_detail(session, aweme_id)
         except UpstreamError as error:
             skip(aweme_id, error)
             return error
@@ -322,7 +297,9 @@ def audit_videos(session: ScanRun, references: Sequence[MeasuredVideo]) -> None:
         return None
 
     before = session.captures.requests_used
-    refusal = refusal_among(session.run(read_until_refused(session, audit.sample, read, skip)))
+    refusal = collect.refusal_among(
+        session.run(collect.read_until_refused(session, audit.sample, read, skip))
+    )
     # In the order of the draw, whichever page was read first.
     details = state.audit_details
     state.audit_details = {name: details[name] for name in audit.sample if name in details}
@@ -332,7 +309,7 @@ def audit_videos(session: ScanRun, references: Sequence[MeasuredVideo]) -> None:
 
     stop = refusal.stop_reason if refusal else "completed"
     items = len(state.audit_details)
-    add_reads(session, AUDIT_SURFACE, since=before, items=items, new=0, stop=stop)
+    collect.add_reads(session, AUDIT_SURFACE, since=before, items=items, new=0, stop=stop)
     verdicts = {video.aweme_id: video for video, _ in compared} | unread
     videos = tuple(verdicts[aweme_id] for aweme_id in audit.sample)
     state.audit = with_bound(replace(audit, videos=videos))
@@ -353,10 +330,10 @@ async def _compare_drawn(
         )
         if detail.is_silent_placeholder:
             return audited, []
-        verdict, comparisons = await verify_music(session, [video], references)
+        verdict, comparisons = await verify_audio.verify_music(session, [video], references)
         if not comparisons:
             return audited, []
-        best = max(comparisons, key=credibility)
+        best = max(comparisons, key=expansion.credibility)
         audited = replace(
             audited,
             verdict=verdict.verdict,
@@ -366,5 +343,5 @@ async def _compare_drawn(
         return audited, comparisons
 
     details = list(session.state.audit_details.values())
-    await load_known_sounds(session, [detail.video for detail in details])
-    return await run_each(session, details, compare, at_once=GROUPS_IN_FLIGHT)
+    await verify_audio.load_known_sounds(session, [detail.video for detail in details])
+    return await collect.run_each(session, details, compare, at_once=GROUPS_IN_FLIGHT)

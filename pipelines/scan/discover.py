@@ -8,20 +8,9 @@ rejected by audio. Its parameters are in `rules/discovery.py`.
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from pipelines.documents.result_types import (
-    AssociationType,
-    DiscoveredVideo,
-    Discovery,
-    DiscoveryCandidate,
-)
+from pipelines.documents import result_types
 from pipelines.documents.videos import to_evidence_document, to_time
-from pipelines.scan.collect import (
-    fill_pool,
-    read_author_screens,
-    read_details,
-    read_music_screen,
-    read_track,
-)
+from pipelines.scan import collect
 from pipelines.scan.conclude import coverage_document, ranked_document, requested_track
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.marts import MartRow
@@ -33,15 +22,15 @@ from pipelines.scan.state.scan_state import source_of
 from warehouse.records.evidence import ALGORITHM
 
 
-def discover(session: ScanRun) -> Discovery:
+def discover(session: ScanRun) -> result_types.Discovery:
     """Read the track, its first videos and their authors' screens; verify the text candidates."""
     state = session.state
     steps: Mapping[str, Callable[[], object]] = {
-        "track": lambda: read_track(session),
+        "track": lambda: collect.read_track(session),
         "music_first_screen": lambda: read_first_videos(session),
         "author_first_screens": lambda: read_first_authors(session),
         "candidates": lambda: choose_text_candidates(session),
-        "video_details": lambda: read_details(session),
+        "video_details": lambda: collect.read_details(session),
         "confirmed_videos": lambda: confirm_videos(session, expands=False),
     }
 
@@ -58,15 +47,15 @@ def discover(session: ScanRun) -> Discovery:
 
 def read_first_videos(session: ScanRun) -> None:
     """Read the first page of the track's own list, and the pages of its videos."""
-    read_music_screen(session, session.music_id)
-    fill_pool(session)
-    read_details(session)
+    collect.read_music_screen(session, session.music_id)
+    collect.fill_pool(session)
+    collect.read_details(session)
 
 
 def read_first_authors(session: ScanRun) -> None:
     """Read the first screens of the authors of the track's own videos."""
     videos = session.state.videos_of(session.music_id)
-    read_author_screens(session, videos, limit=session.discovery.author_limit)
+    collect.read_author_screens(session, videos, limit=session.discovery.author_limit)
 
 
 def choose_text_candidates(session: ScanRun) -> None:
@@ -82,7 +71,7 @@ def choose_text_candidates(session: ScanRun) -> None:
     state.candidates = {name: entry for name, entry in state.pool.items() if name not in own}
 
 
-def discovered_rows(session: ScanRun, document: Discovery) -> list[MartRow]:
+def discovered_rows(session: ScanRun, document: result_types.Discovery) -> list[MartRow]:
     """Return the rows of `marts.discovered_videos`: every candidate with its outcome."""
     return [
         {
@@ -99,7 +88,7 @@ def discovered_rows(session: ScanRun, document: Discovery) -> list[MartRow]:
     ]
 
 
-def _document(session: ScanRun) -> Discovery:
+def _document(session: ScanRun) -> result_types.Discovery:
     state = session.state
     track = requested_track(session)
     assert track is not None, "a discovery without a track fails earlier"
@@ -109,11 +98,11 @@ def _document(session: ScanRun) -> Discovery:
         [ranked_document(session, entry) for entry in confirmed], sort_by="hot_score"
     )
     threshold = session.parameters.viral_threshold
-    videos: list[DiscoveredVideo] = []
+    videos: list[result_types.DiscoveredVideo] = []
     for rank, document in enumerate(ranked, start=1):
         entry = state.confirmed[document["aweme_id"]]
         reference = entry.comparison.reference_video_id if entry.comparison else None
-        video: DiscoveredVideo = {
+        video: result_types.DiscoveredVideo = {
             "rank": rank,
             **document,
             "association_type": _association_of(entry),
@@ -148,7 +137,7 @@ def _document(session: ScanRun) -> Discovery:
     }
 
 
-def _association_of(entry: ConfirmedVideo) -> AssociationType:
+def _association_of(entry: ConfirmedVideo) -> result_types.AssociationType:
     """Return how a discovered video is linked to the track: by music id or by audio."""
     is_own = entry.link_type == "exact_music_id"
     return "exact_music_id_discovered" if is_own else "audio_fingerprint_match"
@@ -174,7 +163,7 @@ def _layer_counts(session: ScanRun, confirmed: list[ConfirmedVideo]) -> dict[str
     }
 
 
-def _candidate_document(session: ScanRun, sighting: Sighting) -> DiscoveryCandidate:
+def _candidate_document(session: ScanRun, sighting: Sighting) -> result_types.DiscoveryCandidate:
     state, aweme_id = session.state, sighting.aweme_id
     verdict, reason = state.outcomes.get(aweme_id, ("pooled", "not_read"))
     confirmed = state.confirmed.get(aweme_id)

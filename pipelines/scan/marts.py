@@ -14,12 +14,7 @@ from typing import cast
 import orjson
 import pyarrow as pa
 
-from pipelines.documents.result_types import (
-    AccountEntry,
-    AccountSummary,
-    StoredResult,
-    StoredSearch,
-)
+from pipelines.documents import result_types
 from pipelines.documents.video_types import LinkedVideo, VideoPreview
 from pipelines.parameters.scan import ScanParameters, SortBy
 from pipelines.scan.collect import wanted_profiles
@@ -301,13 +296,13 @@ def audit_rows(session: ScanRun) -> list[MartRow]:
     ]
 
 
-def ranking_rows(session: ScanRun, document: StoredResult) -> list[MartRow]:
+def ranking_rows(session: ScanRun, document: result_types.StoredResult) -> list[MartRow]:
     """Return the rows of `marts.rankings`: the result in the job's sort order."""
     ranked = rank_videos(session.runtime.engine, document["ranked"], session.parameters)
     return [{"music_id": session.music_id, **video} for video in ranked]
 
 
-def account_rows(session: ScanRun, summary: AccountSummary) -> list[MartRow]:
+def account_rows(session: ScanRun, summary: result_types.AccountSummary) -> list[MartRow]:
     """Return the rows of `marts.account_summaries`: the accounts behind the confirmed videos."""
     return [
         {
@@ -319,7 +314,7 @@ def account_rows(session: ScanRun, summary: AccountSummary) -> list[MartRow]:
     ]
 
 
-def related_rows(related: StoredSearch) -> list[MartRow]:
+def related_rows(related: result_types.StoredSearch) -> list[MartRow]:
     """Return the rows of `marts.search_related`: search results with their relevance."""
     return [
         {
@@ -378,7 +373,7 @@ def sum_coverage(engine: Engine, reads: Sequence[SourceCoverage]) -> list[Row]:
 
 def summarize_accounts(
     engine: Engine, confirmed: Sequence[LinkedVideo], *, profiles: Mapping[str, Account]
-) -> AccountSummary:
+) -> result_types.AccountSummary:
     """Build `account_summary` of a result, ordered by linked likes.
 
     Aggregates cover all confirmed videos, not only the returned ones. Profile fields that were not
@@ -401,7 +396,7 @@ def summarize_accounts(
     )
     # The model returns the ids of an account's first videos; their documents are in the result.
     videos = {video["aweme_id"]: video for video in confirmed}
-    entries: list[AccountEntry] = []
+    entries: list[result_types.AccountEntry] = []
     for row in rows:
         first_videos = [videos[aweme_id] for aweme_id in row.pop("aweme_ids")]
         previews: list[VideoPreview] = [
@@ -416,7 +411,7 @@ def summarize_accounts(
             for video in first_videos
         ]
         entry = {**row, "top_video": previews[0], "video_previews": previews}
-        entries.append(cast("AccountEntry", entry))
+        entries.append(cast("result_types.AccountEntry", entry))
     return {
         "accounts": entries,
         "video_preview_limit": VIDEO_PREVIEW_LIMIT,

@@ -11,14 +11,8 @@ from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from pipelines.open_stores import open_lake_of
+from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import (
-    build_music_provider,
-    build_song_source,
-    choose_profile,
-    music_provider_name,
-    uses_device,
-)
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.settings import Settings
 from warehouse.control import RESTART_S, ControlStore, open_control
@@ -50,12 +44,12 @@ class Runtime:
     @property
     def music_provider(self) -> str:
         """The name of the source that scans read from, the same as in `ScanService`."""
-        return music_provider_name(self.settings)
+        return providers.music_provider_name(self.settings)
 
     @property
     def uses_device(self) -> bool:
         """Whether scans read an app on an Android device."""
-        return uses_device(self.music_provider)
+        return providers.uses_device(self.music_provider)
 
     @property
     def is_demo(self) -> bool:
@@ -69,10 +63,10 @@ class Runtime:
         # The sandbox has a clock of its own, which the observations of its world follow.
         follow_sandbox_clock(self.profile)
         return Captures(
-            provider=build_music_provider(
+            provider=providers.build_music_provider(
                 self.settings, self.profile, control=self.control, engine=self.engine
             ),
-            songs=build_song_source(
+            songs=providers.build_song_source(
                 self.settings, self.profile, control=self.control, engine=self.engine
             ),
             lake=self.lake,
@@ -93,7 +87,7 @@ def open_control_store(settings: Settings) -> ControlStore:
         ProfileNotChosenError: No platform profile is selected.
         WarehouseError: The store cannot be opened, belongs to another world or is too new.
     """
-    home = open_home(settings.data_home, choose_profile(settings).name)
+    home = open_home(settings.data_home, providers.choose_profile(settings).name)
     url = settings.control_url or home.control_url
     return open_control(url, world=home.world, wait_s=RESTART_S)
 
@@ -107,7 +101,7 @@ def open_runtime(
         ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened, belongs to another world or is too new.
     """
-    profile = choose_profile(settings)
+    profile = providers.choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     lake = open_lake_of(settings, home)
     return Runtime(

@@ -29,13 +29,7 @@ from pipelines.captures.recording import measured_key, sound_key
 from pipelines.platform.reading import SoundFile
 from pipelines.scan.collect import add_reads, run_all
 from pipelines.scan.excerpts import cut_group_excerpts, keep_sound
-from pipelines.scan.rules.expansion import (
-    REFERENCE_TRIALS,
-    REFERENCES,
-    REPRESENTATIVES,
-    credibility,
-    verification_batches,
-)
+from pipelines.scan.rules import expansion
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import SONG_SURFACE, MeasuredVideo, source_of
 from warehouse.queries.results import read_sound_features
@@ -203,7 +197,7 @@ async def choose_references(session: ScanRun, videos: Sequence[Video]) -> list[M
         return platform
     agrees = not platform or await _agrees(session, song, platform)
     _report_song_sound(session, "completed" if agrees else "disagrees_with_videos")
-    return [song, *platform][:REFERENCES] if agrees else platform
+    return [song, *platform][: expansion.REFERENCES] if agrees else platform
 
 
 async def _measure_song(session: ScanRun) -> MeasuredVideo | None:
@@ -248,7 +242,7 @@ async def _agrees(session: ScanRun, song: MeasuredVideo, platform: Sequence[Meas
         for entry, pair in zip(platform, pairs, strict=True)
     ]
     session.state.comparisons.extend(comparisons)
-    best = max(comparisons, key=credibility)
+    best = max(comparisons, key=expansion.credibility)
     if best.pair.verdict != "confirmed":
         return False
     # No files are deleted, because these are the references.
@@ -266,8 +260,8 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
 
     Muted videos and videos that play something else are replaced by the next ones.
     """
-    batches = verification_batches(
-        videos, silent=session.state.silent_videos(), size=REFERENCE_TRIALS
+    batches = expansion.verification_batches(
+        videos, silent=session.state.silent_videos(), size=expansion.REFERENCE_TRIALS
     )
     await load_known_sounds(session, [video for batch in batches for video in batch])
     from pipelines.audio.matching.verify import agreeing_references  # noqa: PLC0415 -- see the docstring
@@ -286,8 +280,8 @@ async def _choose_videos(session: ScanRun, videos: Sequence[Video]) -> list[Meas
         # Judge the sounds of all batches: a new one may agree with one that was alone before.
         with session.stopwatch.waiting("audio"):
             kept = await asyncio.to_thread(agreeing_references, sounds, limits=MatchThresholds())
-        chosen = [entries[place] for place in kept[:REFERENCES]]
-        if len(chosen) == REFERENCES or not _any_downloaded(measured):
+        chosen = [entries[place] for place in kept[: expansion.REFERENCES]]
+        if len(chosen) == expansion.REFERENCES or not _any_downloaded(measured):
             break
     return chosen
 
@@ -308,8 +302,8 @@ async def verify_music(
         The verdict and all compared pairs; without pairs, every video has the silent placeholder.
     """
     measured: list[MeasuredVideo] = []
-    batches = verification_batches(
-        videos, silent=session.state.silent_videos(), size=REPRESENTATIVES
+    batches = expansion.verification_batches(
+        videos, silent=session.state.silent_videos(), size=expansion.REPRESENTATIVES
     )
     for number, batch in enumerate(batches):
         # The stored features of the first batches of all music ids were loaded in one query.

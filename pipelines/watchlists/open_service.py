@@ -15,21 +15,13 @@ from pathlib import Path
 from pipelines.captures.session import Captures
 from pipelines.captures.walks import ListWalk
 from pipelines.open_stores import engine_when_used, open_control_of
+from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import (
-    build_data_provider,
-    build_music_provider,
-    choose_profile,
-)
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
 from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
-from pipelines.watchlists.observations import (
-    WatchObservation,
-    to_account_observation,
-    to_hashtag_observation,
-)
+from pipelines.watchlists import observations
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.webhook import build_notifier
 from warehouse.control import ControlStore
@@ -56,7 +48,7 @@ class EntryChecker:
     open_engine: Callable[[], Engine]
     sounds_dir: Path
 
-    def observe(self, entry: WatchlistEntry) -> WatchObservation:
+    def observe(self, entry: WatchlistEntry) -> observations.WatchObservation:
         """Observe an account or a hashtag now; every capture is stored in the lake.
 
         Raises:
@@ -65,10 +57,14 @@ class EntryChecker:
             WarehouseError: The capture could not be stored.
         """
         check = _check_account if entry.kind == "account" else _check_hashtag
-        build = build_data_provider if entry.kind == "account" else build_music_provider
+        build = (
+            providers.build_data_provider
+            if entry.kind == "account"
+            else providers.build_music_provider
+        )
         follow_sandbox_clock(self.profile)
 
-        async def ask() -> WatchObservation:
+        async def ask() -> observations.WatchObservation:
             async with self._captures(build) as captures:
                 return await check(captures, entry.input)
 
@@ -89,17 +85,19 @@ class EntryChecker:
             yield captures
 
 
-async def _check_account(captures: Captures, text: str) -> WatchObservation:
+async def _check_account(captures: Captures, text: str) -> observations.WatchObservation:
     sec_uid = await captures.resolve_user(text)
     account = await captures.account(sec_uid)
-    return to_account_observation(account, _videos_of(await captures.walk_user_posts(sec_uid)))
+    return observations.to_account_observation(
+        account, _videos_of(await captures.walk_user_posts(sec_uid))
+    )
 
 
-async def _check_hashtag(captures: Captures, text: str) -> WatchObservation:
+async def _check_hashtag(captures: Captures, text: str) -> observations.WatchObservation:
     ch_id = await captures.resolve_hashtag(text)
     info = await captures.hashtag(ch_id)
     walk = await captures.walk_hashtag(ch_id, limit=SCREEN_LIMIT, pages=1)
-    return to_hashtag_observation(info, _videos_of(walk))
+    return observations.to_hashtag_observation(info, _videos_of(walk))
 
 
 def _videos_of(walk: ListWalk) -> tuple[Video, ...]:
@@ -122,7 +120,7 @@ def open_watchlist_runner(settings: Settings) -> Iterator[WatchlistRunner]:
         ProfileNotChosenError: No platform profile is selected.
         WarehouseError: A store cannot be opened.
     """
-    profile = choose_profile(settings)
+    profile = providers.choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     with open_control_of(settings, home) as control, engine_when_used(settings, home) as engine:
         checker = EntryChecker(

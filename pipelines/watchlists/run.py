@@ -15,23 +15,13 @@ from uuid import UUID, uuid4, uuid5
 
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
+from pipelines.watchlists import observations
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, write_digest
-from pipelines.watchlists.observations import (
-    WatchObservation,
-    to_observation,
-    to_track_observation,
-)
 from pipelines.watchlists.schedule import find_due_run
 from pipelines.watchlists.webhook import Notify
 from warehouse.control import ControlStore, jobs, watchlists
-from warehouse.records.errors import (
-    JobNotFoundError,
-    JobResultMissingError,
-    RunCancelledError,
-    SametrackError,
-    WarehouseUnavailableError,
-)
+from warehouse.records import errors
 from warehouse.records.jobs import FINAL_STATUSES, Origin
 from warehouse.records.watchlists import (
     ENDED_RUN_STATUSES,
@@ -44,7 +34,7 @@ from warehouse.records.watchlists import (
 HOLD_S = 600.0
 """Lease of a run: longer than any single check, and how long a killed process blocks it."""
 
-_CANCELLED = RunCancelledError("The scan was cancelled").to_document()
+_CANCELLED = errors.RunCancelledError("The scan was cancelled").to_document()
 
 
 class ScanSubmitter(Protocol):
@@ -80,7 +70,7 @@ class WatchlistRunner:
 
     control: ControlStore
     scan_service: ScanSubmitter
-    observe: Callable[[WatchlistEntry], WatchObservation]
+    observe: Callable[[WatchlistEntry], observations.WatchObservation]
     gone_videos: Callable[[str], Mapping[str, str | None]]
     digests: Path
     is_demo: bool
@@ -180,9 +170,11 @@ class WatchlistRunner:
             if check.entry.kind == "track":
                 return replace(check, status="waiting", job_id=self._hand_in(run, check))
             observed = self.observe(check.entry)
-        except WarehouseUnavailableError:  # says nothing about the entry: the run is tried again
+        except (
+            errors.WarehouseUnavailableError
+        ):  # says nothing about the entry: the run is tried again
             raise
-        except SametrackError as error:
+        except errors.SametrackError as error:
             return replace(check, status="failed", error=error.to_document())
         return _completed(check, observed)
 
@@ -211,8 +203,8 @@ class WatchlistRunner:
         earlier = watchlists.last_observation(
             self.control, run.watchlist, check.entry.kind, check.subject, before_run=run.run_id
         )
-        observed = to_observation(check.observation)
-        before = None if earlier is None else to_observation(earlier)
+        observed = observations.to_observation(check.observation)
+        before = None if earlier is None else observations.to_observation(earlier)
         if before is not None:
             observed = observed.after(before)
             check = replace(check, observation=observed.to_document())
@@ -225,11 +217,11 @@ class WatchlistRunner:
         """Return the check of a track with the result of its job."""
         try:
             scan = self.scan_service.job(check.job_id or "")
-        except (JobNotFoundError, JobResultMissingError) as error:
+        except (errors.JobNotFoundError, errors.JobResultMissingError) as error:
             return replace(check, status="failed", error=error.to_document())
         if scan.result is None or "kind" in scan.result:
             return replace(check, status="failed", error=scan.job.error or _CANCELLED)
-        observed = to_track_observation(
+        observed = observations.to_track_observation(
             scan.result,
             top=scan_parameters_of(run.plan).count,
             gone=self.gone_videos(scan.job.job_id),
@@ -237,7 +229,7 @@ class WatchlistRunner:
         return _completed(check, observed)
 
 
-def _completed(check: EntryCheck, observed: WatchObservation) -> EntryCheck:
+def _completed(check: EntryCheck, observed: observations.WatchObservation) -> EntryCheck:
     return replace(
         check, status="completed", subject=observed.subject, observation=observed.to_document()
     )

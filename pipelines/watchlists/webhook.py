@@ -13,16 +13,8 @@ from dataclasses import dataclass
 import httpx2
 import orjson
 
+from pipelines.platform.http import link_gate
 from pipelines.platform.http.client import USER_AGENT
-from pipelines.platform.http.link_gate import (
-    DIAL,
-    CheckedAddress,
-    PinnedTransport,
-    Resolve,
-    is_public,
-    look_up,
-    read_address,
-)
 from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Document, ReadOnlyDocument
@@ -49,9 +41,9 @@ class WebhookNotifier:
         transport: Creates the HTTP transport.
     """
 
-    address: CheckedAddress
-    resolve: Resolve = look_up
-    transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: PinnedTransport(
+    address: link_gate.CheckedAddress
+    resolve: link_gate.Resolve = link_gate.look_up
+    transport: Callable[[], httpx2.AsyncBaseTransport] = lambda: link_gate.PinnedTransport(
         connections_per_host=1
     )
 
@@ -79,7 +71,7 @@ class WebhookNotifier:
                 self.address.url,
                 content=orjson.dumps(digest),
                 headers=headers,
-                extensions={DIAL: dialled},
+                extensions={link_gate.DIAL: dialled},
             )
             answer = await client.send(request, stream=True)  # the body is never read
             await answer.aclose()
@@ -90,7 +82,9 @@ class WebhookNotifier:
         addresses = await self.resolve(self.address.host, self.address.port)
         if not addresses:
             raise OSError("the name has no address")
-        if not all(is_public(ipaddress.ip_address(text.partition("%")[0])) for text in addresses):
+        if not all(
+            link_gate.is_public(ipaddress.ip_address(text.partition("%")[0])) for text in addresses
+        ):
             raise _SpecialAddressError
         return addresses[0]
 
@@ -108,7 +102,7 @@ def build_notifier(settings: Settings) -> Notify:
         address = webhook_address(settings)
     except InvalidParameterError:
         assert settings.digest_webhook_url is not None
-        wrong = read_address(settings.digest_webhook_url.get_secret_value())
+        wrong = link_gate.read_address(settings.digest_webhook_url.get_secret_value())
         host = None if wrong is None else wrong.host
         return lambda _digest: _outcome(host, error="invalid_setting")
     return (lambda _digest: None) if address is None else WebhookNotifier(address=address).notify
@@ -118,7 +112,7 @@ def _outcome(host: str | None, status: int | None = None, *, error: str | None) 
     return {"host": host, "status": status, "error": error}
 
 
-def webhook_address(settings: Settings) -> CheckedAddress | None:
+def webhook_address(settings: Settings) -> link_gate.CheckedAddress | None:
     """Return the checked address that digests are sent to; None if it is not set.
 
     Raises:
@@ -130,13 +124,13 @@ def webhook_address(settings: Settings) -> CheckedAddress | None:
     return check_webhook(url, hosts=settings.digest_webhook_hosts)
 
 
-def check_webhook(url: str, *, hosts: Collection[str]) -> CheckedAddress:
+def check_webhook(url: str, *, hosts: Collection[str]) -> link_gate.CheckedAddress:
     """Parse and check the address that digests are sent to.
 
     Raises:
         InvalidParameterError: It is not a plain HTTPS address, or its host is not listed.
     """
-    address = read_address(url)
+    address = link_gate.read_address(url)
     if address is None or address.scheme != "https" or address.port != _HTTPS_PORT:
         raise InvalidParameterError("DIGEST_WEBHOOK_URL is not a plain https address", hint=_HINT)
     if address.host not in {host.lower() for host in hosts}:

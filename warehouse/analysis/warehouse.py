@@ -13,14 +13,8 @@ from typing import Self
 
 import duckdb
 
+from warehouse.analysis import description
 from warehouse.analysis.address import find_address
-from warehouse.analysis.description import (
-    NAMES,
-    TableDescription,
-    check_table,
-    describe_table,
-    unknown_name,
-)
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.relation import WarehouseRelation
 from warehouse.engine.duckdb_engine import Engine, query_errors
@@ -74,7 +68,7 @@ class Warehouse:
 
     def tables(self) -> list[str]:
         """Return the names of all tables."""
-        return list(NAMES)
+        return list(description.NAMES)
 
     def table(self, name: str) -> WarehouseRelation:
         """Return a table as a relation.
@@ -82,7 +76,7 @@ class Warehouse:
         Raises:
             InvalidParameterError: There is no such table.
         """
-        check_table(name)
+        description.check_table(name)
         return self.sql(f"select * from {name}")  # noqa: S608 -- a name of the contract
 
     def sql(
@@ -130,13 +124,13 @@ class Warehouse:
         query = find_query(name)
         return self.sql(query.sql, query.values(parameters))
 
-    def describe(self, name: str) -> TableDescription:
+    def describe(self, name: str) -> description.TableDescription:
         """Return what a table and its columns mean.
 
         Raises:
             InvalidParameterError: There is no such table.
         """
-        return describe_table(name)
+        return description.describe_table(name)
 
     def close(self) -> None:
         """Close the warehouse; its relations can no longer be read."""
@@ -151,18 +145,18 @@ class Warehouse:
         return cursor
 
     def __getitem__(self, name: str) -> WarehouseRelation:
-        if name not in NAMES:
+        if name not in description.NAMES:
             raise KeyError(name)
         return self.table(name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(NAMES)
+        return iter(description.NAMES)
 
     def __len__(self) -> int:
-        return len(NAMES)
+        return len(description.NAMES)
 
     def __contains__(self, name: object) -> bool:
-        return name in NAMES
+        return name in description.NAMES
 
     def __enter__(self) -> Self:
         return self
@@ -194,13 +188,15 @@ class TableGroup:
         self._warehouse = warehouse
         self._layer = layer
         self._nouns = [
-            name.removeprefix(f"{layer}.") for name in NAMES if name.startswith(f"{layer}.")
+            name.removeprefix(f"{layer}.")
+            for name in description.NAMES
+            if name.startswith(f"{layer}.")
         ]
 
     def __getattr__(self, noun: str) -> WarehouseRelation:
         # Python and IPython look up special names with an underscore; no table begins with one.
         if noun.startswith("_") or noun not in self._nouns:
-            hint = unknown_name("table", noun, self._nouns).hint
+            hint = description.unknown_name("table", noun, self._nouns).hint
             raise AttributeError(f"{self._layer} has no table {noun!r}: {hint}", name=noun)
         return self._warehouse.table(f"{self._layer}.{noun}")
 

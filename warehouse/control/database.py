@@ -13,19 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+import sqlalchemy as sa
 import stamina
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Engine,
-    Row,
-    Select,
-    Table,
-    create_engine,
-    event,
-    make_url,
-    select,
-)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
@@ -44,7 +33,7 @@ TRY_AGAIN_S = 5.0
 _READING = "sametrack_reading"
 
 Clock = Callable[[], float]
-type StoredRow = Row[Any]  # the schema has the types of its columns
+type StoredRow = sa.Row[Any]  # the schema has the types of its columns
 
 
 class ControlStore:
@@ -60,7 +49,7 @@ class ControlStore:
 
     on_generations_change: Callable[[Collection[str]], None] | None = None
 
-    def __init__(self, engine: Engine, *, clock: Clock = time.time, wait_s: float = 0.0) -> None:
+    def __init__(self, engine: sa.Engine, *, clock: Clock = time.time, wait_s: float = 0.0) -> None:
         self.engine = engine
         self.now = clock
         self._wait_s = wait_s
@@ -72,7 +61,7 @@ class ControlStore:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self) -> Iterator[sa.Connection]:
         """Run one write transaction: committed at the end, or rolled back completely."""
         with (
             self._errors("writing to the control store"),
@@ -82,7 +71,7 @@ class ControlStore:
             yield connection
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
+    def read(self) -> Iterator[sa.Connection]:
         """Run one read transaction; it never waits for a writer."""
         with (
             self._errors("reading the control store"),
@@ -90,7 +79,7 @@ class ControlStore:
         ):
             yield connection
 
-    def insert(self, table: Table) -> sqlite.Insert | postgresql.Insert:
+    def insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
         """Return an insert that supports `on_conflict_…`."""
         if self.is_sqlite:
             return sqlite.insert(table)
@@ -98,10 +87,10 @@ class ControlStore:
 
     def upsert(
         self,
-        table: Table,
+        table: sa.Table,
         values: Mapping[str, object],
         *,
-        where: ColumnElement[bool] | None = None,
+        where: sa.ColumnElement[bool] | None = None,
     ) -> sqlite.Insert | postgresql.Insert:
         """Return the insert of a row that replaces the row of the same key if it meets `where`."""
         key = table.primary_key.columns
@@ -110,7 +99,11 @@ class ControlStore:
         return insert.on_conflict_do_update(index_elements=list(key), set_=others, where=where)
 
     def first_or_created(
-        self, connection: Connection, query: Select[Any], table: Table, values: Mapping[str, object]
+        self,
+        connection: sa.Connection,
+        query: sa.Select[Any],
+        table: sa.Table,
+        values: Mapping[str, object],
     ) -> StoredRow:
         """Return the only row of a query, after inserting `values` if there is no such row.
 
@@ -126,7 +119,7 @@ class ControlStore:
 
     def schema_version(self) -> int:
         """Return the number of the newest applied migration."""
-        query = select(schema.MARKS.c.value).where(schema.MARKS.c.name == "schema_version")
+        query = sa.select(schema.MARKS.c.value).where(schema.MARKS.c.name == "schema_version")
         with self.read() as connection:
             return int(connection.execute(query).scalar_one())
 
@@ -134,7 +127,7 @@ class ControlStore:
         """Close the pooled connections."""
         self.engine.dispose()
 
-    def _connect(self, engine: Engine) -> Connection:
+    def _connect(self, engine: sa.Engine) -> sa.Connection:
         """Connect, and retry while the server cannot be reached."""
         if self.is_sqlite or not self._wait_s:
             return engine.connect()
@@ -176,7 +169,7 @@ def open_control(
     return control
 
 
-def connect(url: str) -> Engine:
+def connect(url: str) -> sa.Engine:
     """Connect to the database of a control store without migrating it.
 
     Raises:
@@ -196,7 +189,7 @@ def connect(url: str) -> Engine:
             hint="CONTROL_URL is sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>",
         )
     try:
-        engine = create_engine(make_url(url), **options)
+        engine = sa.create_engine(sa.make_url(url), **options)
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise WarehouseUnavailableError("the URL of the control store is not valid") from error
     if engine.dialect.name == "postgresql":
@@ -208,14 +201,14 @@ def connect(url: str) -> Engine:
         connection.isolation_level = None  # the driver would begin transactions late and deferred
         tune_sqlite(connection)
 
-    def begin(connection: Connection) -> None:
+    def begin(connection: sa.Connection) -> None:
         # `immediate` takes the write lock first: a transaction that reads before it writes would
         # otherwise fail if another one has written in between.
         is_reading = connection.get_execution_options().get(_READING, False)
         connection.exec_driver_sql("begin" if is_reading else "begin immediate")
 
-    event.listen(engine, "connect", prepare)
-    event.listen(engine, "begin", begin)
+    sa.event.listen(engine, "connect", prepare)
+    sa.event.listen(engine, "begin", begin)
     with _errors("opening the control store"):
         _enable_wal(engine)
     return engine
@@ -250,7 +243,7 @@ def tune_sqlite(connection: sqlite3.Connection) -> None:
     connection.execute("pragma cache_size=-512").close()
 
 
-def _enable_wal(engine: Engine) -> None:
+def _enable_wal(engine: sa.Engine) -> None:
     """Switch to WAL mode, which the file keeps."""
 
     def is_busy(error: Exception) -> bool:

@@ -15,16 +15,8 @@ from sqlalchemy import ColumnElement, Connection, Executable, delete, func, sele
 from warehouse.control.database import ControlStore, to_json
 from warehouse.control.scan_journal import delete_scan_rows
 from warehouse.control.schema import JOBS, JOINABLE_JOBS
+from warehouse.records import jobs
 from warehouse.records.errors import WarehouseUnavailableError
-from warehouse.records.jobs import (
-    FINAL_STATUSES,
-    TRANSITIONS,
-    Job,
-    JobStatus,
-    Origin,
-    ProgressRecord,
-    can_transition,
-)
 
 _JOIN_ATTEMPTS = 10  # each retry: another process created and ended the same job meanwhile
 
@@ -43,12 +35,12 @@ class NewJob:
     parameters: dict[str, object]
     fingerprint: str
     scan_key: str | None
-    origin: Origin
+    origin: jobs.Origin
     priority: int
     job_id: str | None = None
 
 
-def create_or_join(control: ControlStore, new: NewJob) -> tuple[Job, bool]:
+def create_or_join(control: ControlStore, new: NewJob) -> tuple[jobs.Job, bool]:
     """Create a queued job, or join the queued or running one with the same fingerprint.
 
     Returns the job and whether it was created. A job that is being cancelled is not joined; one of
@@ -75,7 +67,7 @@ def create_or_join(control: ControlStore, new: NewJob) -> tuple[Job, bool]:
     raise WarehouseUnavailableError("the queue does not accept this job", retry_after=1)
 
 
-def get(control: ControlStore, job_id: str) -> Job | None:
+def get(control: ControlStore, job_id: str) -> jobs.Job | None:
     """Return one job, or None if it does not exist or its retention period is over."""
     with control.read() as connection:
         return first_job(connection, select(JOBS).where(JOBS.c.job_id == job_id))
@@ -85,9 +77,9 @@ def newest(
     control: ControlStore,
     *,
     limit: int,
-    status: JobStatus | None = None,
+    status: jobs.JobStatus | None = None,
     kept_at: datetime | None = None,
-) -> list[Job]:
+) -> list[jobs.Job]:
     """Return the newest jobs, newest first; with `kept_at` only those still kept then."""
     query = select(JOBS).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id).limit(limit)
     if status is not None:
@@ -98,14 +90,14 @@ def newest(
     return read_jobs(control, query)
 
 
-def newest_of(control: ControlStore, kind: str, target: str, *, limit: int) -> list[Job]:
+def newest_of(control: ControlStore, kind: str, target: str, *, limit: int) -> list[jobs.Job]:
     """Return the newest jobs of a kind for one track or searched name, newest first."""
     same = (JOBS.c.kind == kind, JOBS.c.target == target)
     query = select(JOBS).where(*same).order_by(JOBS.c.created_at.desc(), JOBS.c.job_id)
     return read_jobs(control, query.limit(limit))
 
 
-def completed(control: ControlStore, scan_key: str, *, since: datetime) -> list[Job]:
+def completed(control: ControlStore, scan_key: str, *, since: datetime) -> list[jobs.Job]:
     """Return jobs of the same scan completed since then, newest first."""
     query = (
         select(JOBS)
@@ -120,7 +112,11 @@ def completed(control: ControlStore, scan_key: str, *, since: datetime) -> list[
 
 
 def save_progress(
-    control: ControlStore, job_id: str, progress: ProgressRecord, *, run_number: int | None = None
+    control: ControlStore,
+    job_id: str,
+    progress: jobs.ProgressRecord,
+    *,
+    run_number: int | None = None,
 ) -> None:
     """Store the progress of a running job; a job that has ended keeps its last progress.
 
@@ -141,7 +137,7 @@ def set_target(control: ControlStore, job_id: str, *, music_id: str, scan_key: s
 def finish(
     control: ControlStore,
     job_id: str,
-    status: JobStatus,
+    status: jobs.JobStatus,
     *,
     error: dict[str, object] | None = None,
     expires_at: datetime | None = None,
@@ -152,7 +148,7 @@ def finish(
     False, without effect, if there is no such job, it has already ended, or the run of
     `run_number` has lost it.
     """
-    if status not in FINAL_STATUSES:
+    if status not in jobs.FINAL_STATUSES:
         return False
     with control.write() as connection:
         has_ended = transition_job(
@@ -172,7 +168,7 @@ def finish(
 
 def request_cancel(
     control: ControlStore, job_id: str, *, expires_at: datetime | None = None
-) -> Job | None:
+) -> jobs.Job | None:
     """Request that a job stops.
 
     A queued job is cancelled at once, between two attempts too; a job that has ended stays
@@ -205,7 +201,7 @@ def expired(control: ControlStore, now: datetime, *, limit: int) -> list[str]:
     """Return ids of ended jobs whose retention period is over, oldest first."""
     query = (
         select(JOBS.c.job_id)
-        .where(JOBS.c.status.in_(FINAL_STATUSES), JOBS.c.expires_at <= now.timestamp())
+        .where(JOBS.c.status.in_(jobs.FINAL_STATUSES), JOBS.c.expires_at <= now.timestamp())
         .order_by(JOBS.c.expires_at, JOBS.c.job_id)
         .limit(limit)
     )
@@ -215,7 +211,7 @@ def expired(control: ControlStore, now: datetime, *, limit: int) -> list[str]:
 
 def delete_ended(control: ControlStore, job_ids: Sequence[str]) -> int:
     """Delete ended jobs and return how many; jobs that have not ended are kept."""
-    ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(FINAL_STATUSES))
+    ended = delete(JOBS).where(JOBS.c.job_id.in_(job_ids), JOBS.c.status.in_(jobs.FINAL_STATUSES))
     with control.write() as connection:
         return connection.execute(ended).rowcount
 
@@ -238,13 +234,13 @@ def queue_age_s(control: ControlStore) -> float:
 def transition_job(
     connection: Connection,
     job_id: str,
-    status: JobStatus,
+    status: jobs.JobStatus,
     *,
     of_run: int | None = None,
     **values: object,
 ) -> bool:
     """Change the status if the transition from the present status is allowed."""
-    allowed = [before for before in TRANSITIONS if can_transition(before, status)]
+    allowed = [before for before in jobs.TRANSITIONS if jobs.can_transition(before, status)]
     # One statement: no other process changes the status between a read and the update.
     result = connection.execute(
         update(JOBS)
@@ -269,17 +265,17 @@ def new_values(new: NewJob, now: float) -> dict[str, object]:
         "job_id": new.job_id or str(uuid4()),
         "status": "queued",
         "parameters": to_json(new.parameters),
-        "progress": to_json(ProgressRecord(waiting_for="worker").to_document()),
+        "progress": to_json(jobs.ProgressRecord(waiting_for="worker").to_document()),
         "cancel_requested": False,
         "created_at": now,
     }
 
 
-def first_job(connection: Connection, query: Executable) -> Job | None:
+def first_job(connection: Connection, query: Executable) -> jobs.Job | None:
     row = connection.execute(query).first()
-    return None if row is None else Job.from_columns(row._asdict())
+    return None if row is None else jobs.Job.from_columns(row._asdict())
 
 
-def read_jobs(control: ControlStore, query: Executable) -> list[Job]:
+def read_jobs(control: ControlStore, query: Executable) -> list[jobs.Job]:
     with control.read() as connection:
-        return [Job.from_columns(row._asdict()) for row in connection.execute(query)]
+        return [jobs.Job.from_columns(row._asdict()) for row in connection.execute(query)]

@@ -11,36 +11,18 @@ from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, delete, func, or_, select, update
 
-from warehouse.control.database import (
-    ControlStore,
-    StoredRow,
-    from_json,
-    to_json,
-    to_time,
-)
+from warehouse.control import database
 from warehouse.control.schema import WATCHLIST_CHECKS, WATCHLIST_RUNS, WATCHLISTS
+from warehouse.records import watchlists
 from warehouse.records.jobs import Origin
 from warehouse.records.values import Document, ReadOnlyDocument
-from warehouse.records.watchlists import (
-    ENDED_CHECK_STATUSES,
-    ENDED_RUN_STATUSES,
-    OVERLAP_OUTCOME,
-    DueRun,
-    EntryCheck,
-    RunStatus,
-    Watchlist,
-    WatchlistEntry,
-    WatchlistPlan,
-    WatchlistRun,
-    parse_plan,
-)
 
-type PlanChange = Callable[[WatchlistPlan], tuple[WatchlistPlan, str]]
+type PlanChange = Callable[[watchlists.WatchlistPlan], tuple[watchlists.WatchlistPlan, str]]
 """Returns the new plan and its cron expression. It runs within the transaction."""
 _UNHELD = {"owner": None, "held_until": None}
 
 
-def create(control: ControlStore, plan: WatchlistPlan, cron: str) -> bool:
+def create(control: database.ControlStore, plan: watchlists.WatchlistPlan, cron: str) -> bool:
     """Store a new watchlist; False if the name is taken. Times before now are never due."""
     now = control.now()
     values = {**_columns(plan, cron), "created_at": now, "updated_at": now}
@@ -50,12 +32,12 @@ def create(control: ControlStore, plan: WatchlistPlan, cron: str) -> bool:
         return connection.execute(new).first() is not None
 
 
-def replace_plan(control: ControlStore, plan: WatchlistPlan, cron: str) -> bool:
+def replace_plan(control: database.ControlStore, plan: watchlists.WatchlistPlan, cron: str) -> bool:
     """Replace a plan; see `change`."""
     return change(control, plan.name, lambda _before: (plan, cron))
 
 
-def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
+def change(control: database.ControlStore, name: str, edit: PlanChange) -> bool:
     """Change a plan; False if there is no watchlist of this name.
 
     A changed schedule and a list that is enabled again start now: earlier times are not due.
@@ -66,7 +48,7 @@ def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
         stored = connection.execute(select(WATCHLISTS).where(row).with_for_update()).first()
         if stored is None:
             return False
-        plan, cron = edit(parse_plan(from_json(stored.plan)))
+        plan, cron = edit(watchlists.parse_plan(database.from_json(stored.plan)))
         values = {**_columns(plan, cron), "updated_at": now}
         # Times before the change do not count as missed.
         if stored.cron != cron or (plan.enabled and not stored.enabled):
@@ -75,7 +57,7 @@ def change(control: ControlStore, name: str, edit: PlanChange) -> bool:
         return True
 
 
-def delete_with_runs(control: ControlStore, name: str) -> bool:
+def delete_with_runs(control: database.ControlStore, name: str) -> bool:
     """Delete a watchlist with its runs; False if it does not exist. Digest files stay."""
     with control.write() as connection:
         connection.execute(delete(WATCHLIST_CHECKS).where(WATCHLIST_CHECKS.c.watchlist == name))
@@ -84,21 +66,21 @@ def delete_with_runs(control: ControlStore, name: str) -> bool:
         return result.rowcount > 0
 
 
-def get(control: ControlStore, name: str) -> Watchlist | None:
+def get(control: database.ControlStore, name: str) -> watchlists.Watchlist | None:
     """Return one watchlist, or None."""
     with control.read() as connection:
         row = connection.execute(select(WATCHLISTS).where(WATCHLISTS.c.name == name)).first()
     return None if row is None else _to_watchlist(row)
 
 
-def read_all(control: ControlStore) -> list[Watchlist]:
+def read_all(control: database.ControlStore) -> list[watchlists.Watchlist]:
     """Return all watchlists, by name."""
     query = select(WATCHLISTS).order_by(WATCHLISTS.c.name)
     with control.read() as connection:
         return [_to_watchlist(row) for row in connection.execute(query)]
 
 
-def take_due(control: ControlStore, name: str, due: DueRun) -> str | None:
+def take_due(control: database.ControlStore, name: str, due: watchlists.DueRun) -> str | None:
     """Create the run of a due time; return its id, or None if another process created it.
 
     While the previous run is still going on, the new one is `skipped` at once.
@@ -130,7 +112,7 @@ def take_due(control: ControlStore, name: str, due: DueRun) -> str | None:
         )
 
 
-def request_run(control: ControlStore, name: str, *, origin: Origin) -> str | None:
+def request_run(control: database.ControlStore, name: str, *, origin: Origin) -> str | None:
     """Create a run now, outside the schedule.
 
     Returns its id, or None if there is no such watchlist.
@@ -149,7 +131,7 @@ def request_run(control: ControlStore, name: str, *, origin: Origin) -> str | No
         return _insert(control, connection, name, plan, now, origin=origin, missed_count=0)
 
 
-def get_run(control: ControlStore, run_id: str) -> WatchlistRun | None:
+def get_run(control: database.ControlStore, run_id: str) -> watchlists.WatchlistRun | None:
     """Return one run, or None."""
     query = select(WATCHLIST_RUNS).where(WATCHLIST_RUNS.c.run_id == run_id)
     with control.read() as connection:
@@ -158,8 +140,8 @@ def get_run(control: ControlStore, run_id: str) -> WatchlistRun | None:
 
 
 def newest_runs(
-    control: ControlStore, name: str, *, limit: int, with_digest: bool = False
-) -> list[WatchlistRun]:
+    control: database.ControlStore, name: str, *, limit: int, with_digest: bool = False
+) -> list[watchlists.WatchlistRun]:
     """Return the newest runs of a watchlist, newest first; or the newest that have a digest."""
     query = (
         select(WATCHLIST_RUNS)
@@ -173,11 +155,13 @@ def newest_runs(
         return [_to_run(row) for row in connection.execute(query)]
 
 
-def unheld_runs(control: ControlStore) -> list[WatchlistRun]:
+def unheld_runs(control: database.ControlStore) -> list[watchlists.WatchlistRun]:
     """Return runs that have not ended and that no process holds, oldest first."""
     query = (
         select(WATCHLIST_RUNS)
-        .where(WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES), _is_free(control.now()))
+        .where(
+            WATCHLIST_RUNS.c.status.not_in(watchlists.ENDED_RUN_STATUSES), _is_free(control.now())
+        )
         .order_by(WATCHLIST_RUNS.c.due_at, WATCHLIST_RUNS.c.run_id)
     )
     with control.read() as connection:
@@ -185,8 +169,8 @@ def unheld_runs(control: ControlStore) -> list[WatchlistRun]:
 
 
 def hold_run(
-    control: ControlStore, run_id: str, owner: str, *, ttl_s: float
-) -> WatchlistRun | None:
+    control: database.ControlStore, run_id: str, owner: str, *, ttl_s: float
+) -> watchlists.WatchlistRun | None:
     """Hold a run exclusively for `ttl_s` seconds.
 
     Returns None if another process holds it, or if it has ended.
@@ -196,7 +180,7 @@ def hold_run(
         update(WATCHLIST_RUNS)
         .where(
             WATCHLIST_RUNS.c.run_id == run_id,
-            WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES),
+            WATCHLIST_RUNS.c.status.not_in(watchlists.ENDED_RUN_STATUSES),
             _is_free(now),
         )
         .values(
@@ -213,17 +197,19 @@ def hold_run(
     return None if row is None else _to_run(row)
 
 
-def release_run(control: ControlStore, run_id: str, owner: str, *, status: RunStatus) -> bool:
+def release_run(
+    control: database.ControlStore, run_id: str, owner: str, *, status: watchlists.RunStatus
+) -> bool:
     """Release a run that continues later; False if another process has taken it over."""
     return _update_held(control, run_id, owner, {**_UNHELD, "status": status})
 
 
 def end_run(
-    control: ControlStore,
+    control: database.ControlStore,
     run_id: str,
     owner: str,
     *,
-    status: RunStatus,
+    status: watchlists.RunStatus,
     outcome: str,
     digest: ReadOnlyDocument | None,
 ) -> bool:
@@ -232,25 +218,29 @@ def end_run(
         **_UNHELD,
         "status": status,
         "outcome": outcome,
-        "digest": to_json(digest),
+        "digest": database.to_json(digest),
         "ended_at": control.now(),
     }
     return _update_held(control, run_id, owner, values)
 
 
-def renew_run_hold(control: ControlStore, run_id: str, owner: str, *, ttl_s: float) -> bool:
+def renew_run_hold(
+    control: database.ControlStore, run_id: str, owner: str, *, ttl_s: float
+) -> bool:
     """Renew the hold on a run; False if another process has taken it over."""
     return _update_held(control, run_id, owner, {"held_until": control.now() + ttl_s})
 
 
-def save_notification(control: ControlStore, run_id: str, outcome: ReadOnlyDocument) -> None:
+def save_notification(
+    control: database.ControlStore, run_id: str, outcome: ReadOnlyDocument
+) -> None:
     """Store the result of the notification."""
     row = WATCHLIST_RUNS.c.run_id == run_id
     with control.write() as connection:
-        connection.execute(update(WATCHLIST_RUNS).where(row).values(told=to_json(outcome)))
+        connection.execute(update(WATCHLIST_RUNS).where(row).values(told=database.to_json(outcome)))
 
 
-def read_checks(control: ControlStore, run_id: str) -> list[EntryCheck]:
+def read_checks(control: database.ControlStore, run_id: str) -> list[watchlists.EntryCheck]:
     """Return the checks of a run's entries, in the order of the watchlist."""
     query = (
         select(WATCHLIST_CHECKS)
@@ -259,30 +249,30 @@ def read_checks(control: ControlStore, run_id: str) -> list[EntryCheck]:
     )
     with control.read() as connection:
         return [
-            EntryCheck(
+            watchlists.EntryCheck(
                 run_id=row.run_id,
                 position=row.position,
                 watchlist=row.watchlist,
-                entry=WatchlistEntry(kind=row.kind, input=row.input),
+                entry=watchlists.WatchlistEntry(kind=row.kind, input=row.input),
                 status=row.status,
                 subject=row.subject,
                 job_id=row.job_id,
-                error=from_json(row.error),
-                observation=from_json(row.observation),
+                error=database.from_json(row.error),
+                observation=database.from_json(row.observation),
             )
             for row in connection.execute(query)
         ]
 
 
-def save_check(control: ControlStore, check: EntryCheck) -> None:
+def save_check(control: database.ControlStore, check: watchlists.EntryCheck) -> None:
     """Store the check of an entry."""
-    is_over = check.status in ENDED_CHECK_STATUSES
+    is_over = check.status in watchlists.ENDED_CHECK_STATUSES
     values = {
         "status": check.status,
         "subject": check.subject,
         "job_id": check.job_id,
-        "error": to_json(check.error),
-        "observation": to_json(check.observation),
+        "error": database.to_json(check.error),
+        "observation": database.to_json(check.observation),
         "ended_at": control.now() if is_over else None,
     }
     same = update(WATCHLIST_CHECKS).where(
@@ -293,7 +283,7 @@ def save_check(control: ControlStore, check: EntryCheck) -> None:
 
 
 def last_observation(
-    control: ControlStore, name: str, kind: str, subject: str, *, before_run: str
+    control: database.ControlStore, name: str, kind: str, subject: str, *, before_run: str
 ) -> Document | None:
     """Return the last observation of a subject by an earlier run of this watchlist, or None."""
     query = (
@@ -309,11 +299,11 @@ def last_observation(
         .limit(1)
     )
     with control.read() as connection:
-        observation: Document | None = from_json(connection.execute(query).scalar())
+        observation: Document | None = database.from_json(connection.execute(query).scalar())
     return observation
 
 
-def drop_older_observations(control: ControlStore, name: str, run_id: str) -> None:
+def drop_older_observations(control: database.ControlStore, name: str, run_id: str) -> None:
     """Delete older observations of the subjects that this run observed.
 
     The next run is compared with this one only; earlier observations are in the lake, and their
@@ -339,7 +329,7 @@ def drop_older_observations(control: ControlStore, name: str, run_id: str) -> No
         connection.execute(older.values(observation=None))
 
 
-def delete_old_runs(control: ControlStore, before: datetime) -> int:
+def delete_old_runs(control: database.ControlStore, before: datetime) -> int:
     """Delete runs that ended before this time; return how many.
 
     The newest run of each watchlist is kept, so that the next one has something to compare
@@ -361,7 +351,7 @@ def delete_old_runs(control: ControlStore, before: datetime) -> int:
 
 
 def _insert(
-    control: ControlStore,
+    control: database.ControlStore,
     connection: Connection,
     name: str,
     plan: str,
@@ -381,7 +371,7 @@ def _insert(
         "status": "skipped" if is_skipped else "due",
         "missed_count": missed_count,
         "tries": 0,
-        "outcome": OVERLAP_OUTCOME if is_skipped else None,
+        "outcome": watchlists.OVERLAP_OUTCOME if is_skipped else None,
         "ended_at": control.now() if is_skipped else None,
     }
     insert = control.insert(WATCHLIST_RUNS).values(values).on_conflict_do_nothing()
@@ -397,7 +387,7 @@ def _insert(
                 "input": entry["input"],
                 "status": "due",
             }
-            for position, entry in enumerate(from_json(plan)["entries"])
+            for position, entry in enumerate(database.from_json(plan)["entries"])
         ]
         connection.execute(WATCHLIST_CHECKS.insert(), checks)
     return run_id
@@ -406,24 +396,25 @@ def _insert(
 def _open_run(connection: Connection, name: str) -> str | None:
     """Return the run of a watchlist that has not ended, if any."""
     query = select(WATCHLIST_RUNS.c.run_id).where(
-        WATCHLIST_RUNS.c.watchlist == name, WATCHLIST_RUNS.c.status.not_in(ENDED_RUN_STATUSES)
+        WATCHLIST_RUNS.c.watchlist == name,
+        WATCHLIST_RUNS.c.status.not_in(watchlists.ENDED_RUN_STATUSES),
     )
     run_id: str | None = connection.execute(query).scalar()
     return run_id
 
 
-def _columns(plan: WatchlistPlan, cron: str) -> dict[str, object]:
+def _columns(plan: watchlists.WatchlistPlan, cron: str) -> dict[str, object]:
     return {
         "name": plan.name,
-        "plan": to_json(plan.to_document()),
+        "plan": database.to_json(plan.to_document()),
         "cron": cron,
         "enabled": plan.enabled,
     }
 
 
-def _to_watchlist(row: StoredRow) -> Watchlist:
-    return Watchlist(
-        plan=parse_plan(from_json(row.plan)),
+def _to_watchlist(row: database.StoredRow) -> watchlists.Watchlist:
+    return watchlists.Watchlist(
+        plan=watchlists.parse_plan(database.from_json(row.plan)),
         cron=row.cron,
         created_at=datetime.fromtimestamp(row.created_at, UTC),
         updated_at=datetime.fromtimestamp(row.updated_at, UTC),
@@ -431,7 +422,9 @@ def _to_watchlist(row: StoredRow) -> Watchlist:
     )
 
 
-def _update_held(control: ControlStore, run_id: str, owner: str, values: ReadOnlyDocument) -> bool:
+def _update_held(
+    control: database.ControlStore, run_id: str, owner: str, values: ReadOnlyDocument
+) -> bool:
     """Update a run if this process still holds it."""
     is_held = (WATCHLIST_RUNS.c.run_id == run_id, WATCHLIST_RUNS.c.owner == owner)
     with control.write() as connection:
@@ -443,10 +436,10 @@ def _is_free(now: float) -> ColumnElement[bool]:
     return or_(WATCHLIST_RUNS.c.owner.is_(None), WATCHLIST_RUNS.c.held_until <= now)
 
 
-def _to_run(row: StoredRow) -> WatchlistRun:
+def _to_run(row: database.StoredRow) -> watchlists.WatchlistRun:
     values = {name: value for name, value in row._asdict().items() if name not in _UNHELD}
     for name in ("due_at", "began_at", "ended_at"):
-        values[name] = to_time(values[name])
+        values[name] = database.to_time(values[name])
     for name in ("plan", "digest", "told"):
-        values[name] = from_json(values[name])
-    return WatchlistRun(**{**values, "plan": parse_plan(values["plan"])})
+        values[name] = database.from_json(values[name])
+    return watchlists.WatchlistRun(**{**values, "plan": watchlists.parse_plan(values["plan"])})

@@ -21,18 +21,10 @@ from uuid import uuid4
 import duckdb
 import pyarrow as pa
 
+from warehouse.engine import seen_views
 from warehouse.engine.arrow_types import like_arrow
 from warehouse.engine.parsed_sql import mentions_of
 from warehouse.engine.quoting import sql_name, sql_text
-from warehouse.engine.seen_views import (
-    CAPTURES,
-    RELEASED_FROM,
-    RELEASED_SONGS,
-    REPLAYED,
-    REPLAYED_SQL,
-    released_songs,
-    seen_view,
-)
 from warehouse.lake.library_errors import find_damaged_file, translate_errors
 from warehouse.lake.row_migrations import row_migrations
 from warehouse.lake.store import Lake, TableListing
@@ -111,11 +103,13 @@ class Engine:
         )
         with query_errors():
             self._connection: duckdb.DuckDBPyConnection | None = self._open()
-        if CAPTURES in self._tables:  # every view of `seen` refers to it
+        if seen_views.CAPTURES in self._tables:  # every view of `seen` refers to it
             self._show(
                 {
-                    CAPTURES: _view(self._tables[CAPTURES], None, as_of),
-                    REPLAYED: f"create or replace view {REPLAYED} as {REPLAYED_SQL}",
+                    seen_views.CAPTURES: _view(self._tables[seen_views.CAPTURES], None, as_of),
+                    seen_views.REPLAYED: (
+                        f"create or replace view {seen_views.REPLAYED} as {seen_views.REPLAYED_SQL}"
+                    ),
                 }
             )
 
@@ -261,7 +255,7 @@ class Engine:
 
     def _relist_when_due(self, names: Collection[str]) -> None:
         checks = {name: self._checks[name] for name in names}
-        of_captures = checks.get(CAPTURES, _Check())
+        of_captures = checks.get(seen_views.CAPTURES, _Check())
         # A table that was listed before the captures lacks the observations of the newest ones.
         is_outdated = any(
             check.refresh < self._refreshes or check.number < of_captures.number
@@ -347,13 +341,18 @@ class Engine:
                 by_name = str(listing.has_mixed_schemas).lower()
                 source = f"from read_parquet({in_files(listing.files)}, union_by_name={by_name})"
             views[name] = _view(table, source, self.as_of, since=listing.schema_version)
-            if CAPTURES in self._tables and table.is_observed:
+            if seen_views.CAPTURES in self._tables and table.is_observed:
                 is_news = self._complete_before.get(name) != listing.complete_before
                 if is_news or table.counted_name not in self._views:
                     bound = None if self.as_of is not None else listing.complete_before
-                    views[table.counted_name] = seen_view(table, bound)
-        if RELEASED_SONGS not in self._views and {*self._views, *views} >= RELEASED_FROM:
-            views[RELEASED_SONGS] = f"create view {RELEASED_SONGS} as from {released_songs()}"
+                    views[table.counted_name] = seen_views.seen_view(table, bound)
+        if (
+            seen_views.RELEASED_SONGS not in self._views
+            and {*self._views, *views} >= seen_views.RELEASED_FROM
+        ):
+            views[seen_views.RELEASED_SONGS] = (
+                f"create view {seen_views.RELEASED_SONGS} as from {seen_views.released_songs()}"
+            )
         return views
 
 

@@ -17,11 +17,7 @@ import pyarrow as pa
 
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.parsed_sql import READING_FUNCTIONS, nodes, parse_sql, table_path
-from warehouse.records.errors import (
-    InvalidParameterError,
-    WarehouseError,
-    WarehouseUnavailableError,
-)
+from warehouse.records import errors
 from warehouse.tables import TABLES
 
 REFUSED_FUNCTIONS = frozenset(
@@ -91,14 +87,14 @@ def checked_statement(engine: Engine, sql: str) -> str:
     is_explained = statements[0].type == duckdb.StatementType.EXPLAIN
     tree = parse_sql(_explained(statements[0].query) if is_explained else statement)
     if tree is None:
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             "the statement is nested too deeply", hint="use fewer nested expressions"
         )
     if tree["error"] or len(tree["statements"]) != 1:
         raise _not_one_statement()
     refused = find_refused(tree)
     if refused is not None:
-        raise InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
+        raise errors.InvalidParameterError(_OUTSIDE, hint=f"leave out {refused!r}; {_NAMES}")
     engine.show(statement)
     modifiers = tree["statements"][0]["node"]["modifiers"]
     is_ordered = any(modifier["type"] == "ORDER_MODIFIER" for modifier in modifiers)
@@ -107,8 +103,8 @@ def checked_statement(engine: Engine, sql: str) -> str:
     return f"select * from (\n{statement}\n) order by all"  # noqa: S608  # the user's own query
 
 
-def _not_one_statement() -> InvalidParameterError:
-    return InvalidParameterError(
+def _not_one_statement() -> errors.InvalidParameterError:
+    return errors.InvalidParameterError(
         "use one read-only statement: select, with, from, values, describe or explain",
         hint="nothing can be changed here; keep a result with `--out` or `.df()`",
     )
@@ -117,7 +113,7 @@ def _not_one_statement() -> InvalidParameterError:
 def _explained(statement: str) -> str:
     """Return the statement that follows `explain`."""
     if _ANALYZING.match(statement):
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             "`explain analyze` names the files that it reads", hint="`explain` shows the plan"
         )
     explaining = _EXPLAINING.match(statement)
@@ -138,17 +134,17 @@ def user_errors() -> Iterator[None]:
     """
     try:
         yield
-    except WarehouseError as error:
+    except errors.WarehouseError as error:
         cause = error.__cause__
         if isinstance(cause, duckdb.PermissionException):
-            raise InvalidParameterError(_OUTSIDE) from error
-        if isinstance(error, WarehouseUnavailableError):
+            raise errors.InvalidParameterError(_OUTSIDE) from error
+        if isinstance(error, errors.WarehouseUnavailableError):
             raise
         if isinstance(cause, duckdb.ProgrammingError | duckdb.DataError | duckdb.NotSupportedError):
-            raise InvalidParameterError(_line(cause), hint=_NAMES) from error
+            raise errors.InvalidParameterError(_line(cause), hint=_NAMES) from error
         raise
     except duckdb.Error as error:
-        raise InvalidParameterError(_line(error), hint=_NAMES) from error
+        raise errors.InvalidParameterError(_line(error), hint=_NAMES) from error
 
 
 def _line(error: Exception) -> str:

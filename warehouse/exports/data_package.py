@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports import package_descriptions
 from warehouse.exports import package_descriptions as descriptions
 from warehouse.exports.atomic_files import atomic_path
 from warehouse.exports.error_sheet import SHEET_SOURCE
@@ -29,12 +30,6 @@ from warehouse.exports.extracts import (
 )
 from warehouse.exports.package_contents.readme import REPORT_NUMBERS, render_readme
 from warehouse.exports.package_contents.result_tables import read_result_tables
-from warehouse.exports.package_descriptions import (
-    ForeignKey,
-    PackageFile,
-    PackageTable,
-    file_name,
-)
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.exports.table_files import ExportMethod, csv_parts
 from warehouse.tables import Table
@@ -119,22 +114,24 @@ def _read_tables(
         yield read(extract)
 
 
-def _references(table: Table) -> Iterator[tuple[str, ForeignKey]]:
+def _references(table: Table) -> Iterator[tuple[str, package_descriptions.ForeignKey]]:
     """Yield the columns that refer to another table, with its name in the contract."""
     for reference in table.references:
         yield (
             reference.column,
-            ForeignKey(reference.column, reference.table, reference.key, why=reference.exception),
+            package_descriptions.ForeignKey(
+                reference.column, reference.table, reference.key, why=reference.exception
+            ),
         )
     for column in table.columns:
         target, key = _KEYS.get(column.name, (table.name, ""))
         if target != table.name:  # `capture_id` of `raw.captures` is its own key
-            yield column.name, ForeignKey(column.name, target, key)
+            yield column.name, package_descriptions.ForeignKey(column.name, target, key)
 
 
 def _resolved_references(
     table: Table, values: Mapping[tuple[str, str], pa.Array]
-) -> Sequence[ForeignKey]:
+) -> Sequence[package_descriptions.ForeignKey]:
     """Return the references of a table to tables of the package, with what is not inside."""
     references = []
     for column, key in _references(table):
@@ -152,28 +149,32 @@ class _PackageArchive:
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        self.files: list[PackageFile] = []
+        self.files: list[package_descriptions.PackageFile] = []
 
-    def add(self, path: str, content: str | bytes, description: str) -> PackageFile:
+    def add(
+        self, path: str, content: str | bytes, description: str
+    ) -> package_descriptions.PackageFile:
         """Add a file."""
         body = content.encode() if isinstance(content, str) else content
         info = zipfile.ZipInfo(path, _EPOCH)
         info.compress_type = zipfile.ZIP_DEFLATED
         with self._archive.open(info, "w") as entry:
             entry.write(body)
-        file = PackageFile(path, description, hashlib.sha256(body).hexdigest(), len(body))
+        file = package_descriptions.PackageFile(
+            path, description, hashlib.sha256(body).hexdigest(), len(body)
+        )
         self.files.append(file)
         return file
 
-    def add_table(self, contract: Table, rows: pa.Table) -> PackageTable:
+    def add_table(self, contract: Table, rows: pa.Table) -> package_descriptions.PackageTable:
         """Add a table as CSV and Parquet."""
-        path, columns = f"data/{file_name(contract)}", columns_of(rows.schema)
+        path, columns = f"data/{package_descriptions.file_name(contract)}", columns_of(rows.schema)
         description = f"One row per {contract.row}."
         lines = b"".join(csv_parts(columns, rows_of(rows.to_batches()), for_spreadsheets=False))
         # In memory: the hash of the file is part of the descriptions.
         sink = pa.BufferOutputStream()
         pq.write_table(rows, sink, compression="zstd")
-        return PackageTable(
+        return package_descriptions.PackageTable(
             contract,
             columns,
             int(rows.num_rows),
@@ -183,7 +184,9 @@ class _PackageArchive:
 
 
 def _add_descriptions(
-    package: _PackageArchive, tables: Sequence[PackageTable], method: ExportMethod
+    package: _PackageArchive,
+    tables: Sequence[package_descriptions.PackageTable],
+    method: ExportMethod,
 ) -> None:
     # The dictionary explains the joins that this package has, not those to absent tables.
     names = {table.contract.name for table in tables}

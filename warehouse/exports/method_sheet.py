@@ -4,12 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.exports.error_sheet import (
-    SheetLanguage,
-    fill_error_sheet,
-    is_scan_result,
-    to_sheet_table,
-)
+from warehouse.exports import error_sheet
 from warehouse.exports.export_table import ExportColumn, ExportTable, to_table
 from warehouse.exports.extracts import ExportScope, Extract, choose_extracts
 from warehouse.exports.pseudonyms import PSEUDONYM_NOTE
@@ -82,15 +77,20 @@ def read_scope_sheets(
 
 
 def read_job_sheets(
-    engine: Engine, job_ids: Sequence[str], *, language: SheetLanguage = "en"
+    engine: Engine, job_ids: Sequence[str], *, language: error_sheet.SheetLanguage = "en"
 ) -> ExportTable | None:
     """Return the error sheets of the first of these scans; None if none of them has a result."""
     return _sheets(_scan_results(engine, job_ids[:MOST_SHEETS]), language)
 
 
-def _sheets(scans: Iterable[tuple[str, Row]], language: SheetLanguage = "en") -> ExportTable | None:
+def _sheets(
+    scans: Iterable[tuple[str, Row]], language: error_sheet.SheetLanguage = "en"
+) -> ExportTable | None:
     tables = [
-        (job_id, to_sheet_table(fill_error_sheet(result, language=language)))
+        (
+            job_id,
+            error_sheet.to_sheet_table(error_sheet.fill_error_sheet(result, language=language)),
+        )
         for job_id, result in scans
     ]
     if not tables:
@@ -130,7 +130,7 @@ def _scan_results(engine: Engine, job_ids: Sequence[str]) -> Iterator[tuple[str,
             result = read_result_document(engine, job_id)
         except WarehouseUnavailableError:  # a damaged result has no sheet
             continue
-        if result is not None and is_scan_result(result):
+        if result is not None and error_sheet.is_scan_result(result):
             yield job_id, result
 
 

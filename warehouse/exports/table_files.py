@@ -29,14 +29,8 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
+from warehouse.exports import export_table
 from warehouse.exports.atomic_files import atomic_path, write_atomically
-from warehouse.exports.export_table import (
-    ExportColumn,
-    ExportRow,
-    ExportTable,
-    columns_of,
-    rows_of,
-)
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.times import as_utc, to_utc_text
 
@@ -75,12 +69,16 @@ class ExportMethod:
     """How a table was obtained; exported next to it."""
 
     facts: tuple[tuple[str, str], ...]
-    coverage: ExportTable | None = None
-    error_sheet: ExportTable | None = None
+    coverage: export_table.ExportTable | None = None
+    error_sheet: export_table.ExportTable | None = None
 
 
 def to_file(
-    table: ExportTable, method: ExportMethod, form: TableFormat, *, for_spreadsheets: bool = False
+    table: export_table.ExportTable,
+    method: ExportMethod,
+    form: TableFormat,
+    *,
+    for_spreadsheets: bool = False,
 ) -> bytes:
     """Return the file of a table. CSV has no method; only CSV has a form `for_spreadsheets`.
 
@@ -93,13 +91,16 @@ def to_file(
     return make(table, method)
 
 
-def to_csv(table: ExportTable, *, for_spreadsheets: bool) -> bytes:
+def to_csv(table: export_table.ExportTable, *, for_spreadsheets: bool) -> bytes:
     """Return CSV, exact or for spreadsheets."""
     return b"".join(csv_parts(table.columns, table.rows, for_spreadsheets=for_spreadsheets))
 
 
 def csv_parts(
-    columns: Sequence[ExportColumn], rows: Iterable[ExportRow], *, for_spreadsheets: bool
+    columns: Sequence[export_table.ExportColumn],
+    rows: Iterable[export_table.ExportRow],
+    *,
+    for_spreadsheets: bool,
 ) -> Iterator[bytes]:
     """Yield CSV in parts, for tables that are too large for memory.
 
@@ -127,7 +128,7 @@ def csv_parts(
     yield sheet.getvalue().encode()
 
 
-def to_json(table: ExportTable, method: ExportMethod) -> bytes:
+def to_json(table: export_table.ExportTable, method: ExportMethod) -> bytes:
     """Return rows as JSON objects, with the method."""
     document: dict[str, object] = {
         "table": table.name,
@@ -141,7 +142,7 @@ def to_json(table: ExportTable, method: ExportMethod) -> bytes:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2)
 
 
-def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
+def to_xlsx(table: export_table.ExportTable, method: ExportMethod) -> bytes:
     """Return a workbook: the table, a sheet with method and coverage, and the error sheet.
 
     Raises:
@@ -150,7 +151,7 @@ def to_xlsx(table: ExportTable, method: ExportMethod) -> bytes:
     return to_workbook([table], method)
 
 
-def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
+def to_workbook(tables: Sequence[export_table.ExportTable], method: ExportMethod) -> bytes:
     """Return a workbook: a sheet per table, and one with method and coverage.
 
     Raises:
@@ -196,7 +197,12 @@ def to_workbook(tables: Sequence[ExportTable], method: ExportMethod) -> bytes:
 
 
 def _fill(
-    sheet: Worksheet, table: ExportTable, *, bold: Format, moment: Format, first_row: int = 0
+    sheet: Worksheet,
+    table: export_table.ExportTable,
+    *,
+    bold: Format,
+    moment: Format,
+    first_row: int = 0,
 ) -> None:
     for at, column in enumerate(table.columns):
         sheet.write_string(first_row, at, column.name, bold)
@@ -230,7 +236,7 @@ def _write_cell(sheet: Worksheet, down: int, at: int, value: object, *, moment: 
         sheet.write_string(down, at, str(_plain(value))[:_CELL_CHARS])
 
 
-def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
+def to_parquet(table: export_table.ExportTable, method: ExportMethod) -> bytes:
     """Return typed columns; the method is in the file's metadata."""
     types = {
         "whole": pa.int64(),
@@ -263,7 +269,7 @@ def to_parquet(table: ExportTable, method: ExportMethod) -> bytes:
     return packed
 
 
-def _objects(table: ExportTable) -> list[dict[str, object]]:
+def _objects(table: export_table.ExportTable) -> list[dict[str, object]]:
     names = [column.name for column in table.columns]
     return [
         {name: json_value(value) for name, value in zip(names, row, strict=True)}
@@ -334,16 +340,18 @@ def write_table(
                 writer.write_batch(batch.replace_schema_metadata(facts))
                 count += batch.num_rows
         return count
-    columns = columns_of(first.schema)
+    columns = export_table.columns_of(first.schema)
     if form != "csv":
         # JSON and XLSX are written in memory.
-        rows = tuple(rows_of(batches))
-        write_atomically(path, [to_file(ExportTable(name, columns, rows), method, form)])
+        rows = tuple(export_table.rows_of(batches))
+        write_atomically(
+            path, [to_file(export_table.ExportTable(name, columns, rows), method, form)]
+        )
         return len(rows)
 
-    def counted_rows() -> Iterator[ExportRow]:
+    def counted_rows() -> Iterator[export_table.ExportRow]:
         nonlocal count
-        for count, row in enumerate(rows_of(batches), start=1):  # noqa: B007  # the enclosing count
+        for count, row in enumerate(export_table.rows_of(batches), start=1):  # noqa: B007  # the enclosing count
             yield row
 
     write_atomically(path, csv_parts(columns, counted_rows(), for_spreadsheets=for_spreadsheets))

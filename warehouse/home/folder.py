@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from warehouse.records.errors import (
-    InvalidParameterError,
-    StoreTooNewError,
-    WarehouseUnavailableError,
-    WrongWorldError,
-)
+from warehouse.records import errors
 
 LAYOUT_VERSION = 1
 PSEUDONYMS_KEY = "pseudonyms.key"
@@ -81,7 +76,7 @@ def open_home(data_home: Path, world: str) -> Home:
         WarehouseUnavailableError: The folder cannot be created or read.
     """
     if not _WORLD_NAME.fullmatch(world):
-        raise InvalidParameterError(f"{world!r} is not a valid world name")
+        raise errors.InvalidParameterError(f"{world!r} is not a valid world name")
     home = Home(data_home.expanduser().resolve() / world, world)
     try:
         home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -90,7 +85,7 @@ def open_home(data_home: Path, world: str) -> Home:
         for folder in (home.dagster_dir, home.cache_dir, home.reports_dir, home.sounds_dir):
             folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise WarehouseUnavailableError(
+        raise errors.WarehouseUnavailableError(
             f"the home of world {world!r} cannot be opened: {error.strerror}",
             hint="check DATA_HOME, its owner and the free disk space",
         ) from error
@@ -125,18 +120,18 @@ def _mark(home: Home) -> None:
     except ValueError:
         document = None
     if not isinstance(document, dict):
-        raise WrongWorldError(
+        raise errors.WrongWorldError(
             f"world.json of the home of world {home.world!r} is unreadable",
             hint="restore world.json or choose another DATA_HOME",
         )
     if document.get("world") != home.world:
-        raise WrongWorldError(
+        raise errors.WrongWorldError(
             f"this home belongs to world {document.get('world')!r}, not to {home.world!r}",
             hint="worlds never share a home: choose another DATA_HOME",
         )
     version = document.get("layout_version")
     if not isinstance(version, int) or version > LAYOUT_VERSION:
-        raise StoreTooNewError(
+        raise errors.StoreTooNewError(
             f"the home has layout version {version}, this Sametrack supports {LAYOUT_VERSION}",
             hint="update Sametrack or choose another DATA_HOME",
         )

@@ -11,23 +11,16 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from warehouse.home.disk_space import free_bytes
+from warehouse.lake import store
 from warehouse.lake.schema_evolution import WORLD, check_marks
-from warehouse.lake.store import (
-    OPENED_AT_ONCE,
-    Lake,
-    LakeHandle,
-    TableListing,
-    lake_root,
-    storage_errors,
-)
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import TABLES, Table
 
 
-class ReadOnlyLake(Lake):
+class ReadOnlyLake(store.Lake):
     """The tables of a lake that exist, and none of its writers' preparations."""
 
-    def __init__(self, url: str, world: str, handles: Mapping[str, LakeHandle]) -> None:
+    def __init__(self, url: str, world: str, handles: Mapping[str, store.LakeHandle]) -> None:
         super().__init__(url, world, handles, free=free_bytes)
         self._existing = frozenset(handles)
 
@@ -35,12 +28,12 @@ class ReadOnlyLake(Lake):
     def tables(self) -> tuple[Table, ...]:
         return TABLES
 
-    def listing(self, name: str) -> TableListing:
+    def listing(self, name: str) -> store.TableListing:
         if name not in self._existing:
-            return TableListing(-1, (), has_mixed_schemas=False)
+            return store.TableListing(-1, (), has_mixed_schemas=False)
         return super().listing(name)
 
-    def newer_listing(self, name: str, version: int | None) -> TableListing | None:
+    def newer_listing(self, name: str, version: int | None) -> store.TableListing | None:
         if name not in self._existing:
             return None if version == -1 else self.listing(name)
         return super().newer_listing(name, version)
@@ -62,8 +55,8 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
         StoreTooNewError: A newer Sametrack wrote a table.
         WarehouseUnavailableError: The lake cannot be read.
     """
-    root = lake_root(url)
-    with ThreadPoolExecutor(OPENED_AT_ONCE) as pool, storage_errors("opening the lake"):
+    root = store.lake_root(url)
+    with ThreadPoolExecutor(store.OPENED_AT_ONCE) as pool, store.storage_errors("opening the lake"):
         tables = pool.map(lambda table: _open_existing(root, table), TABLES)
         existing = {
             table: delta for table, delta in zip(TABLES, tables, strict=True) if delta is not None
@@ -79,7 +72,7 @@ def open_lake_for_reading(url: str, *, world: str | None = None) -> ReadOnlyLake
     for table, delta in existing.items():
         check_marks(delta, table, world=owner)
     handles = {
-        table.name: LakeHandle(table, f"{root}/{table.folder}", delta)
+        table.name: store.LakeHandle(table, f"{root}/{table.folder}", delta)
         for table, delta in existing.items()
     }
     return ReadOnlyLake(root, owner, handles)

@@ -10,14 +10,8 @@ from functools import cache
 
 import orjson
 
+from warehouse.records import evidence
 from warehouse.records.charts import ChartIndex, ChartIssue, ChartPage, ChartSong
-from warehouse.records.evidence import (
-    Comparison,
-    MatchThresholds,
-    PairEvidence,
-    ReferenceSource,
-    SearchedRange,
-)
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.times import Birth
 from warehouse.records.values import ReadOnlyRow, Row
@@ -170,26 +164,28 @@ def unavailable_video_from_row(row: ReadOnlyRow) -> UnavailableVideo:
     )
 
 
-def comparison_from_row(row: ReadOnlyRow) -> Comparison:
+def comparison_from_row(row: ReadOnlyRow) -> evidence.Comparison:
     """Build a comparison from a row of `marts.audio_comparisons`."""
-    pair = {name: row[name] for name in _names(PairEvidence)}
+    pair = {name: row[name] for name in _names(evidence.PairEvidence)}
     pair["searched"] = _searched_range(row.get("searched"))
     built = {"pair", "limits", "reference_source"}
-    rest = {name: row[name] for name in _names(Comparison) if name not in built}
+    rest = {name: row[name] for name in _names(evidence.Comparison) if name not in built}
     stored = row.get("reference_source")  # rows of earlier releases have none
-    source: ReferenceSource = "music_service" if stored == "music_service" else "platform"
-    limits = MatchThresholds(**orjson.loads(row["limits"]))
-    return Comparison(pair=PairEvidence(**pair), limits=limits, reference_source=source, **rest)
+    source: evidence.ReferenceSource = "music_service" if stored == "music_service" else "platform"
+    limits = evidence.MatchThresholds(**orjson.loads(row["limits"]))
+    return evidence.Comparison(
+        pair=evidence.PairEvidence(**pair), limits=limits, reference_source=source, **rest
+    )
 
 
-def _searched_range(stored: str | None) -> SearchedRange | None:
+def _searched_range(stored: str | None) -> evidence.SearchedRange | None:
     if stored is None:  # a pair that was not compared, or a row of an earlier release
         return None
     values = orjson.loads(stored)
     # JSON has no tuples, and a frozen record compares them.
     for name in ("speed", "tempo", "semitones", "tempo_with_pitch"):
         values[name] = tuple(values[name])
-    return SearchedRange(**values)
+    return evidence.SearchedRange(**values)
 
 
 SONG_COLUMNS = _names(ChartSong)

@@ -31,12 +31,7 @@ from warehouse.home.folder import PSEUDONYMS_KEY, Home, open_home
 from warehouse.input_files import folder_problem
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.store import is_remote, open_lake, storage_errors
-from warehouse.records.errors import (
-    InvalidParameterError,
-    StoreTooNewError,
-    WarehouseUnavailableError,
-    WrongWorldError,
-)
+from warehouse.records import errors
 from warehouse.records.times import to_utc_text
 from warehouse.tables import TABLES
 
@@ -92,7 +87,7 @@ def write_backup(
     """
     target = target.expanduser().resolve()
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             "the folder of the backup is not empty", hint="choose a new folder"
         )
     # A backup gets its name when it is complete, so nobody takes an incomplete one for it.
@@ -102,7 +97,7 @@ def write_backup(
         try:
             draft.mkdir(mode=0o700, parents=True)
         except (FileNotFoundError, NotADirectoryError, PermissionError) as error:
-            raise InvalidParameterError(
+            raise errors.InvalidParameterError(
                 f"the folder {target.name} cannot be written: {error.strerror}",
                 hint="choose another folder",
             ) from error
@@ -205,19 +200,19 @@ def restore_backup(source: Path, data_home: Path, *, world: str) -> Manifest:
     """
     problem = folder_problem(source.expanduser())
     if problem is not None:
-        raise InvalidParameterError(problem, hint=_HINT)
+        raise errors.InvalidParameterError(problem, hint=_HINT)
     source = source.expanduser().resolve()
     root = data_home.expanduser().resolve() / world
     manifest = read_manifest(source)
     if manifest.world != world:
-        raise WrongWorldError(
+        raise errors.WrongWorldError(
             f"this is a backup of world {manifest.world!r}, not of {world!r}",
             hint="choose the profile or source of the backup",
         )
     # A home that a command has just created has its mark and no store: it may be replaced.
     files = [file for file in root.rglob("*") if file.is_file()] if root.exists() else []
     if any(file.parent != root or file.name in (CONTROL, PSEUDONYMS_KEY) for file in files):
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             f"the world {world!r} already has stores, which are not overwritten",
             hint="choose another DATA_HOME, or move the old stores",
         )
@@ -261,11 +256,11 @@ def read_manifest(source: Path) -> Manifest:
         files = [CopiedFile(**file) for file in document.pop("files")]
         manifest = Manifest(files=files, **document)
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InvalidParameterError(
+        raise errors.InvalidParameterError(
             f"there is no readable backup in the folder {source.name}", hint=_HINT
         ) from error
     if manifest.format > FORMAT:
-        raise StoreTooNewError(
+        raise errors.StoreTooNewError(
             f"the backup has format {manifest.format}, this Sametrack supports {FORMAT}",
             hint="update Sametrack",
         )
@@ -277,10 +272,10 @@ def _verify_files(source: Path, manifest: Manifest) -> None:
         parts = PurePosixPath(file.path)
         # A backup may come from elsewhere: its manifest must not write outside the new home.
         if parts.is_absolute() or ".." in parts.parts:
-            raise WarehouseUnavailableError("the backup refers to a file outside its folder")
+            raise errors.WarehouseUnavailableError("the backup refers to a file outside its folder")
         copied = source / file.path
         if not copied.is_file() or _file_sha256(copied) != file.sha256:
-            raise WarehouseUnavailableError(
+            raise errors.WarehouseUnavailableError(
                 f"the backup is damaged: {file.path} is missing or changed",
                 hint="use another backup",
             )

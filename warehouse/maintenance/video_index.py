@@ -20,18 +20,10 @@ import pyarrow.compute as pc
 from warehouse.engine.duckdb_engine import Engine, in_files
 from warehouse.engine.quoting import sql_name, sql_text
 from warehouse.engine.seen_views import REPLAYS
+from warehouse.lake import video_index
 from warehouse.lake.library_errors import translate_errors
 from warehouse.lake.record_rows import SHOWN_TOGETHER
 from warehouse.lake.store import Lake
-from warehouse.lake.video_index import (
-    COLUMNS,
-    FILE,
-    FORMAT,
-    VIDEOS_TABLE,
-    IndexMetadata,
-    VideoIndex,
-    to_micros,
-)
 from warehouse.tables.column import TIME
 
 ABANDONED_AFTER_S = 3600.0
@@ -80,7 +72,8 @@ _SHOW = f"""
             excluded.committed_at) > (is_complete, likes is not null, observed_at, committed_at)
 """  # noqa: S608  # names of this module
 _VALUES = ", ".join(
-    f"epoch_us({column.name})" if column.type == TIME else f'"{column.name}"' for column in COLUMNS
+    f"epoch_us({column.name})" if column.type == TIME else f'"{column.name}"'
+    for column in video_index.COLUMNS
 )
 _ROWS = f"""
     select
@@ -129,24 +122,29 @@ def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     """
     if lake.is_remote:
         return 0
-    index = VideoIndex(lake)
+    index = video_index.VideoIndex(lake)
     lake.check_free_space()
     with (
         closing(Engine(lake)) as engine,
         translate_errors("writing the video index", sqlite3.Error, OSError),
     ):
         # Drafts of processes that were killed.
-        for draft in index.path.parent.glob(f"{FILE}.*"):
+        for draft in index.path.parent.glob(f"{video_index.FILE}.*"):
             if time.time() - draft.stat().st_mtime > ABANDONED_AFTER_S:
                 draft.unlink(missing_ok=True)
-        version, bound = lake.version(VIDEOS_TABLE), engine.complete_before(VIDEOS_TABLE)
+        version, bound = (
+            lake.version(video_index.VIDEOS_TABLE),
+            engine.complete_before(video_index.VIDEOS_TABLE),
+        )
         current = None if rebuild else index.about()
         if bound is None or (current is not None and current.bound >= bound):
             return 0
         if current is not None and not index.is_intact():
             current = None
-        draft = index.path.with_name(f"{FILE}.{uuid4().hex}")
-        about = IndexMetadata(FORMAT, lake.identity(VIDEOS_TABLE), version, bound)
+        draft = index.path.with_name(f"{video_index.FILE}.{uuid4().hex}")
+        about = video_index.IndexMetadata(
+            video_index.FORMAT, lake.identity(video_index.VIDEOS_TABLE), version, bound
+        )
         try:
             if current is not None:
                 shutil.copyfile(index.path, draft)
@@ -161,7 +159,9 @@ def update_video_index(lake: Lake, *, rebuild: bool = False) -> int:
     return count
 
 
-def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMetadata) -> int:
+def _fill(
+    draft: Path, engine: Engine, *, since: datetime | None, about: video_index.IndexMetadata
+) -> int:
     count = 0
     with closing(sqlite3.connect(draft)) as database:
         # A draft has no readers and is rebuilt after a crash: it needs no journal.
@@ -188,10 +188,15 @@ def _fill(draft: Path, engine: Engine, *, since: datetime | None, about: IndexMe
                     for batch in newest:
                         database.executemany(_SHOW, _tuples(batch, _SHOWN))
             database.executescript("delete from about; delete from files")
-            metadata = (about.format, about.table_id, about.version, to_micros(about.bound))
+            metadata = (
+                about.format,
+                about.table_id,
+                about.version,
+                video_index.to_micros(about.bound),
+            )
             database.execute("insert into about values (?, ?, ?, ?)", metadata)
             # Files whose rows are all in the index need not be opened.
-            files = engine.files(VIDEOS_TABLE)
+            files = engine.files(video_index.VIDEOS_TABLE)
             if files:
                 sql = _NEWEST.replace("{files}", in_files(files))
                 settled = engine.rows(sql, {"bound": about.bound})

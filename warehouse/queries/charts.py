@@ -11,14 +11,7 @@ from datetime import date, datetime
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.engine.seen_views import released_songs
 from warehouse.lake.record_rows import SONG_COLUMNS, chart_issue_from_row, chart_song_from_row
-from warehouse.records.charts import (
-    SONG_LIMIT,
-    AudioMatch,
-    ChartIssue,
-    ChartSong,
-    PlatformMusic,
-    SongLinkDecision,
-)
+from warehouse.records import charts
 from warehouse.records.values import Row
 
 _UNDATED = "select volid from seen.chart_issues group by volid having count(chart_date) = 0"
@@ -72,7 +65,7 @@ class KnownIssues:
     `scheduled_at` is when that newest issue is to be released, if the source says so.
     """
 
-    issues: tuple[ChartIssue, ...]
+    issues: tuple[charts.ChartIssue, ...]
     latest: date
     listed_at: datetime
     scheduled_at: datetime | None = None
@@ -82,7 +75,7 @@ class KnownIssues:
 class KnownSongs:
     """First songs of an issue as last read; `chart_date` is the date given with the songs."""
 
-    songs: tuple[ChartSong, ...]
+    songs: tuple[charts.ChartSong, ...]
     chart_date: date | None
 
 
@@ -144,7 +137,7 @@ def read_stored_issues(engine: Engine, volids: Sequence[str]) -> Mapping[str, da
         group by volid
         """,  # noqa: S608  # our text
         volids=list(volids),
-        limit=SONG_LIMIT,
+        limit=charts.SONG_LIMIT,
     )
     return {row["volid"]: row["chart_date"] for row in rows}
 
@@ -218,7 +211,7 @@ def read_stored_songs(engine: Engine, song_key: str | None = None) -> list[Row]:
             and ($kind = '' or lower(coalesce(song_hash, '')) = if($kind = 'hash', $mark, ''))
         order by day, volid, rank
         """,  # noqa: S608  # values are parameters
-        limit=SONG_LIMIT,
+        limit=charts.SONG_LIMIT,
         kind=kind,
         mark=mark,
     )
@@ -233,12 +226,12 @@ def read_stored_days(engine: Engine) -> list[date]:
         group by volid having day is not null
         order by day
         """,  # noqa: S608  # our text
-        limit=SONG_LIMIT,
+        limit=charts.SONG_LIMIT,
     )
     return [row["day"] for row in rows]
 
 
-def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
+def read_platform_music(engine: Engine) -> Iterator[charts.PlatformMusic]:
     """Yield every music id with a known title, as last observed on its own page or with a video."""
     rows = engine.rows(
         """
@@ -259,10 +252,10 @@ def read_platform_music(engine: Engine) -> Iterator[PlatformMusic]:
         """
     )
     for row in rows:
-        yield PlatformMusic(**row)
+        yield charts.PlatformMusic(**row)
 
 
-def read_audio_matches(engine: Engine) -> list[AudioMatch]:
+def read_audio_matches(engine: Engine) -> list[charts.AudioMatch]:
     """Return the music ids that scans confirmed by audio to carry the recording of another."""
     rows = engine.rows(
         """
@@ -275,7 +268,7 @@ def read_audio_matches(engine: Engine) -> list[AudioMatch]:
         order by all
         """,
     )
-    return [AudioMatch(row["track"], row["music_id"], row["is_variant"]) for row in rows]
+    return [charts.AudioMatch(row["track"], row["music_id"], row["is_variant"]) for row in rows]
 
 
 def read_music_videos(engine: Engine, music_ids: Sequence[str]) -> list[Row]:
@@ -322,10 +315,10 @@ def read_song_link_decisions(engine: Engine, song_key: str | None = None) -> lis
     )
 
 
-def to_song_link_decision(row: Row) -> SongLinkDecision:
+def to_song_link_decision(row: Row) -> charts.SongLinkDecision:
     """Convert a row to the record that the rules use."""
     names = ("link_id", "song_key", "music_id", "said", "said_at")
-    return SongLinkDecision(**{name: row[name] for name in names})
+    return charts.SongLinkDecision(**{name: row[name] for name in names})
 
 
 def read_chart_platform(engine: Engine, song_key: str | None = None) -> list[Row]:

@@ -13,14 +13,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.queries import videos
 from warehouse.queries.committed_rows import inline_values
-from warehouse.queries.videos import (
-    ListedVideo,
-    VideoOrdering,
-    VideoSortValues,
-    read_last_commit,
-    read_ordering,
-)
 from warehouse.records.times import SEQUENCES_AT_MOMENT, find_birth, to_moment, to_ticks
 from warehouse.records.values import Row
 
@@ -144,7 +138,7 @@ class UnionPage:
     last_observed_at: datetime | None
     platform_has_more: bool | None
     data_provider: str
-    listed: Mapping[str, ListedVideo]
+    listed: Mapping[str, videos.ListedVideo]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +283,7 @@ def sort_members(
     members: Iterable[UnionMember],
     order: ListOrder,
     *,
-    values: Mapping[str, VideoSortValues] | None = None,
+    values: Mapping[str, videos.VideoSortValues] | None = None,
 ) -> list[str]:
     """Return the videos of a union in this order; ties and unknown values use the public order."""
     by_video = values or {}
@@ -297,7 +291,7 @@ def sort_members(
     def key(member: UnionMember) -> tuple[object, ...]:
         position = member.first_position
         return (
-            *sort_key(order, by_video.get(member.aweme_id, VideoSortValues())),
+            *sort_key(order, by_video.get(member.aweme_id, videos.VideoSortValues())),
             position is None,
             position or 0,
             -member.recency,
@@ -307,7 +301,7 @@ def sort_members(
     return [member.aweme_id for member in sorted(members, key=key)]
 
 
-def sort_key(order: ListOrder, values: VideoSortValues) -> tuple[bool, int]:
+def sort_key(order: ListOrder, values: videos.VideoSortValues) -> tuple[bool, int]:
     """Return the key that sorts a video of a list: from most to least, the unknown last."""
     value: int | None = 0  # the same for all in the public order
     if order == "likes":
@@ -351,21 +345,21 @@ class _OfList:
 
 def _last_change(engine: Engine, members: Sequence[UnionMember], *, since: datetime) -> datetime:
     """Return when something last became known of the members, as a cursor can hold it."""
-    changed = read_last_commit(engine, [member.aweme_id for member in members], since=since)
+    changed = videos.read_last_commit(engine, [member.aweme_id for member in members], since=since)
     return to_moment(to_ticks(changed or since))
 
 
 def _ordering(
     engine: Engine, members: Sequence[UnionMember], until: datetime, order: ListOrder
-) -> VideoOrdering:
+) -> videos.VideoOrdering:
     """Return what was known of the members; without a stated publication, the time in their id."""
     if order == "public":
-        return VideoOrdering()
-    ordering = read_ordering(engine, [member.aweme_id for member in members], until=until)
-    values: dict[str, VideoSortValues] = {}
+        return videos.VideoOrdering()
+    ordering = videos.read_ordering(engine, [member.aweme_id for member in members], until=until)
+    values: dict[str, videos.VideoSortValues] = {}
     for member in members:
-        stated = ordering.values.get(member.aweme_id, VideoSortValues())
+        stated = ordering.values.get(member.aweme_id, videos.VideoSortValues())
         birth = find_birth(member.aweme_id, stated=stated.created, observed_at=until)
         created = None if birth is None else int(birth.at.timestamp())
-        values[member.aweme_id] = VideoSortValues(stated.likes, created)
-    return VideoOrdering(values=values, listed=ordering.listed)
+        values[member.aweme_id] = videos.VideoSortValues(stated.likes, created)
+    return videos.VideoOrdering(values=values, listed=ordering.listed)

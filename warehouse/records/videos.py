@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from warehouse.records.times import (
-    Birth,
-    SoundOrigin,
-    SourceCandidate,
-    birth_difference_s,
-    find_birth,
-    find_sound_origin,
-)
+from warehouse.records import times
 
 MediaType = Literal["video", "photo"]
 FollowerCountSource = Literal["follower_count", "mplatform_followers_count"]
@@ -155,23 +148,25 @@ class Video:
         return "list" if self.surface in LIST_SURFACES else "public_video_detail_page"
 
     @property
-    def birth(self) -> Birth | None:
+    def birth(self) -> times.Birth | None:
         """When it was published as stated, else when its id was made."""
-        return find_birth(self.aweme_id, stated=self.create_time, observed_at=self.observed_at)
-
-    @property
-    def birth_difference_s(self) -> int | None:
-        """Stated time minus the id's, if they differ by more than a day."""
-        return birth_difference_s(
+        return times.find_birth(
             self.aweme_id, stated=self.create_time, observed_at=self.observed_at
         )
 
     @property
-    def music_birth(self) -> Birth | None:
+    def birth_difference_s(self) -> int | None:
+        """Stated time minus the id's, if they differ by more than a day."""
+        return times.birth_difference_s(
+            self.aweme_id, stated=self.create_time, observed_at=self.observed_at
+        )
+
+    @property
+    def music_birth(self) -> times.Birth | None:
         """When its music id was made."""
         if self.music is None:
             return None
-        return find_birth(self.music.music_id, stated=None, observed_at=self.observed_at)
+        return times.find_birth(self.music.music_id, stated=None, observed_at=self.observed_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,9 +219,9 @@ class Track:
     service_track_id: str | None = None
 
     @property
-    def birth(self) -> Birth | None:
+    def birth(self) -> times.Birth | None:
         """When its music id was made."""
-        return find_birth(self.music_id, stated=None, observed_at=self.observed_at)
+        return times.find_birth(self.music_id, stated=None, observed_at=self.observed_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,21 +341,21 @@ def is_of_other_hashtag(video: Video, ch_id: str) -> bool:
     return bool(stated) and all(hashtag.ch_id != ch_id for hashtag in stated)
 
 
-def own_sound_origin(video: Video) -> SoundOrigin | None:
+def own_sound_origin(video: Video) -> times.SoundOrigin | None:
     """Return the video itself if its sound was born with it, else None."""
     music = video.music
     if music is None or music.is_original_sound is False:
         return None
-    return find_sound_origin(
+    return times.find_sound_origin(
         music.music_id, videos=(_candidate(video),), observed_at=video.observed_at
     )
 
 
-def track_origin(track: Track, videos: Iterable[Video]) -> SoundOrigin | None:
+def track_origin(track: Track, videos: Iterable[Video]) -> times.SoundOrigin | None:
     """Return the video that the sound of a track was born with, among those under its music id."""
     if track.is_original_sound is False:
         return None
-    return find_sound_origin(
+    return times.find_sound_origin(
         track.music_id,
         videos=[
             _candidate(video)
@@ -372,8 +367,8 @@ def track_origin(track: Track, videos: Iterable[Video]) -> SoundOrigin | None:
     )
 
 
-def _candidate(video: Video) -> SourceCandidate:
-    return SourceCandidate(
+def _candidate(video: Video) -> times.SourceCandidate:
+    return times.SourceCandidate(
         aweme_id=video.aweme_id,
         create_time=video.create_time,
         sec_uid=video.author.sec_uid if video.author else None,

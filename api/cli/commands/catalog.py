@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli import terminal
 from api.cli.interrupts import Interrupted
 from api.cli.local_job_client import has_live_worker
 from api.cli.options import LANGUAGES, JsonOption
@@ -22,27 +23,10 @@ from api.cli.rendering.catalogs import (
     to_status_document,
 )
 from api.cli.stores import stored_settings
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INPUT,
-    exit_with_input_error,
-    out,
-    print_document,
-    print_json,
-    print_message,
-    print_written,
-    safe,
-)
 from api.settings import ApiSettings
+from pipelines.catalog import open_service
 from pipelines.catalog.documents import to_import_document
 from pipelines.catalog.look_ups import LookUps, look_ups
-from pipelines.catalog.open_service import (
-    cancel_catalog_run,
-    look_up_sounds,
-    open_catalog_run,
-    open_catalog_service,
-    write_report,
-)
 from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
 from pipelines.catalog.service import CatalogService
@@ -92,7 +76,7 @@ def import_tracks(
     }
     if fresh_days is not None:
         if isnan(fresh_days):  # `nan` passes the limits of Typer
-            exit_with_input_error("--fresh-days nan is no number of days")
+            terminal.exit_with_input_error("--fresh-days nan is no number of days")
         changes["fresh_days"] = fresh_days
     if candidate_limit is not None:
         changes["parameters"] = {"candidate_limit": candidate_limit}
@@ -107,13 +91,13 @@ def import_tracks(
             catalogs.import_lines(name, lines, changes=changes, dry_run=dry_run) for lines in tables
         ]
     if as_json:
-        print_json([to_import_document(report) for report in reports])
+        terminal.print_json([to_import_document(report) for report in reports])
     else:
         for report in reports:
-            print_import(out, report)
+            print_import(terminal.out, report)
     # The other lines are imported, but a script must notice that some are not.
     if any(report.outcome.problems for report in reports):
-        raise typer.Exit(EXIT_INPUT)
+        raise typer.Exit(terminal.EXIT_INPUT)
 
 
 @app.command("list")
@@ -122,11 +106,13 @@ def list_all(*, as_json: JsonOption = False) -> None:
     with _open_catalogs(reads=True) as catalogs:
         statuses = list(catalogs.listed())
     if as_json:
-        print_json([to_status_document(status, tracks=()) for status in statuses])
+        terminal.print_json([to_status_document(status, tracks=()) for status in statuses])
     elif statuses:
-        print_catalogs(out, statuses)
+        print_catalogs(terminal.out, statuses)
     else:
-        print_message("no catalogues yet; [bold]sametrack catalog import NAME FILE[/] creates one")
+        terminal.print_message(
+            "no catalogues yet; [bold]sametrack catalog import NAME FILE[/] creates one"
+        )
 
 
 @app.command("status")
@@ -141,7 +127,7 @@ def show_status(
 ) -> None:
     """Show what is due in a catalogue, what is under way and what the day has cost."""
     if state is not None and state not in TRACK_STATES:
-        exit_with_input_error(f"--state {state} is none of {', '.join(TRACK_STATES)}")
+        terminal.exit_with_input_error(f"--state {state} is none of {', '.join(TRACK_STATES)}")
     # --json lists the tracks in any case; --state alone lists those in one state.
     states: tuple[TrackState, ...] = TRACK_STATES if tracks else ()
     if state is not None:
@@ -149,9 +135,9 @@ def show_status(
     with _open_catalogs(reads=True) as catalogs:
         status = catalogs.status(name)
     if as_json:
-        print_json(to_status_document(status, tracks=states or TRACK_STATES))
+        terminal.print_json(to_status_document(status, tracks=states or TRACK_STATES))
     else:
-        print_status(out, status, tracks=states)
+        print_status(terminal.out, status, tracks=states)
 
 
 @app.command("remove")
@@ -173,7 +159,7 @@ def remove(
     number = counted(count, "track")
     outcome = f"{number} removed" if tracks else f"removed with {number}"
     document = {"name": name, "removed_count": count, "is_removed": not tracks}
-    print_document(document, f"[bold]{safe(name)}[/] {outcome}", as_json=as_json)
+    terminal.print_document(document, f"[bold]{terminal.safe(name)}[/] {outcome}", as_json=as_json)
 
 
 @app.command("match")
@@ -185,14 +171,14 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
     # Numbers are known when the sounds have been listed, so the bar begins without a total.
     with audio_progress() as progress:
         task = progress.add_task("looking up sounds", total=None)
-        counts = look_up_sounds(
+        counts = open_service.look_up_sounds(
             ApiSettings(),
             name,
             on_done=lambda done, total: progress.update(task, completed=done, total=total),
         )
     if counts is None:
-        print_message("another process looks them up: wait for it")
-        raise typer.Exit(EXIT_FAILED)
+        terminal.print_message("another process looks them up: wait for it")
+        raise typer.Exit(terminal.EXIT_FAILED)
     document = {
         "name": name,
         "sound_count": counts.sounds,
@@ -200,10 +186,10 @@ def match(name: _Name, *, as_json: JsonOption = False) -> None:
         "match_count": counts.matches,
     }
     line = (
-        f"[bold]{safe(name)}[/] {counted(counts.sounds, 'sound')} looked up, "
+        f"[bold]{terminal.safe(name)}[/] {counted(counts.sounds, 'sound')} looked up, "
         f"{counted(counts.compared, 'pair')} compared, {counted(counts.matches, 'match')}"
     )
-    print_document(document, line, as_json=as_json)
+    terminal.print_document(document, line, as_json=as_json)
 
 
 @app.command("report")
@@ -225,17 +211,21 @@ def report(
     from pipelines.catalog.report.catalog_report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
-        exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")
+        terminal.exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")
     formats = [form for form in REPORT_FORMATS if forms is None or form in forms]
     unknown = [form for form in forms or () if form not in REPORT_FORMATS]
     if unknown:
-        exit_with_input_error(f"--format {unknown[0]} is none of {', '.join(REPORT_FORMATS)}")
-    paths = write_report(stored_settings(), name, folder=folder, language=language, formats=formats)
+        terminal.exit_with_input_error(
+            f"--format {unknown[0]} is none of {', '.join(REPORT_FORMATS)}"
+        )
+    paths = open_service.write_report(
+        stored_settings(), name, folder=folder, language=language, formats=formats
+    )
     if as_json:
-        print_json({"name": name, "paths": [str(path) for path in paths]})
+        terminal.print_json({"name": name, "paths": [str(path) for path in paths]})
         return
     for path in paths:
-        print_written(path)
+        terminal.print_written(path)
 
 
 @app.command("run")
@@ -252,32 +242,34 @@ def run(
     Its scans are jobs, so a worker must be running. Ctrl-C ends the run; call it again to continue.
     """
     settings = ApiSettings()
-    with open_catalog_run(settings, name, at_once=at_once) as catalog_run:
+    with open_service.open_catalog_run(settings, name, at_once=at_once) as catalog_run:
         # One run at a time: a second process would queue the same tracks again.
         if not catalog_run.begin():
-            print_message(
+            terminal.print_message(
                 "another process runs this catalogue: wait for it, or stop it with "
-                f"[bold]sametrack catalog cancel {safe(name)}[/]"
+                f"[bold]sametrack catalog cancel {terminal.safe(name)}[/]"
             )
-            raise typer.Exit(EXIT_FAILED)
+            raise typer.Exit(terminal.EXIT_FAILED)
         if not has_live_worker(settings):
-            print_message("no worker is running: start [bold]sametrack up[/] or a worker")
+            terminal.print_message("no worker is running: start [bold]sametrack up[/] or a worker")
         try:
             last = _follow(catalog_run, look_ups(settings, name))
         finally:
             # Jobs that are under way continue; only the run ends.
             catalog_run.end()
     if as_json:
-        print_json(to_progress_document(name, last))
+        terminal.print_json(to_progress_document(name, last))
 
 
 @app.command("cancel")
 def cancel(name: _Name, *, as_json: JsonOption = False) -> None:
     """Stop the run of a catalogue and cancel its jobs. What was scanned is kept."""
-    count = cancel_catalog_run(ApiSettings(), name)
+    count = open_service.cancel_catalog_run(ApiSettings(), name)
     document = {"name": name, "cancelled_count": count}
-    print_document(
-        document, f"[bold]{safe(name)}[/] {counted(count, 'job')} cancelled", as_json=as_json
+    terminal.print_document(
+        document,
+        f"[bold]{terminal.safe(name)}[/] {counted(count, 'job')} cancelled",
+        as_json=as_json,
     )
 
 
@@ -297,9 +289,9 @@ def _follow(catalog_run: CatalogRun, look_ups: LookUps) -> CatalogProgress:
                 sleep(POLL_EVERY_S)
         except (KeyboardInterrupt, Interrupted):
             count = 0 if progress is None else len(progress.jobs)
-            print_message(
+            terminal.print_message(
                 f"interrupted; the worker goes on with {counted(count, 'scan')} under way. "
-                f"[bold]sametrack catalog run {safe(catalog_run.name)}[/] continues"
+                f"[bold]sametrack catalog run {terminal.safe(catalog_run.name)}[/] continues"
             )
             look_ups.stop()
             raise
@@ -325,5 +317,7 @@ def _is_file(text: str) -> bool:
 @contextmanager
 def _open_catalogs(*, reads: bool = False) -> Iterator[CatalogService]:
     """Open the catalogues of the chosen profile; to read them, the only stored one is enough."""
-    with open_catalog_service(stored_settings() if reads else ApiSettings()) as catalogs:
+    with open_service.open_catalog_service(
+        stored_settings() if reads else ApiSettings()
+    ) as catalogs:
         yield catalogs

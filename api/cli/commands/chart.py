@@ -19,19 +19,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from api.cli import terminal
 from api.cli.commands import operations
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.chart import print_backfill, print_link_decisions, print_song
 from api.cli.rendering.results import print_banner
 from api.cli.stores import call_service_or_stores, stored_settings
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    err,
-    exit_with_input_error,
-    print_document,
-    print_message,
-)
 from api.client import ApiResponse, AsyncClient
 from api.params.chart import ChartLinkBody
 from pipelines.charts.rules.backfill_plan import BackfillProgress
@@ -73,15 +66,15 @@ def backfill(
         try:
             result = service.fill(span, on_progress=report, cancelled=is_stopped)
         except RunCancelledError as error:  # while the list of issues was read
-            raise typer.Exit(EXIT_INTERRUPTED) from error
+            raise typer.Exit(terminal.EXIT_INTERRUPTED) from error
         is_demo = service.is_demo
     # A range that begins after the latest issue is an input error, known only now.
     cut_span(span, latest=result.latest)
     _show(result.to_document() | {"is_demo_data": is_demo}, print_backfill, as_json=as_json)
     if result.ending == "cancelled":
-        raise typer.Exit(EXIT_INTERRUPTED)
+        raise typer.Exit(terminal.EXIT_INTERRUPTED)
     if result.left_count or result.error:
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
 
 
 @app.command("judge")
@@ -98,7 +91,7 @@ def judge(*, as_json: JsonOption = False) -> None:
         f"{pairs}; {counted(judged.lead_count, 'lead')} estimated, "
         f"{counted(judged.row_count, 'row')} written"
     )
-    print_document(document, line, as_json=as_json, indent=None)
+    terminal.print_document(document, line, as_json=as_json, indent=None)
 
 
 @app.command("song")
@@ -172,7 +165,7 @@ def _decide(
         body = ChartLinkBody.model_validate({**fields, "said_by": by, "note": note})
     except ValidationError as error:
         problem = error.errors()[0]
-        exit_with_input_error(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
+        terminal.exit_with_input_error(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}")
     more = {"said_by": body.said_by, "note": body.note}
     document = _call(
         api,
@@ -205,8 +198,8 @@ def _show(
     document: ReadOnlyDocument, view: Callable[[ReadOnlyDocument], None], *, as_json: bool
 ) -> None:
     if document["is_demo_data"] and not as_json:
-        print_banner(err)
-    print_document(document, lambda: view(document), as_json=as_json)
+        print_banner(terminal.err)
+    terminal.print_document(document, lambda: view(document), as_json=as_json)
 
 
 @contextmanager
@@ -251,7 +244,7 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
     def is_stopped() -> bool:
         if is_requested.is_set() and not is_reported.is_set():
             is_reported.set()
-            print_message("[yellow]stopping[/]: everything read so far is kept")
+            terminal.print_message("[yellow]stopping[/]: everything read so far is kept")
         return is_requested.is_set()
 
     # The former handlers return, so that a later command is not affected.
@@ -266,7 +259,7 @@ def _stop_signals() -> Iterator[Callable[[], bool]]:
 @contextmanager
 def _progress() -> Iterator[Callable[[BackfillProgress], None]]:
     """Show a progress bar in a terminal, or occasional lines in a file or a pipe."""
-    live = Live(console=err, transient=True, refresh_per_second=8)
+    live = Live(console=terminal.err, transient=True, refresh_per_second=8)
 
     def report(progress: BackfillProgress) -> None:
         done, total = progress.done_count, progress.missing_count
@@ -274,13 +267,13 @@ def _progress() -> Iterator[Callable[[BackfillProgress], None]]:
             f"{done:,} of {counted(total, 'issue')} · "
             f"{counted(progress.requests_used, 'request')} · {progress.chart_date}"
         )
-        if err.is_terminal:
+        if terminal.err.is_terminal:
             grid = Table.grid(padding=(0, 1))
             bar = ProgressBar(total=total, completed=done, width=32)
             grid.add_row(bar, Text(text, style="dim"))
             live.update(grid)
         elif done % _LINE_EVERY == 0 or done == total:
-            err.print(text, soft_wrap=True)
+            terminal.err.print(text, soft_wrap=True)
 
-    with live if err.is_terminal else nullcontext():
+    with live if terminal.err.is_terminal else nullcontext():
         yield report

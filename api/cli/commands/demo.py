@@ -16,6 +16,7 @@ from typing import Annotated
 
 import typer
 
+from api.cli import terminal
 from api.cli.http_job_client import HttpJobClient
 from api.cli.interrupts import Interrupted
 from api.cli.options import SandboxSeed, SandboxSize
@@ -24,18 +25,6 @@ from api.cli.processes.demo_data import WORLD, keep_tables
 from api.cli.processes.demo_environment import DemoEnvironment
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_banner, print_judgement, print_result
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    as_typed,
-    err,
-    out,
-    print_message,
-    print_written,
-    safe,
-    show_document_error,
-    show_error,
-)
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report.ground_truth import Judgement, judge, to_ground_truth_videos
 from api.services.report.render import render_report
@@ -96,7 +85,7 @@ def demo(
     settings = Settings()
     sandbox_home = settings.data_home / WORLD
     keep = keep or settings.data_home
-    print_banner(out)
+    print_banner(terminal.out)
     try:
         with TemporaryDirectory(prefix="sametrack-demo-") as home:
             with ChildProcessGroup() as process_group:
@@ -112,29 +101,31 @@ def demo(
             # The stores are copied when their processes have ended.
             is_kept = keep_tables(Path(home), keep)
     except Interrupted as stop:
-        print_message(f"[yellow]stopped[/] by {stop}; all processes have ended")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+        terminal.print_message(f"[yellow]stopped[/] by {stop}; all processes have ended")
+        raise typer.Exit(terminal.EXIT_INTERRUPTED) from None
 
-    print_result(out, result.job["result"], rows=SHOWN_ROWS)
-    print_judgement(out, result.judgement)
+    print_result(terminal.out, result.job["result"], rows=SHOWN_ROWS)
+    print_judgement(terminal.out, result.judgement)
     folder = out_dir or sandbox_home / "reports"
     for path in write_files(result, folder, f"demo-seed{seed}-size{size:g}"):
-        print_written(path)
-    out.print(
+        terminal.print_written(path)
+    terminal.out.print(
         f"[dim]{result.seconds:.1f} s from start to result; the sandbox used "
         f"{result.platform_cpu_s:.1f} s of CPU, mostly to render sounds[/]"
     )
     if not result.judgement.is_good:
-        show_error(
+        terminal.show_error(
             "demo_goal_missed",
             "goals: every label true, no false match among videos matched by audio, and 95 % of "
             "the reachable videos found, both under the same music id and under others",
         )
     if is_kept:
-        out.print(f"[green]kept[/] the job and its tables in {safe(keep)}; next:", soft_wrap=True)
+        terminal.out.print(
+            f"[green]kept[/] the job and its tables in {terminal.safe(keep)}; next:", soft_wrap=True
+        )
         for command in next_steps(result.job["job_id"], settings, keep):
-            out.print(as_typed(f"  {safe(command)}"), soft_wrap=True)
-    raise typer.Exit(0 if result.judgement.is_good else EXIT_FAILED)
+            terminal.out.print(terminal.as_typed(f"  {terminal.safe(command)}"), soft_wrap=True)
+    raise typer.Exit(0 if result.judgement.is_good else terminal.EXIT_FAILED)
 
 
 def _run_demo(environment: DemoEnvironment) -> DemoResult:
@@ -145,24 +136,26 @@ def _run_demo(environment: DemoEnvironment) -> DemoResult:
     """
     begun = monotonic()
     # Start all three programs; the input is the text with a link that a user would paste.
-    with err.status("starting the sandbox, the service and a worker"):
+    with terminal.err.status("starting the sandbox, the service and a worker"):
         environment.set_up()
         track = choose_track(environment.world("/_world/tracks?counts=0")["tracks"])
-    print_message(f"input: [italic]{safe(track['prose'])}[/]")
+    terminal.print_message(f"input: [italic]{terminal.safe(track['prose'])}[/]")
     # Scan through the job API, as a user does.
     with HttpJobClient(environment.api_url, token=environment.token) as client:
         job = client.create(track["prose"], DEFAULT_PARAMETERS)
         address = f"{environment.api_url}{job['poll_url']}"
-        print_message(f"job [bold]{safe(job['job_id'])}[/] at {safe(address)}")
+        terminal.print_message(
+            f"job [bold]{terminal.safe(job['job_id'])}[/] at {terminal.safe(address)}"
+        )
         with ScanDisplay() as display:
             job = follow_job(client, job, display, look=environment.look, held=environment.held)
     if job["status"] == "cancelled":
-        print_message("[yellow]cancelled[/]")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        terminal.print_message("[yellow]cancelled[/]")
+        raise typer.Exit(terminal.EXIT_INTERRUPTED)
     if job["status"] != "completed":
-        show_document_error(job["error"])
+        terminal.show_document_error(job["error"])
         environment.show_logs("worker")
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
     # Only now is the ground truth read: the scan must not use it.
     videos = to_ground_truth_videos(environment.world(f"/_world/truth/{track['music_id']}"))
     confirmed, variants = environment.read_confirmed(job["job_id"])

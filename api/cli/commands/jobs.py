@@ -9,21 +9,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from api.cli import terminal
 from api.cli.job_client import expand_job_id
 from api.cli.local_job_client import LocalJobClient, open_local_job_client
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.progress import describe_stage, format_counts
 from api.cli.rendering.results import print_result
 from api.cli.stores import call_service_or_stores, stored_settings
-from api.cli.terminal import (
-    out,
-    print_document,
-    print_json,
-    print_message,
-    safe,
-    sanitize,
-    show_document_error,
-)
 from pipelines.documents.stop_reasons import stop_message
 from warehouse.records.values import Document
 
@@ -67,13 +59,13 @@ def list_jobs(
     else:
         jobs = _newest_at(api, limit)
     if as_json:
-        print_json([{**job, "result": None} for job in jobs])
+        terminal.print_json([{**job, "result": None} for job in jobs])
         return
     if not jobs:
-        print_message("no jobs yet; [bold]sametrack scan LINK[/] starts one")
+        terminal.print_message("no jobs yet; [bold]sametrack scan LINK[/] starts one")
         return
     # In a narrow terminal ids are prefixes, which the other commands accept.
-    is_wide = out.width >= WIDE
+    is_wide = terminal.out.width >= WIDE
     id_length, time_length = (None, None) if is_wide else (ID_PREFIX, TO_THE_MINUTE)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("job", "status", "input", "progress", "created"):
@@ -82,14 +74,14 @@ def list_jobs(
         counts = format_counts(job, first="confirmed_count")
         where = counts if job["status"] != "failed" else stop_message(job["error"]["type"]).en
         table.add_row(
-            safe(job["job_id"][:id_length]),
+            terminal.safe(job["job_id"][:id_length]),
             _status(job),
-            safe(job["input"], limit=INPUT_LIMIT),
+            terminal.safe(job["input"], limit=INPUT_LIMIT),
             # the only column that shrinks
-            Text(sanitize(where), no_wrap=True, overflow="ellipsis"),
-            safe(job["created_at"][:time_length]),
+            Text(terminal.sanitize(where), no_wrap=True, overflow="ellipsis"),
+            terminal.safe(job["created_at"][:time_length]),
         )
-    out.print(table)
+    terminal.out.print(table)
 
 
 @app.command("show")
@@ -103,14 +95,18 @@ def show(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = No
 
     job = call_service_or_stores(api, lambda client: client.job(whole_id), read_here)
     if as_json:
-        print_json(job)
+        terminal.print_json(job)
         return
-    out.print(f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {safe(job['input'])}")
-    out.print(f"[dim]{safe(describe_stage(job))}  {safe(format_counts(job))}[/]")
+    terminal.out.print(
+        f"[bold]{terminal.safe(job['job_id'])}[/] {_status(job)} · {terminal.safe(job['input'])}"
+    )
+    terminal.out.print(
+        f"[dim]{terminal.safe(describe_stage(job))}  {terminal.safe(format_counts(job))}[/]"
+    )
     if job["error"]:
-        show_document_error(job["error"])
+        terminal.show_document_error(job["error"])
     if job["result"]:
-        print_result(out, job["result"], rows=SHOWN_ROWS)
+        print_result(terminal.out, job["result"], rows=SHOWN_ROWS)
 
 
 @app.command("cancel")
@@ -127,8 +123,8 @@ def cancel(job_id: _JobId, *, as_json: JsonOption = False, api: ServiceOption = 
         outcome = "what it has read is kept"
     else:
         outcome = "cancellation requested" if job["cancel_requested"] else "already ended"
-    line = f"[bold]{safe(job['job_id'])}[/] {_status(job)} · {outcome}"
-    print_document({**job, "result": None}, line, as_json=as_json)
+    line = f"[bold]{terminal.safe(job['job_id'])}[/] {_status(job)} · {outcome}"
+    terminal.print_document({**job, "result": None}, line, as_json=as_json)
 
 
 def _newest_at(api: str, limit: int) -> list[Document]:
@@ -153,4 +149,4 @@ def _open_jobs() -> Iterator[LocalJobClient]:
 
 
 def _status(job: Document) -> str:
-    return f"[{STATUS_STYLES.get(job['status'], 'white')}]{safe(job['status'])}[/]"
+    return f"[{STATUS_STYLES.get(job['status'], 'white')}]{terminal.safe(job['status'])}[/]"

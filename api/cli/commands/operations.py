@@ -22,12 +22,7 @@ from api.cli.options import (
 from api.cli.rendering import reads
 from api.client import ApiRequest, ApiResponse, AsyncClient
 from api.client.operations import Operations
-from pipelines.parameters.lists import (
-    HASHTAG_LIST_PARAMETERS,
-    METRICS_PARAMETERS,
-    MUSIC_LIST_PARAMETERS,
-    POSTS_PARAMETERS,
-)
+from pipelines.parameters import lists
 from pipelines.parameters.scan import PARAMETERS
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS
 
@@ -81,9 +76,11 @@ def posts(
     *,
     as_json: JsonDataOption = False,
     api: ApiOption = None,
-    max_cursor: Annotated[int | None, parameter_option(POSTS_PARAMETERS["max_cursor"])] = None,
-    count: Annotated[int | None, parameter_option(POSTS_PARAMETERS["count"])] = None,
-    sort_type: Annotated[int | None, parameter_option(POSTS_PARAMETERS["sort_type"])] = None,
+    max_cursor: Annotated[
+        int | None, parameter_option(lists.POSTS_PARAMETERS["max_cursor"])
+    ] = None,
+    count: Annotated[int | None, parameter_option(lists.POSTS_PARAMETERS["count"])] = None,
+    sort_type: Annotated[int | None, parameter_option(lists.POSTS_PARAMETERS["sort_type"])] = None,
 ) -> None:
     """List the public posts of an account, one page at a time."""
 
@@ -106,8 +103,8 @@ def metrics(
     *,
     as_json: JsonDataOption = False,
     api: ApiOption = None,
-    days: Annotated[int | None, parameter_option(METRICS_PARAMETERS["days"])] = None,
-    count: Annotated[int | None, parameter_option(METRICS_PARAMETERS["count"])] = None,
+    days: Annotated[int | None, parameter_option(lists.METRICS_PARAMETERS["days"])] = None,
+    count: Annotated[int | None, parameter_option(lists.METRICS_PARAMETERS["count"])] = None,
 ) -> None:
     """Show followers, likes, and the engagement of recent posts."""
 
@@ -128,9 +125,11 @@ def list_music(
     *,
     as_json: JsonDataOption = False,
     api: ApiOption = None,
-    cursor: Annotated[int | None, parameter_option(MUSIC_LIST_PARAMETERS["cursor"])] = None,
-    count: Annotated[int | None, parameter_option(MUSIC_LIST_PARAMETERS["count"])] = None,
-    refresh: Annotated[bool | None, parameter_option(MUSIC_LIST_PARAMETERS["refresh"])] = None,
+    cursor: Annotated[int | None, parameter_option(lists.MUSIC_LIST_PARAMETERS["cursor"])] = None,
+    count: Annotated[int | None, parameter_option(lists.MUSIC_LIST_PARAMETERS["count"])] = None,
+    refresh: Annotated[
+        bool | None, parameter_option(lists.MUSIC_LIST_PARAMETERS["refresh"])
+    ] = None,
 ) -> None:
     """List the observed videos of a music id, one page at a time."""
     call_and_print(
@@ -199,10 +198,14 @@ def list_hashtag(
     *,
     as_json: JsonDataOption = False,
     api: ApiOption = None,
-    cursor: Annotated[int | None, parameter_option(HASHTAG_LIST_PARAMETERS["cursor"])] = None,
-    sort_type: Annotated[int | None, parameter_option(HASHTAG_LIST_PARAMETERS["sort_type"])] = None,
-    count: Annotated[int | None, parameter_option(HASHTAG_LIST_PARAMETERS["count"])] = None,
-    refresh: Annotated[bool | None, parameter_option(HASHTAG_LIST_PARAMETERS["refresh"])] = None,
+    cursor: Annotated[int | None, parameter_option(lists.HASHTAG_LIST_PARAMETERS["cursor"])] = None,
+    sort_type: Annotated[
+        int | None, parameter_option(lists.HASHTAG_LIST_PARAMETERS["sort_type"])
+    ] = None,
+    count: Annotated[int | None, parameter_option(lists.HASHTAG_LIST_PARAMETERS["count"])] = None,
+    refresh: Annotated[
+        bool | None, parameter_option(lists.HASHTAG_LIST_PARAMETERS["refresh"])
+    ] = None,
 ) -> None:
     """List the observed videos of a hashtag, one page at a time."""
     call_and_print(

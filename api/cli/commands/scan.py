@@ -12,24 +12,13 @@ from typing import Annotated
 
 import typer
 
+from api.cli import terminal
 from api.cli.http_job_client import HttpJobClient
 from api.cli.job_client import JobClient
 from api.cli.options import given_parameters, with_parameter_options
 from api.cli.processes.child_processes import WorkerSupervisor, is_listening, service_url
 from api.cli.rendering.progress import ScanDisplay, follow_job
 from api.cli.rendering.results import print_result
-from api.cli.terminal import (
-    EXIT_FAILED,
-    EXIT_INTERRUPTED,
-    err,
-    exit_with_input_error,
-    out,
-    print_json,
-    print_message,
-    safe,
-    sanitize,
-    show_document_error,
-)
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from pipelines.parameters.scan import PARAMETERS, ScanParameters, scan_parameters
@@ -84,30 +73,34 @@ def scan(
             effective = scan_parameters({**limits, "search_keywords": ()})
             estimate = estimate_scan(effective, requests_per_s=pace)
             if estimate.is_large:
-                err.print(
+                terminal.err.print(
                     f"[yellow]this is a large scan[/]: {estimate.sentence()}; Ctrl-C cancels it"
                 )
         job = client.create(text, parameters)
         if job["status"] == "completed":
-            print_message("[dim]a stored result serves this request (--refresh reads again)[/]")
+            terminal.print_message(
+                "[dim]a stored result serves this request (--refresh reads again)[/]"
+            )
         else:
-            print_message(f"job [bold]{safe(job['job_id'])}[/]")
+            terminal.print_message(f"job [bold]{terminal.safe(job['job_id'])}[/]")
             with WorkerSupervisor(is_wanted=is_local) as supervisor, ScanDisplay() as display:
                 job = follow_job(client, job, display, look=supervisor.look, held=supervisor.held)
     # The outcome; with --json the document is on stdout and messages are on stderr.
     if as_json:
-        print_json(job)
+        terminal.print_json(job)
     if job["status"] == "failed":
-        raise typer.Exit(show_document_error(job["error"]))
+        raise typer.Exit(terminal.show_document_error(job["error"]))
     if job["status"] == "cancelled":
-        print_message("[yellow]cancelled[/]; everything read so far is kept")
-        raise typer.Exit(EXIT_INTERRUPTED)
+        terminal.print_message("[yellow]cancelled[/]; everything read so far is kept")
+        raise typer.Exit(terminal.EXIT_INTERRUPTED)
     if job["result"] is None:
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
     if not as_json:
-        print_result(out, job["result"], rows=SHOWN_ROWS)
+        print_result(terminal.out, job["result"], rows=SHOWN_ROWS)
         if api is None:  # a report is made from the stores of this machine
-            print_message(f"[dim]report: sametrack report {sanitize(job['job_id'])}[/]")
+            terminal.print_message(
+                f"[dim]report: sametrack report {terminal.sanitize(job['job_id'])}[/]"
+            )
 
 
 @contextmanager
@@ -121,7 +114,7 @@ def _open_job_client(api: str | None) -> Iterator[tuple[JobClient, bool]]:
         try:
             opened = HttpJobClient(api or here, token=token)
         except ValueError as error:
-            exit_with_input_error(f"--api: {error}")
+            terminal.exit_with_input_error(f"--api: {error}")
         with opened as service:
             if api is not None or service.is_there():
                 yield service, api is None and has_chosen_world(settings)

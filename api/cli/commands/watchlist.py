@@ -10,18 +10,10 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from api.cli import terminal
 from api.cli.options import JsonOption, ServiceOption
 from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.stores import call_service_or_stores, stored_settings
-from api.cli.terminal import (
-    EXIT_FAILED,
-    exit_with_input_error,
-    out,
-    print_document,
-    print_json,
-    print_message,
-    safe,
-)
 from api.client import ApiResponse, AsyncClient
 from api.client.operations import WatchlistOptions
 from api.services.watchlists.files import apply_file
@@ -29,13 +21,8 @@ from api.services.watchlists.service import WatchlistService, open_watchlist_ser
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from warehouse.input_files import read_text
+from warehouse.records import watchlists
 from warehouse.records.values import ReadOnlyDocument
-from warehouse.records.watchlists import (
-    ENDED_RUN_STATUSES,
-    DigestThresholds,
-    WatchlistEntry,
-    WatchlistPlan,
-)
 
 POLL_INTERVAL_S = 1.0
 app = typer.Typer(
@@ -55,14 +42,14 @@ def list_all(*, as_json: JsonOption = False, api: ServiceOption = None) -> None:
         api, lambda client: client.watchlists(), lambda lists: lists.listed(), reads=True
     )
     if as_json:
-        print_json(document)
+        terminal.print_json(document)
         return
     if not document["watchlists"]:
-        print_message(
+        terminal.print_message(
             "no watchlists yet; [bold]sametrack watchlist add NAME --track LINK[/] creates one"
         )
         return
-    print_lists(out, document)
+    print_lists(terminal.out, document)
 
 
 @app.command("add")
@@ -101,24 +88,26 @@ def add(
 ) -> None:
     """Create a watchlist. More settings are possible in a file; see `watchlist apply`."""
     if not isfinite(velocity):  # `nan` and `inf` pass the limits of Typer
-        exit_with_input_error(f"--velocity {velocity} is no hot score a day")
+        terminal.exit_with_input_error(f"--velocity {velocity} is no hot score a day")
     groups = {"track": track, "account": account, "hashtag": hashtag}
     parameters = {"candidate_limit": candidate_limit, "count": count}
-    plan = WatchlistPlan(
+    plan = watchlists.WatchlistPlan(
         name=name,
         every=every,
         entries=tuple(
-            WatchlistEntry(kind=kind, input=text)  # type: ignore[arg-type]  # the three kinds, above
+            watchlists.WatchlistEntry(kind=kind, input=text)  # type: ignore[arg-type]  # the three kinds, above
             for kind, texts in groups.items()
             for text in texts or ()
         ),
-        thresholds=DigestThresholds(
+        thresholds=watchlists.DigestThresholds(
             velocity=velocity, rank_change=rank_change, new_music_id=new_music_id
         ),
         parameters={key: value for key, value in parameters.items() if value is not None},
     )
     if not plan.entries:
-        exit_with_input_error("a watchlist needs an entry: give --track, --account or --hashtag")
+        terminal.exit_with_input_error(
+            "a watchlist needs an entry: give --track, --account or --hashtag"
+        )
     # The client takes plain values, the stores take the plan itself.
     options = cast(
         "WatchlistOptions",
@@ -143,7 +132,7 @@ def remove(name: _Name, *, as_json: JsonOption = False, api: ServiceOption = Non
     document = _call(
         api, lambda client: client.delete_watchlist(name), lambda lists: lists.delete(name)
     )
-    print_document(document, f"[bold]{safe(name)}[/] removed", as_json=as_json)
+    terminal.print_document(document, f"[bold]{terminal.safe(name)}[/] removed", as_json=as_json)
 
 
 @app.command("enable")
@@ -182,17 +171,19 @@ def run_now(
     """
     run = _run_here(name, wait=wait) if api is None else _run_there(api, name, wait=wait)
     if as_json:
-        print_json(run)
+        terminal.print_json(run)
     elif run["digest"] is not None:
-        print_digest(out, run["digest"])
+        print_digest(terminal.out, run["digest"])
     else:
         jobs = [entry["job_id"] for entry in run["entries"] if entry["job_id"]]
-        out.print(f"run [bold]{safe(run['run_id'])}[/] {safe(run['status'])}")
-        print_message(
+        terminal.out.print(
+            f"run [bold]{terminal.safe(run['run_id'])}[/] {terminal.safe(run['status'])}"
+        )
+        terminal.print_message(
             f"{counted(len(jobs), 'scan')} submitted; the digest follows when all have ended"
         )
     if run["status"] == "failed":
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
 
 
 def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
@@ -206,7 +197,7 @@ def _run_here(name: str, *, wait: bool) -> ReadOnlyDocument:
             runner.begin(run_id)  # again, in case the process that began it died
             runner.conclude(run_id)
             run = lists.run_of(name, run_id)
-            if not wait or run["status"] in ENDED_RUN_STATUSES:
+            if not wait or run["status"] in watchlists.ENDED_RUN_STATUSES:
                 return run
             time.sleep(POLL_INTERVAL_S)
 
@@ -217,7 +208,7 @@ def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
         api, lambda client: client.run_watchlist(name), dict
     )
     run_id = run["run_id"]
-    while wait and run["status"] not in ENDED_RUN_STATUSES:
+    while wait and run["status"] not in watchlists.ENDED_RUN_STATUSES:
         time.sleep(POLL_INTERVAL_S)
         run = call_service_or_stores(api, lambda client: client.watchlist_run(name, run_id), dict)
     return run
@@ -234,7 +225,7 @@ def runs(
         lambda lists: lists.runs(name, limit=limit),
         reads=True,
     )
-    print_document(document, lambda: print_runs(out, document), as_json=as_json)
+    terminal.print_document(document, lambda: print_runs(terminal.out, document), as_json=as_json)
 
 
 @app.command("digest")
@@ -263,11 +254,11 @@ def show_digest(
         )
         digest = next(iter(newest["digests"]), None)
     if digest is None:
-        print_message(
-            f"no digest yet; [bold]sametrack watchlist runs {safe(name)}[/] lists the runs"
+        terminal.print_message(
+            f"no digest yet; [bold]sametrack watchlist runs {terminal.safe(name)}[/] lists the runs"
         )
-        raise typer.Exit(EXIT_FAILED)
-    print_document(digest, lambda: print_digest(out, digest), as_json=as_json)
+        raise typer.Exit(terminal.EXIT_FAILED)
+    terminal.print_document(digest, lambda: print_digest(terminal.out, digest), as_json=as_json)
 
 
 @app.command("apply")
@@ -287,19 +278,22 @@ def apply(
     with _open_watchlists() as lists:
         document = apply_file(lists, text, prune=prune, dry_run=dry_run)
     if as_json:
-        print_json(document)
+        terminal.print_json(document)
         return
     for change in document["changes"]:
         fields = f" ({', '.join(change['fields'])})" if change["fields"] else ""
-        out.print(f"{change['what']:<9} [bold]{safe(change['name'])}[/]{safe(fields)}")
+        terminal.out.print(
+            f"{change['what']:<9} [bold]{terminal.safe(change['name'])}[/]{terminal.safe(fields)}"
+        )
     if dry_run:
-        print_message("dry run: nothing was changed")
+        terminal.print_message("dry run: nothing was changed")
 
 
 def _show_watchlist(watchlist: ReadOnlyDocument, what: str, *, as_json: bool) -> None:
     due = f"next {watchlist['next_due_at']}" if watchlist["next_due_at"] else "paused"
-    line = f"[bold]{safe(watchlist['name'])}[/] {what} · {safe(watchlist['every'])} · {safe(due)}"
-    print_document(watchlist, line, as_json=as_json)
+    name, every = terminal.safe(watchlist["name"]), terminal.safe(watchlist["every"])
+    line = f"[bold]{name}[/] {what} · {every} · {terminal.safe(due)}"
+    terminal.print_document(watchlist, line, as_json=as_json)
 
 
 def _call(

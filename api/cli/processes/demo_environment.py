@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from api.cli.processes.child_processes import (
-    LOOPBACK,
-    Child,
-    ChildProcessGroup,
-    Program,
-    find_port,
-    is_listening,
-    sametrack_command,
-)
+from api.cli.processes import child_processes
 from api.cli.terminal import err, safe
 from api.services.evidence.report_evidence import ReportEvidence, collect_report_evidence
 from api.settings import ApiSettings
@@ -47,7 +39,13 @@ class DemoEnvironment:
     """The three processes of a demo. `process_group` stops them; `home` is their data home."""
 
     def __init__(
-        self, *, process_group: ChildProcessGroup, home: Path, cache: Path, seed: int, size: float
+        self,
+        *,
+        process_group: child_processes.ChildProcessGroup,
+        home: Path,
+        cache: Path,
+        seed: int,
+        size: float,
     ) -> None:
         self.token = secrets.token_urlsafe(TOKEN_BYTES)
         self._process_group = process_group
@@ -55,13 +53,13 @@ class DemoEnvironment:
         self._home = home
         self._cache = cache.resolve()
         self._seed, self._size = seed, size
-        self._world_port, self._api_port = find_port(), find_port()
-        self._children: list[Child] = []
+        self._world_port, self._api_port = child_processes.find_port(), child_processes.find_port()
+        self._children: list[child_processes.Child] = []
 
     @property
     def api_url(self) -> str:
         """Address of the service."""
-        return f"http://{LOOPBACK}:{self._api_port}"
+        return f"http://{child_processes.LOOPBACK}:{self._api_port}"
 
     def set_up(self) -> None:
         """Start all three and wait until sandbox and service listen; the worker may still warm up.
@@ -69,16 +67,21 @@ class DemoEnvironment:
         Raises:
             DemoProcessError: A process exited, or the ports did not open in time.
         """
-        sandbox = sametrack_command(
+        sandbox = child_processes.sametrack_command(
             *("sandbox", "--seed", str(self._seed), "--size", f"{self._size:g}"),
             *("--port", str(self._world_port), "--cache", str(self._cache)),
         )
         self._start("sandbox", sandbox)
-        self._start("worker", sametrack_command("worker"))
-        self._start("service", sametrack_command("serve", "--port", str(self._api_port)))
+        self._start("worker", child_processes.sametrack_command("worker"))
+        self._start(
+            "service", child_processes.sametrack_command("serve", "--port", str(self._api_port))
+        )
         # The job waits for the worker, so only the ports of the other two are waited for.
         until = monotonic() + START_TIMEOUT_S
-        while not (is_listening(self._world_port) and is_listening(self._api_port)):
+        while not (
+            child_processes.is_listening(self._world_port)
+            and child_processes.is_listening(self._api_port)
+        ):
             self.look()
             if monotonic() > until:
                 raise DemoProcessError("The sandbox or the service did not open its port in time")
@@ -86,7 +89,7 @@ class DemoEnvironment:
 
     def world(self, path: str) -> Document:
         """Read a control endpoint of the sandbox, for example `/_world/tracks`."""
-        address = f"http://{LOOPBACK}:{self._world_port}{path}"
+        address = f"http://{child_processes.LOOPBACK}:{self._world_port}{path}"
         answer: Document = httpx2.get(address, timeout=TRUTH_TIMEOUT_S).json()
         return answer
 
@@ -138,7 +141,7 @@ class DemoEnvironment:
                 err.print(f"[dim]── {name}[/]\n{lines}", soft_wrap=True)
 
     def _start(self, name: str, command: list[str]) -> None:
-        program = Program(
+        program = child_processes.Program(
             name=name,
             command=command,
             log=self._home / f"{name}.log",
@@ -162,7 +165,7 @@ class DemoEnvironment:
             "SANDBOX_PORT": str(self._world_port),
             "SANDBOX_CALENDAR": "fixed",
             "OWN_API_TOKEN": self.token,
-            "API_HOST": LOOPBACK,
+            "API_HOST": child_processes.LOOPBACK,
             "WORKER_RUNS": "1",
             "PYTHONUNBUFFERED": "1",
             "SAMETRACK_TRACE": "1",

@@ -10,12 +10,7 @@ from rich.table import Table
 
 from api.cli.terminal import EXIT_INPUT, err, print_message, safe, show_error
 from pipelines.audio.features.sounds import NotComparable, SoundMeasurement
-from pipelines.documents.messages import (
-    counted,
-    observation_message,
-    searched_message,
-    sound_message,
-)
+from pipelines.documents import messages
 from warehouse.input_files import file_problem
 from warehouse.records.evidence import PairEvidence, SearchedRange, Verdict
 
@@ -61,14 +56,14 @@ def format_number(value: float | None, form: str) -> str:
 
 def searched_text(searched: SearchedRange) -> str:
     """Return the line that says what a comparison looked for."""
-    return f"[dim]searched: {safe(searched_message(asdict(searched)).en)}[/]"
+    return f"[dim]searched: {safe(messages.searched_message(asdict(searched)).en)}[/]"
 
 
 def verdict_words(evidence: PairEvidence) -> str:
     """Return the verdict and, for a rejected pair, its likely kind."""
     words = evidence.verdict.replace("_", " ")
     kind = evidence.observation
-    return words if kind is None else f"{words}, {observation_message(kind).en}"
+    return words if kind is None else f"{words}, {messages.observation_message(kind).en}"
 
 
 def sound_problems(
@@ -85,7 +80,7 @@ def sound_problems(
         if isinstance(sound, NotComparable) and sound.reason not in allowed:
             # The path itself may be the problem: a folder, or a file that cannot be read.
             problem = file_problem(path)
-            reason = f"{path}: {sound_message(sound.reason).en}"
+            reason = f"{path}: {messages.sound_message(sound.reason).en}"
             sentences.append(reason if problem is None else problem.detail)
     return sentences
 
@@ -95,7 +90,7 @@ def print_problems(problems: list[str]) -> None:
     for problem in problems[:_MOST_NAMED]:
         print_message(f"  [yellow]cannot be compared:[/] {safe(problem)}")
     if len(problems) > _MOST_NAMED:
-        print_message(f"  and {counted(len(problems) - _MOST_NAMED, 'more file')}")
+        print_message(f"  and {messages.counted(len(problems) - _MOST_NAMED, 'more file')}")
 
 
 def exit_if_any(problems: list[str]) -> None:

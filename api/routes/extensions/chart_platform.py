@@ -7,11 +7,7 @@ from fastapi import Depends, Path
 from api.params.chart import ChartLinkBody, ChartLinksQuery
 from api.routes.dependencies import SourcesDep, built_from
 from api.routes.operations import OperationRoutes
-from api.schemas.extensions.chart_platform import (
-    ChartSongComparison,
-    LinkDecisionList,
-    SongLinkUpdate,
-)
+from api.schemas.extensions import chart_platform
 from api.schemas.responses import READ_ERRORS, WRITE_ERRORS
 from api.services.chart_songs import PATH, ChartSongService
 
@@ -40,7 +36,9 @@ ChartSongServiceDep = Annotated[ChartSongService, Depends(_chart_song_service)]
     "not_found",
     *WRITE_ERRORS,
 )
-def sametrack_chart_link(body: ChartLinkBody, songs: ChartSongServiceDep) -> ChartSongComparison:
+def sametrack_chart_link(
+    body: ChartLinkBody, songs: ChartSongServiceDep
+) -> chart_platform.ChartSongComparison:
     """Store a manual link. It overrides the rules until it is withdrawn. 人工映射，可撤回."""
     return songs.decide_link(
         body.song_key,
@@ -59,7 +57,9 @@ def sametrack_chart_link(body: ChartLinkBody, songs: ChartSongServiceDep) -> Cha
     *READ_ERRORS,
     "not_found",
 )
-def sametrack_chart_song(song_key: SongKey, songs: ChartSongServiceDep) -> ChartSongComparison:
+def sametrack_chart_song(
+    song_key: SongKey, songs: ChartSongServiceDep
+) -> chart_platform.ChartSongComparison:
     """Return chart positions, linked music ids with reasons, engagement curve, and lead or lag.
 
     Reads stored observations only.
@@ -76,7 +76,7 @@ def sametrack_chart_song(song_key: SongKey, songs: ChartSongServiceDep) -> Chart
     "unknown_parameter",
     *WRITE_ERRORS,
 )
-def sametrack_chart_judge(songs: ChartSongServiceDep) -> SongLinkUpdate:
+def sametrack_chart_judge(songs: ChartSongServiceDep) -> chart_platform.SongLinkUpdate:
     """Link all stored songs to music ids again, from stored data only. 重新判定歌曲关联."""
     return songs.judge()
 
@@ -88,6 +88,8 @@ def sametrack_chart_judge(songs: ChartSongServiceDep) -> SongLinkUpdate:
     "invalid_parameter",
     *READ_ERRORS,
 )
-def sametrack_chart_links(query: ChartLinksQuery, songs: ChartSongServiceDep) -> LinkDecisionList:
+def sametrack_chart_links(
+    query: ChartLinksQuery, songs: ChartSongServiceDep
+) -> chart_platform.LinkDecisionList:
     """Return every manual link, withdrawn ones included, oldest first. 人工映射记录."""
     return songs.links(query.song_key)

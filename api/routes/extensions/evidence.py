@@ -15,14 +15,8 @@ from api.responses.envelope import record_parameters
 from api.responses.errors import OK, PARTIAL_CONTENT
 from api.routes.dependencies import AnnotationsDep, EvidenceDep, ServicesDep
 from api.routes.operations import OperationRoutes
+from api.schemas import responses
 from api.schemas.extensions.exports import AnnotationList, ComparisonDocument
-from api.schemas.responses import (
-    READ_ERRORS,
-    UPSTREAM_ERRORS,
-    WRITE_ERRORS,
-    error_responses,
-    file,
-)
 from api.services.evidence.excerpts import range_response, read_missing_excerpt
 from api.services.evidence.service import PATH
 from api.services.reads.deadline import Deadline
@@ -56,14 +50,14 @@ class ExcerptQuery(QueryModel):
     )
 
 
-_PLOT_ERRORS = ("invalid_parameter", *READ_ERRORS, "not_found")
+_PLOT_ERRORS = ("invalid_parameter", *responses.READ_ERRORS, "not_found")
 
 
 @operations.read(
     f"{PATH}/{{comparison_id}}",
     "Evidence of a compared pair",
     "Stored measurements",
-    *READ_ERRORS,
+    *responses.READ_ERRORS,
     "not_found",
 )
 def sametrack_comparison(comparison_id: ComparisonId, evidence: EvidenceDep) -> ComparisonDocument:
@@ -75,7 +69,10 @@ def sametrack_comparison(comparison_id: ComparisonId, evidence: EvidenceDep) -> 
     "GET",
     f"{PATH}/{{comparison_id}}/picture.svg",
     "Evidence plot of a compared pair (SVG)",
-    {OK: file("image/svg+xml", "Evidence plot"), **error_responses(*_PLOT_ERRORS)},
+    {
+        OK: responses.file("image/svg+xml", "Evidence plot"),
+        **responses.error_responses(*_PLOT_ERRORS),
+    },
     response_class=Response,
 )
 def sametrack_comparison_svg(
@@ -91,7 +88,7 @@ def sametrack_comparison_svg(
     "GET",
     f"{PATH}/{{comparison_id}}/picture.png",
     "Evidence plot of a compared pair (PNG)",
-    {OK: file("image/png", "Evidence plot"), **error_responses(*_PLOT_ERRORS)},
+    {OK: responses.file("image/png", "Evidence plot"), **responses.error_responses(*_PLOT_ERRORS)},
     response_class=Response,
 )
 def sametrack_comparison_png(
@@ -107,10 +104,12 @@ def sametrack_comparison_png(
     f"{PATH}/{{comparison_id}}/excerpt/{{role}}",
     "Excerpt of a compared sound (MP3)",
     {
-        OK: file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
-        PARTIAL_CONTENT: file("audio/mpeg", "The bytes requested by `Range`"),
-        **error_responses(*_PLOT_ERRORS),
-        **error_responses("provider_unsupported", "audio_unavailable", *UPSTREAM_ERRORS),
+        OK: responses.file("audio/mpeg", "Audio excerpt of at most ten seconds, mono"),
+        PARTIAL_CONTENT: responses.file("audio/mpeg", "The bytes requested by `Range`"),
+        **responses.error_responses(*_PLOT_ERRORS),
+        **responses.error_responses(
+            "provider_unsupported", "audio_unavailable", *responses.UPSTREAM_ERRORS
+        ),
     },
     response_class=Response,
 )
@@ -144,7 +143,7 @@ async def sametrack_comparison_excerpt(
     "Annotate a compared pair",
     "Annotations of the pair, including the new one",
     "not_found",
-    *WRITE_ERRORS,
+    *responses.WRITE_ERRORS,
 )
 def sametrack_annotate(
     comparison_id: ComparisonId, body: AnnotationBody, annotations: AnnotationsDep
@@ -157,7 +156,7 @@ def sametrack_annotate(
     f"{PATH}/{{comparison_id}}/annotations",
     "Annotations of a compared pair",
     "Annotations of the pair",
-    *READ_ERRORS,
+    *responses.READ_ERRORS,
     "not_found",
 )
 def sametrack_annotations(

@@ -16,24 +16,8 @@ from api.routes.dependencies import EvidenceDep, ScanServiceDep, SourcesDep
 from api.routes.extensions.entities import EntityId
 from api.routes.jobs import JobId
 from api.routes.operations import OperationRoutes
-from api.schemas.extensions.exports import (
-    ComparisonList,
-    JobReads,
-    Series,
-    Storage,
-    SurfaceReads,
-)
-from api.schemas.responses import (
-    DEVICE_ERRORS,
-    JOB_ERRORS,
-    PARAMETER_ERRORS,
-    PLATFORM_ERRORS,
-    READ_ERRORS,
-    UPSTREAM_ERRORS,
-    error_responses,
-    exported_file,
-    file,
-)
+from api.schemas import responses
+from api.schemas.extensions import exports
 from api.services.evidence.report_evidence import collect_report_evidence
 from api.services.exports.source_reader import check_source, fetch_source
 from api.services.exports.tables import TableName, build_file
@@ -64,14 +48,14 @@ _JSON_FILE: Document = {
 }
 # Those of an export, and of every operation that can be exported.
 _EXPORT_ERRORS = (
-    *PARAMETER_ERRORS,
+    *responses.PARAMETER_ERRORS,
     "job_not_found",
     "not_found",
     "invalid_date_range",
-    *PLATFORM_ERRORS,
+    *responses.PLATFORM_ERRORS,
     "chart_unavailable",
-    *UPSTREAM_ERRORS,
-    *DEVICE_ERRORS,
+    *responses.UPSTREAM_ERRORS,
+    *responses.DEVICE_ERRORS,
 )
 
 
@@ -101,11 +85,11 @@ class ReportQuery(QueryModel):
     "/api/v1/sametrack/jobs/{job_id}/comparisons",
     "Compared pairs of a job",
     "Compared pairs",
-    *JOB_ERRORS,
+    *responses.JOB_ERRORS,
 )
 def sametrack_job_comparisons(
     job_id: JobId, scan_service: ScanServiceDep, evidence: EvidenceDep
-) -> ComparisonList:
+) -> exports.ComparisonList:
     """Return the evidence of every compared pair, rejected ones included. 任务的全部音频比对.
 
     Of a job that a stored result served: the pairs of the scan behind it (`scan_job_id`).
@@ -124,14 +108,14 @@ def sametrack_job_comparisons(
     "/api/v1/sametrack/jobs/{job_id}/reads",
     "Sources read so far by a job",
     "Reads by surface and outcome",
-    *JOB_ERRORS,
+    *responses.JOB_ERRORS,
 )
 def sametrack_job_reads(
     job_id: JobId, scan_service: ScanServiceDep, sources: SourcesDep
-) -> JobReads:
+) -> exports.JobReads:
     """Return reads by surface and outcome, updated while the scan runs. 已读取情况."""
     scan_service.job(job_id)  # raises if the job does not exist
-    reads = [to_document(SurfaceReads, row) for row in read_so_far(sources.engine, job_id)]
+    reads = [to_document(exports.SurfaceReads, row) for row in read_so_far(sources.engine, job_id)]
     return {"job_id": job_id, "reads": reads, "is_demo_data": scan_service.world.is_demo}
 
 
@@ -140,14 +124,14 @@ def sametrack_job_reads(
     "Engagement over time",
     "Points over time, oldest first",
     "invalid_parameter",
-    *READ_ERRORS,
+    *responses.READ_ERRORS,
     "not_found",
 )
 def sametrack_series(
     kind: Annotated[SeriesKind, Path(description="kind of the id. ID 的种类")],
     entity_id: EntityId,
     sources: SourcesDep,
-) -> Series:
+) -> exports.Series:
     """Return all observations of a video, an account, or the videos of a track. 互动随时间变化.
 
     A track sums its confirmed videos. Gaps are not filled; a rounded count has its range.
@@ -159,9 +143,9 @@ def sametrack_series(
     "/api/v1/sametrack/storage",
     "Storage and request budget",
     "Storage and request budget",
-    *READ_ERRORS,
+    *responses.READ_ERRORS,
 )
-def sametrack_storage(sources: SourcesDep) -> Storage:
+def sametrack_storage(sources: SourcesDep) -> exports.Storage:
     """Return disk usage of the stores and today's requests per host. 存储占用与今日预算."""
     settings = sources.settings
     home = open_home(settings.data_home, sources.profile.name)
@@ -178,8 +162,8 @@ def sametrack_storage(sources: SourcesDep) -> Storage:
     "/api/v1/sametrack/jobs/{job_id}/report",
     "Report of a job as one file (HTML)",
     {
-        OK: file("text/html", "Page without script that contacts nobody"),
-        **error_responses("invalid_parameter", *JOB_ERRORS, "not_found"),
+        OK: responses.file("text/html", "Page without script that contacts nobody"),
+        **responses.error_responses("invalid_parameter", *responses.JOB_ERRORS, "not_found"),
     },
     response_class=Response,
 )
@@ -211,8 +195,8 @@ def sametrack_job_report(
     "/api/v1/sametrack/export",
     "Export a table",
     {
-        **exported_file("The exported file", _JSON_FILE, "Retry-After"),
-        **error_responses(*_EXPORT_ERRORS),
+        **responses.exported_file("The exported file", _JSON_FILE, "Retry-After"),
+        **responses.error_responses(*_EXPORT_ERRORS),
     },
     response_class=Response,
 )

@@ -13,19 +13,14 @@ from api.responses.envelope import record_parameters, request_info
 from api.responses.errors import NO_CONTENT
 from api.routes.dependencies import SqlDep
 from api.routes.operations import OperationRoutes
+from api.schemas import responses
 from api.schemas.extensions.sql import QueryLibrary, SqlAnswer, TableList
-from api.schemas.responses import (
-    BODY_ERRORS,
-    STORE_ERRORS,
-    error_responses,
-    exported_file,
-)
 from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import PATH, SqlService
 
 operations = OperationRoutes()
 
-_ERRORS = (*STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted")
+_ERRORS = (*responses.STORE_ERRORS, "query_limit_exceeded", "capacity_exhausted")
 
 
 @operations.read(
@@ -77,8 +72,8 @@ async def sametrack_sql(
     f"{PATH}/export",
     "Export the rows of a statement",
     {
-        **exported_file("All rows of the statement", {"type": "object"}),
-        **error_responses(*BODY_ERRORS, *_ERRORS),
+        **responses.exported_file("All rows of the statement", {"type": "object"}),
+        **responses.error_responses(*responses.BODY_ERRORS, *_ERRORS),
     },
     response_class=Response,
 )

@@ -19,16 +19,8 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api.responses import errors
 from api.responses.envelope import JsonResponse
-from api.responses.errors import (
-    OK,
-    SEE_OTHER,
-    BodyTooLargeError,
-    MalformedJsonError,
-    MethodNotAllowedError,
-    UnauthorizedError,
-    error_spec,
-)
 from api.server.access.policy import ANYBODY, AccessPolicy
 from api.server.access.roles import Role
 from api.server.access.sessions import COOKIE
@@ -71,9 +63,9 @@ class SignIn:
         path, method = scope["path"], scope["method"]
         try:
             if method not in _ALLOWED[path].split(", "):
-                raise MethodNotAllowedError("This path does not support this method")
+                raise errors.MethodNotAllowedError("This path does not support this method")
             if path == LOGOUT:
-                response: Response = RedirectResponse(LOGIN, status_code=SEE_OTHER)
+                response: Response = RedirectResponse(LOGIN, status_code=errors.SEE_OTHER)
                 await self._end_session(scope, response)
             elif path == LOGIN:
                 response = await self._serve_form(scope, receive)
@@ -81,7 +73,7 @@ class SignIn:
                 response = await self._serve_session(scope, receive)
         except SametrackError as error:
             response = self.reject(scope, error)
-            if isinstance(error, MethodNotAllowedError):
+            if isinstance(error, errors.MethodNotAllowedError):
                 response.headers["Allow"] = _ALLOWED[path]
         add_security_headers(response.headers)
         await response(scope, receive, send)
@@ -93,7 +85,7 @@ class SignIn:
         target = local_target(query.get("next", [""])[0])
         # Nothing to sign in to: everybody may come in, or the caller is signed in already.
         if self.policy.is_open or (is_read and await self.policy.caller_of(scope) is not None):
-            return RedirectResponse(target, status_code=SEE_OTHER)
+            return RedirectResponse(target, status_code=errors.SEE_OTHER)
         if is_read:
             return self._page(target)
         form = parse_qs((await _read_body(receive)).decode("utf-8", "replace"))
@@ -101,7 +93,7 @@ class SignIn:
         holder = self.policy.tokens.find(form.get("token", [""])[0].strip().encode())
         if holder is None:
             return self._page(target, is_refused=True)
-        response = RedirectResponse(target, status_code=SEE_OTHER)
+        response = RedirectResponse(target, status_code=errors.SEE_OTHER)
         await self._begin_session(scope, response, holder, is_persistent="keep" in form)
         return response
 
@@ -118,12 +110,12 @@ class SignIn:
             body = orjson.loads(await _read_body(receive))
             token, is_persistent = body["token"], body.get("keep") is True
         except (ValueError, KeyError, TypeError, AttributeError) as exc:
-            raise MalformedJsonError("The body must be a JSON object with `token`") from exc
+            raise errors.MalformedJsonError("The body must be a JSON object with `token`") from exc
         if self.policy.is_open:
             return self._state(ANYBODY.role)
         holder = self.policy.tokens.find(str(token).strip().encode("utf-8", "replace"))
         if holder is None:
-            raise UnauthorizedError("The token is not valid")
+            raise errors.UnauthorizedError("The token is not valid")
         response = self._state(holder.role)
         await self._begin_session(scope, response, holder, is_persistent=is_persistent)
         return response
@@ -168,7 +160,7 @@ class SignIn:
         page = self._template.substitute(
             next=html.escape(target, quote=True), refused="" if is_refused else "hidden"
         )
-        status = error_spec("unauthorized").status if is_refused else OK
+        status = errors.error_spec("unauthorized").status if is_refused else errors.OK
         return Response(
             page,
             status_code=status,
@@ -195,7 +187,9 @@ def login_redirect(scope: Scope) -> Response | None:
         return None
     query = scope["query_string"].decode("latin-1")
     target = quote(scope["path"]) + (f"?{query}" if query else "")
-    response = RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", status_code=SEE_OTHER)
+    response = RedirectResponse(
+        f"{LOGIN}?next={quote(target, safe='')}", status_code=errors.SEE_OTHER
+    )
     add_security_headers(response.headers)
     return response
 
@@ -223,6 +217,8 @@ async def _read_body(receive: Receive) -> bytes:
         message = await receive()
         body += message.get("body", b"")
         if len(body) > MAX_BODY_BYTES:
-            raise BodyTooLargeError(f"The request body is larger than {MAX_BODY_BYTES} bytes")
+            raise errors.BodyTooLargeError(
+                f"The request body is larger than {MAX_BODY_BYTES} bytes"
+            )
         if not message.get("more_body"):
             return bytes(body)

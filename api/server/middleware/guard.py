@@ -13,13 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.responses.errors import (
-    BodyTooLargeError,
-    CrossSiteRequestError,
-    HostNotAllowedError,
-    NotFoundError,
-    RequestTimeoutError,
-)
+from api.responses import errors
 from warehouse.records.errors import SametrackError
 
 type Reject = Callable[[Scope, SametrackError], Response]
@@ -45,11 +39,11 @@ _NUMBER = re.compile(r"[0-9]{1,30}")
 _SAME_SITE = frozenset({"same-origin", "none"})
 
 
-def check_path(path: str) -> NotFoundError | None:
+def check_path(path: str) -> errors.NotFoundError | None:
     """Refuse control characters in the decoded path."""
     # Routes end in `$`, which also matches before a line break: a rule on the whole path and the
     # route would see different paths.
-    return NotFoundError("No operation has this path") if _CONTROL.search(path) else None
+    return errors.NotFoundError("No operation has this path") if _CONTROL.search(path) else None
 
 
 def host_name(header: str) -> str | None:
@@ -63,18 +57,22 @@ def host_name(header: str) -> str | None:
     return match["name"].strip("[]").removesuffix(".") or None
 
 
-def check_host(headers: Headers, allowed_hosts: Collection[str]) -> HostNotAllowedError | None:
+def check_host(
+    headers: Headers, allowed_hosts: Collection[str]
+) -> errors.HostNotAllowedError | None:
     """Refuse a missing, repeated, malformed or foreign Host header, which stops DNS rebinding."""
     hosts = headers.getlist("host")
     if len(hosts) != 1:
-        return HostNotAllowedError("The request must have exactly one Host header")
+        return errors.HostNotAllowedError("The request must have exactly one Host header")
     name = host_name(hosts[0])
     if name is None or name not in allowed_hosts:
-        return HostNotAllowedError("The Host header names a host that is not served here")
+        return errors.HostNotAllowedError("The Host header names a host that is not served here")
     return None
 
 
-def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteRequestError | None:
+def check_site(
+    headers: Headers, method: str, *, always: bool
+) -> errors.CrossSiteRequestError | None:
     """Refuse requests that a page of another site makes a browser send.
 
     Args:
@@ -88,12 +86,12 @@ def check_site(headers: Headers, method: str, *, always: bool) -> CrossSiteReque
         return None
     site = headers.get("sec-fetch-site")
     if site is not None and site not in _SAME_SITE:
-        return CrossSiteRequestError("The request was sent by a page of another site")
+        return errors.CrossSiteRequestError("The request was sent by a page of another site")
     # Compared as text: parsing an address could find another host in it than a browser does.
     host = headers.get("host", "").lower()
     own_origins = {f"http://{host}", f"https://{host}"}
     if any(origin.lower() not in own_origins for origin in headers.getlist("origin")):
-        return CrossSiteRequestError("The Origin header of the request names another site")
+        return errors.CrossSiteRequestError("The Origin header of the request names another site")
     return None
 
 
@@ -157,7 +155,7 @@ class BodyTimeout:
                 async with asyncio.timeout_at(until):
                     message = await receive()
             except TimeoutError as exc:
-                raise RequestTimeoutError(
+                raise errors.RequestTimeoutError(
                     f"The body did not arrive within {self.seconds:g} seconds"
                 ) from exc
             is_complete = not message.get("more_body", False)
@@ -195,8 +193,8 @@ class BodyLimit:
 
         await self.app(scope, limited, send)
 
-    def _error(self) -> BodyTooLargeError:
-        return BodyTooLargeError(f"The request body is larger than {self.limit} bytes")
+    def _error(self) -> errors.BodyTooLargeError:
+        return errors.BodyTooLargeError(f"The request body is larger than {self.limit} bytes")
 
 
 def add_security_headers(headers: MutableHeaders) -> None:

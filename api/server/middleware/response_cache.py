@@ -13,14 +13,7 @@ from datetime import datetime, timedelta
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.responses.envelope import (
-    CachedResponse,
-    CachePolicy,
-    RequestInfo,
-    request_info,
-    send_cached_response,
-    to_cached_response,
-)
+from api.responses import envelope
 from api.server.middleware.guard import RAW_SECURITY_HEADERS
 from api.services.entity_changes import ChangeMark, EntityChanges
 from pipelines.captures.rows import entity_key
@@ -45,14 +38,14 @@ def cache_response(
         until: Aware expiry time, for example the end of the data's freshness.
     """
     names = frozenset(entity_key(surface, entity_id) for surface, entity_id in entities)
-    request_info(scope).cache_policy = CachePolicy(names, until)
+    envelope.request_info(scope).cache_policy = envelope.CachePolicy(names, until)
 
 
 @dataclass(frozen=True, slots=True)
 class _CacheEntry:
     """A cached response, the change tick at which it was read, its expiry and its size."""
 
-    response: CachedResponse
+    response: envelope.CachedResponse
     entities: frozenset[str]
     tick: int
     until: datetime
@@ -76,17 +69,17 @@ class ResponseCache:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        call = request_info(scope)
+        call = envelope.request_info(scope)
         key = (scope["path"], scope["query_string"])
         entry = self._entries.get(key)
         if entry is not None and await self._is_valid(key, entry, call.moment):
             self._entries.move_to_end(key)
-            await send_cached_response(scope, entry.response, send)
+            await envelope.send_cached_response(scope, entry.response, send)
             return
         # Before the route runs: a change during the read must keep its response out of the cache.
         since = self._changes.mark() if self._changes is not None else ChangeMark(0, None)
         await self._app(scope, receive, send)
-        response = to_cached_response(scope) if call.cache_policy is not None else None
+        response = envelope.to_cached_response(scope) if call.cache_policy is not None else None
         if call.cache_policy is not None and response is not None:
             self._store(key, response, call.cache_policy, call, since)
 
@@ -107,9 +100,9 @@ class ResponseCache:
     def _store(
         self,
         key: CacheKey,
-        response: CachedResponse,
-        policy: CachePolicy,
-        call: RequestInfo,
+        response: envelope.CachedResponse,
+        policy: envelope.CachePolicy,
+        call: envelope.RequestInfo,
         since: ChangeMark,
     ) -> None:
         """Store the response of a route, if its data did not change while it was read."""

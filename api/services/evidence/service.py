@@ -10,13 +10,7 @@ from typing import Literal
 
 from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
-from api.schemas.extensions.exports import (
-    ComparedVideo,
-    ComparisonDocument,
-    ExcerptDocument,
-    Excerpts,
-    MeasureDocument,
-)
+from api.schemas.extensions import exports
 from api.services.evidence.plot import PlotLanguage, PlotTexts, draw_pair
 from api.services.evidence.scene import to_picture
 from pipelines.audio.explanation import Explanation, explain_pair, measures_of
@@ -128,7 +122,7 @@ class EvidenceService:
             to_evidence_document(comparison_from_row(row)) for row in self.read_comparisons(job_id)
         ]
 
-    def videos_of(self, pairs: Sequence[EvidenceDocument]) -> dict[str, ComparedVideo]:
+    def videos_of(self, pairs: Sequence[EvidenceDocument]) -> dict[str, exports.ComparedVideo]:
         """Return caption, link and account of the videos of pairs, by id.
 
         Unknown videos are left out.
@@ -143,9 +137,11 @@ class EvidenceService:
             if aweme_id is not None
         }
         captions = self.read_captions(sorted(ids))
-        return {aweme_id: to_document(ComparedVideo, row) for aweme_id, row in captions.items()}
+        return {
+            aweme_id: to_document(exports.ComparedVideo, row) for aweme_id, row in captions.items()
+        }
 
-    def document(self, comparison_id: str) -> ComparisonDocument:
+    def document(self, comparison_id: str) -> exports.ComparisonDocument:
         """Return the measurements of a comparison, their limits, and the paths of plot and
         excerpts.
         """
@@ -157,18 +153,18 @@ class EvidenceService:
         path = f"{PATH}/{comparison_id}"
         evidence = to_evidence_document(comparison)
         # The excerpts whose files are stored now; `fetch=true` may add another one later.
-        excerpts: Excerpts = {"reference": None, "candidate": None}
+        excerpts: exports.Excerpts = {"reference": None, "candidate": None}
         for role, excerpt in stored.excerpts.items():
             if self.excerpts.has(excerpt):
                 excerpts[role] = to_document(
-                    ExcerptDocument, excerpt, path=f"{path}/excerpt/{role}"
+                    exports.ExcerptDocument, excerpt, path=f"{path}/excerpt/{role}"
                 )
         return {
             "comparison_id": comparison_id,
             "job_id": stored.job_id,
             "track_music_id": stored.track_music_id,
             "evidence": evidence,
-            "measures": [to_document(MeasureDocument, measure) for measure in measures],
+            "measures": [to_document(exports.MeasureDocument, measure) for measure in measures],
             "picture": {
                 "svg": f"{path}/picture.svg" if has_features else None,
                 "png": f"{path}/picture.png" if has_features else None,

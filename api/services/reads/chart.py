@@ -19,14 +19,7 @@ from api.services.reads.deadline import AGAIN_AFTER_S, Deadline, ReadOutcomes
 from api.services.reads.documents import Songs, to_history_document
 from api.services.reads.sources import Sources
 from pipelines.captures.chart import ChartCaptures
-from pipelines.charts.rules.history import (
-    Span,
-    choose_issues,
-    cut_span,
-    list_serves_until,
-    next_issue_by,
-    songs_of,
-)
+from pipelines.charts.rules import history
 from warehouse.queries.charts import KnownIssues, read_known_issues, read_songs_of_issues
 from warehouse.records.charts import SONG_LIMIT, ChartIssue
 from warehouse.records.errors import ChartUnavailableError, UnreachableError, UpstreamError
@@ -72,7 +65,7 @@ class ChartHistoryReader:
         self._leave = leave
         self._refusals = _RefusalCache(sources.settings.negative_ttl, clock)
 
-    async def read(self, requested: Span, *, deadline: Deadline) -> ChartHistoryResult:
+    async def read(self, requested: history.Span, *, deadline: Deadline) -> ChartHistoryResult:
         """Return the nodes of a range of days.
 
         Raises:
@@ -85,8 +78,8 @@ class ChartHistoryReader:
             listed, refusal = await self._issues(requested, reader)
             if refusal is not None and requested.start > listed.latest:
                 raise refusal  # the issue may exist, but the list could not be read
-            span = cut_span(requested, latest=listed.latest)
-            nodes = choose_issues(span, listed.issues)
+            span = history.cut_span(requested, latest=listed.latest)
+            nodes = history.choose_issues(span, listed.issues)
             issues = {node.issue.volid: node.issue for node in nodes if node.issue is not None}
             stored = await run_sync(partial(self._stored, issues))
             read = await reader.songs([issues[volid] for volid in issues if volid not in stored])
@@ -107,7 +100,7 @@ class ChartHistoryReader:
             data_provider=self._sources.data_provider,
             is_demo=self._sources.is_demo,
         )
-        listed_until = list_serves_until(
+        listed_until = history.list_serves_until(
             requested, latest=listed.latest, listed_at=listed.listed_at
         )
         return ChartHistoryResult(
@@ -117,7 +110,7 @@ class ChartHistoryReader:
         )
 
     async def _issues(
-        self, requested: Span, reader: "_ChartReader"
+        self, requested: history.Span, reader: "_ChartReader"
     ) -> tuple[KnownIssues, UpstreamError | None]:
         """Return the listed issues, with the error if the list could not be refreshed."""
         read_issues = partial(
@@ -128,7 +121,9 @@ class ChartHistoryReader:
         )
         listed = await run_sync(read_issues)
         if listed is not None:
-            until = list_serves_until(requested, latest=listed.latest, listed_at=listed.listed_at)
+            until = history.list_serves_until(
+                requested, latest=listed.latest, listed_at=listed.listed_at
+            )
             if until is None or datetime.now(UTC) <= until:
                 return listed, None
         try:
@@ -148,7 +143,9 @@ class ChartHistoryReader:
         """Return stored songs that belong to their issue; other issues are read again."""
         stored = read_songs_of_issues(self._sources.engine, list(issues), limit=SONG_LIMIT)
         checked = {
-            volid: songs_of(issues[volid], entry.songs, volid=volid, chart_date=entry.chart_date)
+            volid: history.songs_of(
+                issues[volid], entry.songs, volid=volid, chart_date=entry.chart_date
+            )
             for volid, entry in stored.items()
         }
         return {volid: songs for volid, songs in checked.items() if songs is not None}
@@ -161,11 +158,11 @@ class ChartHistoryReader:
         return float(self._sources.settings.negative_ttl) if read.errors or refusal else None
 
 
-def _next_issue_by(listed: KnownIssues, span: Span) -> datetime | None:
+def _next_issue_by(listed: KnownIssues, span: history.Span) -> datetime | None:
     """Return by when the newest issue of the span is released, if it is not yet."""
     if span.end < listed.latest:
         return None
-    released_by = next_issue_by(
+    released_by = history.next_issue_by(
         listed.latest, now=datetime.now(UTC), scheduled_at=listed.scheduled_at
     )
     is_listed = listed.scheduled_at is not None and released_by == listed.scheduled_at
@@ -255,7 +252,7 @@ async def _songs(captures: ChartCaptures, issue: ChartIssue) -> Songs:
         ChartUnavailableError: The songs belong to another issue.
     """
     page = await captures.songs(issue.volid, chart_date=issue.chart_date, limit=SONG_LIMIT)
-    songs = songs_of(issue, page.songs, volid=page.volid, chart_date=page.chart_date)
+    songs = history.songs_of(issue, page.songs, volid=page.volid, chart_date=page.chart_date)
     if songs is None:
         raise ChartUnavailableError(
             f"The songs returned for issue {issue.volid} belong to another issue",

@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from api.responses.documents import to_document
+from api.schemas import lists
 from api.schemas.chart import ChartHistoryDocument, ChartSnapshot, ChartSongDocument
-from api.schemas.lists import (
-    CreatorMetrics,
-    CursorList,
-    ListFacts,
-    ObservationHistory,
-    PaginationMode,
-    PostList,
-    Provenance,
-    User,
-)
 from pipelines.charts.rules.history import INTERVAL_DAYS, HistoryNode, Span, song_key
 from pipelines.documents.video_types import ImageUrls, VideoDocument
 from pipelines.documents.videos import to_time, to_video_document
@@ -29,8 +20,8 @@ from warehouse.records.charts import SONG_LIMIT, ChartSong
 from warehouse.records.errors import SametrackError
 from warehouse.records.videos import Account, Video
 
-LOCAL_CURSOR: PaginationMode = "public_first_screen_local_cursor"
-PLATFORM_CURSOR: PaginationMode = "platform_cursor"
+LOCAL_CURSOR: lists.PaginationMode = "public_first_screen_local_cursor"
+PLATFORM_CURSOR: lists.PaginationMode = "platform_cursor"
 NO_ISSUE = "no_issue_within_10_days"
 NOT_COLLECTED = "not_collected_yet"
 INCOMPLETE = "issue_incomplete"
@@ -49,7 +40,7 @@ class ReadResult[Answer]:
     is_cacheable: bool = True
 
 
-def provenance(data_provider: str, *, is_demo: bool) -> Provenance:
+def provenance(data_provider: str, *, is_demo: bool) -> lists.Provenance:
     """Return the data source with its experimental mark and its demo mark."""
     return {
         "data_provider": data_provider,
@@ -78,19 +69,19 @@ class ListPage:
     next_cursor: int
     has_more: bool
     platform_has_more: bool | None
-    pagination_mode: PaginationMode
+    pagination_mode: lists.PaginationMode
     history: ListHistory
     data_provider: str
     is_demo: bool
 
 
-def to_user_document(account: Account) -> User:
+def to_user_document(account: Account) -> lists.User:
     """Build the `user` of a profile: what was observed, by the names of the schema."""
     avatar: ImageUrls = {"url_list": [account.avatar_url] if account.avatar_url else []}
-    return to_document(User, account, avatar_thumb=avatar)
+    return to_document(lists.User, account, avatar_thumb=avatar)
 
 
-def to_cursor_list(page: ListPage) -> CursorList:
+def to_cursor_list(page: ListPage) -> lists.CursorList:
     """Build the `data` of a music or hashtag list."""
     return {
         "aweme_list": page.videos,
@@ -100,7 +91,7 @@ def to_cursor_list(page: ListPage) -> CursorList:
     }
 
 
-def to_post_list(page: ListPage, *, local_cursor_mode: bool) -> PostList:
+def to_post_list(page: ListPage, *, local_cursor_mode: bool) -> lists.PostList:
     """Build the `data` of a page of posts."""
     return {
         "aweme_list": page.videos,
@@ -111,7 +102,7 @@ def to_post_list(page: ListPage, *, local_cursor_mode: bool) -> PostList:
     }
 
 
-def _list_facts(page: ListPage) -> ListFacts:
+def _list_facts(page: ListPage) -> lists.ListFacts:
     history = page.history
     return {
         "has_more": page.has_more,
@@ -119,7 +110,7 @@ def _list_facts(page: ListPage) -> ListFacts:
         "pagination_mode": page.pagination_mode,
         "public_first_screen_count": history.first_screen_count,
         "public_observed_union_count": history.union_count,
-        "observation_history": to_document(ObservationHistory, history),
+        "observation_history": to_document(lists.ObservationHistory, history),
         "coverage_complete": False,
     }
 
@@ -157,7 +148,7 @@ def to_metrics_document(
     is_complete: bool,
     data_provider: str,
     is_demo: bool,
-) -> CreatorMetrics:
+) -> lists.CreatorMetrics:
     """Build the `data` of creator metrics; videos with unknown likes are left out of averages.
 
     `analyzed` is sorted newest first; of equally liked videos the newest is the top video.

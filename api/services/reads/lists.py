@@ -13,14 +13,8 @@ from functools import partial
 from anyio.to_thread import run_sync
 
 from api.schemas.lists import CursorList
+from api.services.reads import documents
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import (
-    LOCAL_CURSOR,
-    ListHistory,
-    ListPage,
-    ReadResult,
-    to_cursor_list,
-)
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
 from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
@@ -31,15 +25,7 @@ from pipelines.platform.parsers.lists import foreign_rows_error
 from pipelines.reads.cursors import PagePosition, parse_cursor
 from warehouse.queries.lists import ListOrder, UnionPage, read_union_page, sort_key
 from warehouse.queries.videos import ListedVideo, VideoSortValues, read_listed_videos
-from warehouse.records.errors import (
-    InvalidMusicInputError,
-    InvalidParameterError,
-    ProviderUnsupportedError,
-    SametrackError,
-    SubstitutionError,
-    UnresolvedIdError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.videos import Video, VideoPage, is_of_other_hashtag, is_of_other_music
 
 HASHTAG_ORDERS: tuple[ListOrder, ...] = ("public", "likes", "newest")
@@ -86,7 +72,7 @@ class ListSource[Answer]:
     cursor_name: str
     read_first_screen: Callable[[], Awaitable[FreshFirstScreen]]
     refuse_unknown: Callable[[], Awaitable[None]]
-    to_answer: Callable[[ListPage], Answer]
+    to_answer: Callable[[documents.ListPage], Answer]
     is_foreign: Callable[[Video], bool]
 
     @property
@@ -96,7 +82,7 @@ class ListSource[Answer]:
 
     async def read(
         self, request: ListPageRequest, *, now: datetime, deadline: Deadline
-    ) -> ReadResult[Answer]:
+    ) -> documents.ReadResult[Answer]:
         """Return a page of the union of the list.
 
         Raises:
@@ -112,7 +98,7 @@ class ListSource[Answer]:
                 screen = await self.read_first_screen()
             if screen.is_fallback:
                 demo_page = to_fallback_page(screen.walk, place.offset, request)
-                return ReadResult(self.to_answer(demo_page), is_cacheable=False)
+                return documents.ReadResult(self.to_answer(demo_page), is_cacheable=False)
             page = await self.read_page(place, request)
         if page is None:
             raise unknown_cursor_error(self.cursor_name)
@@ -120,7 +106,7 @@ class ListSource[Answer]:
             await self.refuse_unknown()
         try:
             return await self._answer_of(page, place, request)
-        except SubstitutionError:
+        except errors.SubstitutionError:
             if is_read:
                 raise
             # Details have shown what the stored first screen was, so it is read again.
@@ -186,10 +172,10 @@ class ListSource[Answer]:
 
     async def _answer_of(
         self, page: UnionPage, place: PagePosition, request: ListPageRequest
-    ) -> ReadResult[Answer]:
+    ) -> documents.ReadResult[Answer]:
         count = len(page.aweme_ids)
         document = self.to_answer(
-            ListPage(
+            documents.ListPage(
                 videos=await self.to_video_documents(
                     page.aweme_ids,
                     listed=page.listed,
@@ -198,14 +184,14 @@ class ListSource[Answer]:
                 next_cursor=place.after(count, as_of=page.sequence, at=page.at),
                 has_more=place.offset + count < page.union_count,
                 platform_has_more=page.platform_has_more,
-                pagination_mode=LOCAL_CURSOR,
+                pagination_mode=documents.LOCAL_CURSOR,
                 history=to_history(page),
                 data_provider=page.data_provider,
                 is_demo=self.sources.is_demo,
             )
         )
         videos = tuple(("video_page", aweme_id) for aweme_id in page.aweme_ids)
-        return ReadResult(document, self.entities + videos, _until(page, place, request))
+        return documents.ReadResult(document, self.entities + videos, _until(page, place, request))
 
     def _is_due(
         self,
@@ -225,16 +211,18 @@ class ListSource[Answer]:
         return ttl_s is not None and not is_fresh(page.last_observed_at, now=now, ttl_s=ttl_s)
 
 
-def to_history(page: UnionPage) -> ListHistory:
+def to_history(page: UnionPage) -> documents.ListHistory:
     """Return the observation history of a list without the page itself."""
-    return ListHistory(**{name: getattr(page, name) for name in ListHistory.__dataclass_fields__})
+    return documents.ListHistory(
+        **{name: getattr(page, name) for name in documents.ListHistory.__dataclass_fields__}
+    )
 
 
-def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> ListPage:
+def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> documents.ListPage:
     """Return a page of demo data in place of a refused one. Its cursor is an offset."""
     videos = sorted(walk.videos, key=lambda video: sort_key(request.order, _sort_values(video)))
     page_videos = videos[offset : offset + request.count]
-    history = ListHistory(
+    history = documents.ListHistory(
         first_screen_count=len(videos),
         union_count=len(videos),
         snapshot_count=0,
@@ -242,12 +230,12 @@ def to_fallback_page(walk: ListWalk, offset: int, request: ListPageRequest) -> L
         first_observed_at=None,
         last_observed_at=None,
     )
-    return ListPage(
+    return documents.ListPage(
         videos=[to_video_document(video) for video in page_videos],
         next_cursor=offset + len(page_videos),
         has_more=offset + len(page_videos) < len(videos),
         platform_has_more=walk.has_more,
-        pagination_mode=LOCAL_CURSOR,
+        pagination_mode=documents.LOCAL_CURSOR,
         history=history,
         data_provider=FALLBACK_PROVIDER,
         is_demo=True,
@@ -266,9 +254,9 @@ def parse_place[Place](parse: Callable[[int], Place], cursor: int, name: str) ->
         raise unknown_cursor_error(name) from error
 
 
-def unknown_cursor_error(name: str) -> InvalidParameterError:
+def unknown_cursor_error(name: str) -> errors.InvalidParameterError:
     """Return the error for a cursor whose capture does not exist."""
-    return InvalidParameterError(
+    return errors.InvalidParameterError(
         f"`{name}` belongs to no capture of this list",
         hint=f"Start with {name}=0, then use the {name} of each response",
     )
@@ -287,7 +275,7 @@ def _sort_values(video: Video) -> VideoSortValues:
 
 def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a music id."""
-    unknown = InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
+    unknown = errors.InvalidMusicInputError(f"Music id {music_id} was not found on the platform")
 
     async def read() -> FreshFirstScreen:
         async with sources.music() as captures:
@@ -299,7 +287,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
         surfaces=("music_list", "trends_list", "music_page", "music_app"),
         entity_id=music_id,
         cursor_name="cursor",
-        to_answer=to_cursor_list,
+        to_answer=documents.to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "music_info", music_id, unknown, now),
         is_foreign=partial(is_of_other_music, music_id=music_id),
@@ -308,7 +296,7 @@ def music_list_source(sources: Sources, music_id: str, *, now: datetime) -> List
 
 def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListSource[CursorList]:
     """Return the list of videos under a hashtag."""
-    unknown = InvalidParameterError(
+    unknown = errors.InvalidParameterError(
         f"Hashtag {ch_id} was not found on the platform", hint="Use a ch_id of a video's hashtags"
     )
 
@@ -322,7 +310,7 @@ def hashtag_list_source(sources: Sources, ch_id: str, *, now: datetime) -> ListS
         surfaces=("hashtag_list", "hashtag_page"),
         entity_id=ch_id,
         cursor_name="cursor",
-        to_answer=to_cursor_list,
+        to_answer=documents.to_cursor_list,
         read_first_screen=read,
         refuse_unknown=partial(_refuse, sources, "hashtag_info", ch_id, unknown, now),
         is_foreign=partial(is_of_other_hashtag, ch_id=ch_id),
@@ -333,7 +321,7 @@ async def _first_screen(
     captures: Captures,
     walk: ListWalk,
     ask: Callable[[], Awaitable[object]],
-    unknown: SametrackError,
+    unknown: errors.SametrackError,
 ) -> FreshFirstScreen:
     """Return a first screen; if it is empty, check that the entity exists.
 
@@ -346,17 +334,17 @@ async def _first_screen(
     if not walk.videos:
         try:
             await ask()
-        except (InvalidMusicInputError, UnresolvedIdError) as error:
+        except (errors.InvalidMusicInputError, errors.UnresolvedIdError) as error:
             raise unknown from error
-        except (UpstreamError, ProviderUnsupportedError):
+        except (errors.UpstreamError, errors.ProviderUnsupportedError):
             pass  # a list may really be empty, so an unknown answer is no refusal
     return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
 
 
 async def _refuse(
-    sources: Sources, surface: str, entity_id: str, unknown: SametrackError, now: datetime
+    sources: Sources, surface: str, entity_id: str, unknown: errors.SametrackError, now: datetime
 ) -> None:
     """Raise if the platform recently reported that the entity does not exist."""
-    for outcome in (InvalidMusicInputError.type, UnresolvedIdError.type):
+    for outcome in (errors.InvalidMusicInputError.type, errors.UnresolvedIdError.type):
         if await sources.had_lately(outcome, (surface,), entity_id, now=now):
             raise unknown

@@ -11,22 +11,8 @@ from typing import Protocol
 from anyio.to_thread import run_sync
 
 from api.schemas.lists import PostList
+from api.services.reads import documents, lists
 from api.services.reads.deadline import Deadline
-from api.services.reads.documents import (
-    PLATFORM_CURSOR,
-    ListPage,
-    ReadResult,
-    to_post_list,
-)
-from api.services.reads.lists import (
-    FreshFirstScreen,
-    ListPageRequest,
-    ListSource,
-    parse_place,
-    to_fallback_page,
-    to_history,
-    unknown_cursor_error,
-)
 from api.services.reads.sources import Sources
 from api.services.reads.users import fetch_profile, known_profile, refuse_unknown
 from pipelines.captures.recent_details import fresh_until, is_fresh
@@ -34,12 +20,7 @@ from pipelines.captures.session import Captures
 from pipelines.captures.walks import EMPTY_PAGES_IN_A_ROW, ListWalk
 from pipelines.reads.cursors import PagePosition, parse_page_cursor
 from warehouse.queries.lists import CapturedPage, ListOrder, read_captured_page
-from warehouse.records.errors import (
-    ProviderUnsupportedError,
-    SubstitutionError,
-    UpstreamError,
-    WarehouseUnavailableError,
-)
+from warehouse.records import errors
 from warehouse.records.videos import is_of_other_account
 
 SURFACES = ("user_posts", "user_page")
@@ -51,11 +32,11 @@ ORDERS: tuple[ListOrder, ...] = ("newest", "likes")
 async def read_posts(
     sources: Sources,
     sec_user_id: str,
-    wanted: ListPageRequest,
+    wanted: lists.ListPageRequest,
     *,
     now: datetime,
     deadline: Deadline,
-) -> ReadResult[PostList]:
+) -> documents.ReadResult[PostList]:
     """Return a page of the posts of an account.
 
     Raises:
@@ -108,7 +89,7 @@ async def find_posts(
     await captures.flush()
     read = await _pass_over_empty(stored_page, cursor)
     if read is None:
-        raise WarehouseUnavailableError(
+        raise errors.WarehouseUnavailableError(
             "The posts that were just read could not be loaded from the store"
         )
     return read
@@ -136,21 +117,25 @@ async def _pass_over_empty(read: _ReadPage, cursor: int) -> CapturedPage | None:
 
 
 async def _by_platform_cursor(
-    listing: ListSource[PostList], wanted: ListPageRequest, *, now: datetime, deadline: Deadline
-) -> ReadResult[PostList]:
+    listing: lists.ListSource[PostList],
+    wanted: lists.ListPageRequest,
+    *,
+    now: datetime,
+    deadline: Deadline,
+) -> documents.ReadResult[PostList]:
     """Return pages as the platform cuts them; a page with more than `count` videos is split.
 
     `sort_type` sorts each platform page separately, because later pages are not known yet. So
     paging shows each video once, in the platform's order from page to page.
     """
     sources = listing.sources
-    place = parse_place(parse_page_cursor, wanted.cursor, CURSOR)
+    place = lists.parse_place(parse_page_cursor, wanted.cursor, CURSOR)
     if place is not None:
         page: CapturedPage | ListWalk | None = await _stored(
             sources, listing.entity_id, sequence=place.sequence, at=place.at, order=wanted.order
         )
         if page is None:
-            raise unknown_cursor_error(CURSOR)
+            raise lists.unknown_cursor_error(CURSOR)
     else:
         async with deadline.guard(SURFACES[0]), sources.users() as captures:
             page = await find_posts(
@@ -169,7 +154,7 @@ async def _by_platform_cursor(
         return _fallback_page(listing, page, wanted)
     try:
         return await _to_answer(listing, page, place or PagePosition(page.sequence, 0), wanted)
-    except SubstitutionError:
+    except errors.SubstitutionError:
         if wanted.refresh or page.observed_at >= now:
             raise
         # Details have shown what the stored page was, so it is read again.
@@ -178,70 +163,79 @@ async def _by_platform_cursor(
 
 
 async def _to_answer(
-    listing: ListSource[PostList], page: CapturedPage, place: PagePosition, wanted: ListPageRequest
-) -> ReadResult[PostList]:
+    listing: lists.ListSource[PostList],
+    page: CapturedPage,
+    place: PagePosition,
+    wanted: lists.ListPageRequest,
+) -> documents.ReadResult[PostList]:
     newest = PagePosition(None, 0)
-    union = await listing.read_page(newest, ListPageRequest(cursor=0, count=0, order="public"))
+    union = await listing.read_page(
+        newest, lists.ListPageRequest(cursor=0, count=0, order="public")
+    )
     if union is None:
-        raise unknown_cursor_error(CURSOR)
+        raise lists.unknown_cursor_error(CURSOR)
     ids = page.aweme_ids[place.offset : place.offset + wanted.count]
     is_cut = place.offset + wanted.count < len(page.aweme_ids)
     following = page.cursor if page.cursor is not None else page.cursor_in
     # with an unchanged cursor the platform would only repeat the page
     goes_on = bool(page.has_more and page.aweme_ids) and following != page.cursor_in
     document = listing.to_answer(
-        ListPage(
+        documents.ListPage(
             videos=await listing.to_video_documents(ids, is_first=wanted.cursor == page.cursor_in),
             next_cursor=place.after_in_page(len(ids), sequence=page.sequence, at=page.at)
             if is_cut
             else following,
             has_more=is_cut or goes_on,
             platform_has_more=page.has_more,
-            pagination_mode=PLATFORM_CURSOR,
-            history=to_history(union),
+            pagination_mode=documents.PLATFORM_CURSOR,
+            history=lists.to_history(union),
             data_provider=page.data_provider,
             is_demo=listing.sources.is_demo,
         )
     )
     videos = tuple(("video_page", name) for name in ids)
     until = fresh_until(page.observed_at, listing.sources.settings.posts_ttl)
-    return ReadResult(document, listing.entities + videos, until)
+    return documents.ReadResult(document, listing.entities + videos, until)
 
 
 def _fallback_page(
-    listing: ListSource[PostList], walk: ListWalk, wanted: ListPageRequest
-) -> ReadResult[PostList]:
+    listing: lists.ListSource[PostList], walk: ListWalk, wanted: lists.ListPageRequest
+) -> documents.ReadResult[PostList]:
     """Return demo data. Its own cursor is an offset, so the next page starts where this one
     ends.
     """
-    first = to_fallback_page(walk, 0, wanted)
+    first = lists.to_fallback_page(walk, 0, wanted)
     page = replace(
         first,
         next_cursor=wanted.cursor + len(first.videos),
         has_more=first.has_more or bool(walk.has_more),
-        pagination_mode=PLATFORM_CURSOR,
+        pagination_mode=documents.PLATFORM_CURSOR,
     )
-    return ReadResult(listing.to_answer(page), is_cacheable=False)
+    return documents.ReadResult(listing.to_answer(page), is_cacheable=False)
 
 
-def _list_source(sources: Sources, sec_user_id: str, *, now: datetime) -> ListSource[PostList]:
-    async def read() -> FreshFirstScreen:
+def _list_source(
+    sources: Sources, sec_user_id: str, *, now: datetime
+) -> lists.ListSource[PostList]:
+    async def read() -> lists.FreshFirstScreen:
         async with sources.users() as captures:
             walk = await captures.walk_user_posts(sec_user_id)
             if walk.error is not None:
                 raise walk.error
             if not walk.videos:
                 await _refuse_unknown(sources, captures, sec_user_id, now=now)
-            return FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
+            return lists.FreshFirstScreen(walk=walk, is_fallback=captures.used_fallback)
 
-    return ListSource(
+    return lists.ListSource(
         sources=sources,
         surfaces=SURFACES,
         entity_id=sec_user_id,
         cursor_name=CURSOR,
         read_first_screen=read,
         refuse_unknown=partial(refuse_unknown, sources, sec_user_id, now=now),
-        to_answer=partial(to_post_list, local_cursor_mode=sources.settings.local_cursor_mode),
+        to_answer=partial(
+            documents.to_post_list, local_cursor_mode=sources.settings.local_cursor_mode
+        ),
         is_foreign=partial(is_of_other_account, sec_uid=sec_user_id),
     )
 
@@ -257,7 +251,7 @@ async def _refuse_unknown(
     try:
         if await known_profile(sources, sec_user_id, now=now) is None:
             await fetch_profile(sources, captures, sec_user_id)
-    except (UpstreamError, ProviderUnsupportedError):
+    except (errors.UpstreamError, errors.ProviderUnsupportedError):
         return  # an account may have no posts; an unknown answer is no refusal
 
 

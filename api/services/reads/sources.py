@@ -19,17 +19,8 @@ from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import Captures
+from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import (
-    build_chart_provider,
-    build_data_provider,
-    build_music_provider,
-    build_song_source,
-    data_provider_name,
-    music_provider_name,
-    reads_first_screens_alone,
-    session_limit,
-)
 from pipelines.platform.providers.provider import Provider
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
@@ -79,12 +70,12 @@ class Sources:
     @property
     def data_provider(self) -> str:
         """Name of the source for users, posts and single videos."""
-        return data_provider_name(self.settings)
+        return providers.data_provider_name(self.settings)
 
     @property
     def music_provider(self) -> str:
         """Name of the source for music and hashtag lists."""
-        return music_provider_name(self.settings)
+        return providers.music_provider_name(self.settings)
 
     @property
     def is_demo(self) -> bool:
@@ -94,7 +85,9 @@ class Sources:
     @property
     def pages_posts_locally(self) -> bool:
         """True if `max_cursor` is a local cursor over observed posts."""
-        return self.settings.local_cursor_mode and reads_first_screens_alone(self.data_provider)
+        return self.settings.local_cursor_mode and providers.reads_first_screens_alone(
+            self.data_provider
+        )
 
     async def had_lately(
         self, outcome: str, surfaces: tuple[str, ...], entity_id: str, *, now: datetime
@@ -115,19 +108,25 @@ class Sources:
         Raises:
             ProviderUnsupportedError: This release does not support the source. So for all others.
         """
-        return self._captures(partial(build_data_provider, for_user=True), self.data_provider)
+        return self._captures(
+            partial(providers.build_data_provider, for_user=True), self.data_provider
+        )
 
     def music(self) -> AbstractAsyncContextManager[Captures]:
         """Open captures from the source of music and hashtag lists."""
-        return self._captures(partial(build_music_provider, for_user=True), self.music_provider)
+        return self._captures(
+            partial(providers.build_music_provider, for_user=True), self.music_provider
+        )
 
     def songs(self) -> AbstractAsyncContextManager[Captures]:
         """Open captures from the source of music, with the music service if the world has one."""
-        return self._captures(build_music_provider, self.music_provider, has_songs=True)
+        return self._captures(providers.build_music_provider, self.music_provider, has_songs=True)
 
     def sounds(self, folder: Path) -> AbstractAsyncContextManager[Captures]:
         """Open captures from the source of music that download sounds to a folder."""
-        return self._captures(build_music_provider, self.music_provider, sounds_dir=folder)
+        return self._captures(
+            providers.build_music_provider, self.music_provider, sounds_dir=folder
+        )
 
     @asynccontextmanager
     async def chart(self) -> AsyncIterator[ChartCaptures]:
@@ -139,7 +138,7 @@ class Sources:
         async with (
             self._semaphore(self.data_provider),
             ChartCaptures(
-                provider=await run_sync(self._build, build_chart_provider),
+                provider=await run_sync(self._build, providers.build_chart_provider),
                 lake=self.engine.lake,
                 engine=self.engine,
                 control=self.control,
@@ -165,7 +164,9 @@ class Sources:
             self._semaphore(name),
             Captures(
                 provider=await run_sync(self._build, build),
-                songs=await run_sync(self._build, build_song_source) if has_songs else None,
+                songs=await run_sync(self._build, providers.build_song_source)
+                if has_songs
+                else None,
                 lake=self.engine.lake,
                 engine=self.engine,
                 control=self.control,
@@ -181,4 +182,4 @@ class Sources:
         return build(self.settings, self.profile, control=self.control, engine=self.engine)
 
     def _semaphore(self, name: str) -> asyncio.Semaphore:
-        return self._semaphores.setdefault(name, asyncio.Semaphore(session_limit(name)))
+        return self._semaphores.setdefault(name, asyncio.Semaphore(providers.session_limit(name)))

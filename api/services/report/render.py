@@ -12,12 +12,7 @@ from urllib.parse import urlsplit
 from api.services.evidence.report_evidence import ReportEvidence
 from api.services.report import figures
 from api.services.report.ground_truth import Judgement
-from pipelines.documents import messages
-from pipelines.documents.coverage_messages import (
-    audit_sentences,
-    coverage_estimate_sentences,
-    source_sentence,
-)
+from pipelines.documents import coverage_messages, messages
 from pipelines.documents.html_pages import PageTemplates
 from pipelines.documents.messages import Message
 from pipelines.documents.stop_reasons import stop_message
@@ -93,11 +88,11 @@ def render_report(
 
 
 _MESSAGES = {
-    "source": source_sentence,
+    "source": coverage_messages.source_sentence,
     "decisions": messages.decision_sentences,
     "not_reached": messages.not_reached_sentences,
-    "estimates": coverage_estimate_sentences,
-    "audit": audit_sentences,
+    "estimates": coverage_messages.coverage_estimate_sentences,
+    "audit": coverage_messages.audit_sentences,
     "genuine": messages.genuine_sentences,
     "link": messages.link_message,
     "stop": stop_message,

@@ -27,12 +27,7 @@ from api.services.sql.statement import (
     StatementFault,
     StatementSummary,
 )
-from warehouse.records.errors import (
-    CapacityExhaustedError,
-    InvalidParameterError,
-    SametrackError,
-    WarehouseUnavailableError,
-)
+from warehouse.records import errors
 
 _START_S = 60.0
 _BUSY_RETRY_S = 5.0
@@ -40,7 +35,7 @@ _AGAIN = "try again; if it ends again, change the statement, or use `sametrack s
 _NARROWER = "add a condition, select less, or use `sametrack sql`, which has no time limit"
 
 
-class QueryCancelledError(SametrackError):
+class QueryCancelledError(errors.SametrackError):
     """The caller does not wait any more. Not a fault."""
 
     type = "cancelled"
@@ -111,12 +106,12 @@ class StatementRunner:
             if not isinstance(answer, StatementFault):
                 return answer
             if answer.failure == "invalid":
-                raise InvalidParameterError(answer.detail, hint=answer.hint)
+                raise errors.InvalidParameterError(answer.detail, hint=answer.hint)
             if answer.failure == "limit":
                 self._end_child()  # it would not return the memory that it took
                 megabytes = f" ({self.limits.memory_mb} MB)" if answer.hint is None else ""
                 raise QueryLimitError(f"{answer.detail}{megabytes}", hint=answer.hint or _NARROWER)
-            raise WarehouseUnavailableError(answer.detail, hint=answer.hint)
+            raise errors.WarehouseUnavailableError(answer.detail, hint=answer.hint)
 
     def open_ticket(self) -> StatementTicket:
         """Return a ticket, by which a statement can be cancelled."""
@@ -146,7 +141,7 @@ class StatementRunner:
         """Wait until no other statement runs, and keep the next one waiting meanwhile."""
         with self._turns:
             if self._running is not None and self._waiting >= self.limits.waiting:
-                raise CapacityExhaustedError(
+                raise errors.CapacityExhaustedError(
                     f"{self._waiting + 1} statements run or wait already",
                     hint="Try again in a moment: statements run one at a time",
                     retry_after=_BUSY_RETRY_S,
@@ -173,7 +168,7 @@ class StatementRunner:
 
     def _check(self, ticket: StatementTicket) -> None:
         if self._is_closed:
-            raise WarehouseUnavailableError("the service is being stopped")
+            raise errors.WarehouseUnavailableError("the service is being stopped")
         if ticket.is_cancelled:
             raise QueryCancelledError("the statement was cancelled")
 
@@ -210,7 +205,9 @@ class StatementRunner:
                 child.wait_until_ready()
         except (EOFError, OSError, TimeoutError) as error:
             self._check(ticket)
-            raise WarehouseUnavailableError("the process for statements did not start") from error
+            raise errors.WarehouseUnavailableError(
+                "the process for statements did not start"
+            ) from error
         return child
 
     def _end_child(self) -> None:
@@ -258,7 +255,7 @@ class _QueryProcess:
         """Wait until the process has opened the lake."""
         message = self._receive(_START_S)
         if message != READY:
-            raise WarehouseUnavailableError(message.decode())
+            raise errors.WarehouseUnavailableError(message.decode())
 
     def ask(self, statement: Statement, seconds: float) -> StatementAnswer | StatementFault:
         """Send a statement and wait for its answer.

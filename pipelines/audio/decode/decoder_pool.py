@@ -20,20 +20,8 @@ from pathlib import Path
 from typing import Self
 
 from pipelines import ONE_THREAD_VARIABLES
-from pipelines.audio.decode.protocol import (
-    FRAME,
-    DecodeLimits,
-    DecoderReply,
-    DecoderRequest,
-    Task,
-)
-from pipelines.audio.features.sounds import (
-    MeasuredSound,
-    NotComparable,
-    SoundMeasurement,
-    library_version,
-    unpack_features,
-)
+from pipelines.audio.decode import protocol
+from pipelines.audio.features import sounds
 from warehouse.input_files import file_problem
 
 _START_S = 60.0
@@ -60,7 +48,7 @@ class _ChildGoneError(Exception):
 class _DecoderChild:
     """One decoder child process, used only by the thread that started it."""
 
-    def __init__(self, limits: DecodeLimits, clock: Monotonic) -> None:
+    def __init__(self, limits: protocol.DecodeLimits, clock: Monotonic) -> None:
         self._limits = limits
         self._clock = clock
         self._is_ready = False
@@ -91,15 +79,15 @@ class _DecoderChild:
             self._is_ready = True
 
     def request(
-        self, path: Path, task: Task, stretch: TimeRange | None
-    ) -> tuple[DecoderReply, bytes]:
+        self, path: Path, task: protocol.Task, stretch: TimeRange | None
+    ) -> tuple[protocol.DecoderReply, bytes]:
         """Send one request and wait for the reply: packed features, or an encoded excerpt.
 
         Raises:
             TimeoutError: The file exceeded its wall-clock limit.
             _ChildGoneError: The child died.
         """
-        request = DecoderRequest(
+        request = protocol.DecoderRequest(
             path=os.fspath(path.absolute()), task=task, stretch=stretch and list(stretch)
         )
         assert self.process.stdin is not None
@@ -121,8 +109,8 @@ class _DecoderChild:
             except OSError:
                 continue  # flushing bytes that the dead child never read fails; nothing to save
 
-    def _read_message(self, deadline: float) -> tuple[DecoderReply, bytes]:
-        head_size, packed_size = FRAME.unpack(self._read(FRAME.size, deadline))
+    def _read_message(self, deadline: float) -> tuple[protocol.DecoderReply, bytes]:
+        head_size, packed_size = protocol.FRAME.unpack(self._read(protocol.FRAME.size, deadline))
         # A child parses untrusted files, so its replies are not trusted either.
         if head_size + packed_size > _MAX_REPLY_BYTES:
             raise _ChildGoneError
@@ -160,9 +148,13 @@ class DecoderPool:
     """
 
     def __init__(
-        self, workers: int, *, limits: DecodeLimits | None = None, clock: Monotonic = time.monotonic
+        self,
+        workers: int,
+        *,
+        limits: protocol.DecodeLimits | None = None,
+        clock: Monotonic = time.monotonic,
     ) -> None:
-        self._limits = limits or DecodeLimits()
+        self._limits = limits or protocol.DecodeLimits()
         self._clock = clock
         self._workers = workers
         self._of_thread = threading.local()
@@ -211,7 +203,7 @@ class DecoderPool:
 
         return [self._threads.submit(start_child) for _ in range(self._workers)]
 
-    async def measure(self, path: Path) -> SoundMeasurement:
+    async def measure(self, path: Path) -> sounds.SoundMeasurement:
         """Measure one file. An undecodable file gives `NotComparable`.
 
         Raises:
@@ -219,7 +211,7 @@ class DecoderPool:
         """
         return await asyncio.wrap_future(self.submit(path))
 
-    def submit(self, path: Path) -> Future[SoundMeasurement]:
+    def submit(self, path: Path) -> Future[sounds.SoundMeasurement]:
         """Measure one file from code without an event loop."""
         return self._threads.submit(self._measure, path)
 
@@ -231,19 +223,19 @@ class DecoderPool:
         """Cut an excerpt as `cut` does, from code without an event loop."""
         return self._threads.submit(self._cut, path, (start_s, duration_s))
 
-    def _measure(self, path: Path) -> SoundMeasurement:
+    def _measure(self, path: Path) -> sounds.SoundMeasurement:
         reply, packed = self._request(path, "measure")
         if "reason" in reply:
-            return NotComparable(sha256=reply["sha256"], reason=reply["reason"])
+            return sounds.NotComparable(sha256=reply["sha256"], reason=reply["reason"])
         sha256 = reply["sha256"]
         assert sha256 is not None, "a measured file has a hash"
-        return MeasuredSound(
+        return sounds.MeasuredSound(
             sha256=sha256,
-            features=unpack_features(packed),
+            features=sounds.unpack_features(packed),
             duration_s=reply["duration_s"],
             sample_rate_hz=reply["sample_rate_hz"],
             codec=reply["codec"],
-            library_version=library_version(),
+            library_version=sounds.library_version(),
             cpu_ms=reply["cpu_ms"],
         )
 
@@ -252,12 +244,12 @@ class DecoderPool:
         return None if "reason" in reply else encoded
 
     def _request(
-        self, path: Path, task: Task, stretch: TimeRange | None = None
-    ) -> tuple[DecoderReply, bytes]:
+        self, path: Path, task: protocol.Task, stretch: TimeRange | None = None
+    ) -> tuple[protocol.DecoderReply, bytes]:
         """Return the reply of this thread's child; a child that is gone or too slow is dropped."""
         problem = file_problem(path)
         if problem is not None:
-            return DecoderReply(sha256=None, reason=problem.reason), b""
+            return protocol.DecoderReply(sha256=None, reason=problem.reason), b""
         # A child that died while it was idle is replaced, so that no file is blamed.
         if self._own_child().process.poll() is not None:
             self._drop_child()
@@ -270,7 +262,7 @@ class DecoderPool:
         except _ChildGoneError:
             reason = "decoder_crashed"
         self._drop_child()
-        return DecoderReply(sha256=None, reason=reason), b""
+        return protocol.DecoderReply(sha256=None, reason=reason), b""
 
     def _own_child(self) -> _DecoderChild:
         """Return the child of this thread; start one if it has none.

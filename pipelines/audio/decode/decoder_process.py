@@ -19,12 +19,7 @@ from typing import BinaryIO
 import av
 import numpy as np
 
-from pipelines.audio.decode.decoding import (
-    DecodeRefusedError,
-    check_file,
-    cut_sound,
-    decode_sound,
-)
+from pipelines.audio.decode import decoding
 from pipelines.audio.decode.protocol import FRAME, DecodeLimits, DecoderReply, DecoderRequest
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sounds import pack_features
@@ -100,18 +95,20 @@ def handle_request(request: DecoderRequest, limits: DecodeLimits) -> tuple[Decod
         if request["task"] == "cut":
             assert request["stretch"] is not None, "an excerpt has a start and a duration"
             start_s, duration_s = request["stretch"]
-            return reply, cut_sound(path, start_s=start_s, duration_s=duration_s, limits=limits)
+            return reply, decoding.cut_sound(
+                path, start_s=start_s, duration_s=duration_s, limits=limits
+            )
         reply["sha256"] = None
-        check_file(path, limits)
+        decoding.check_file(path, limits)
         with path.open("rb") as file:
             reply["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
-        decoded = decode_sound(path, limits)
+        decoded = decoding.decode_sound(path, limits)
         packed = pack_features(measure_features(decoded.samples, decoded.rate))
         reply["duration_s"] = len(decoded.samples) / decoded.rate
         reply["sample_rate_hz"] = decoded.rate
         reply["codec"] = decoded.codec
         reply["cpu_ms"] = 1000 * (time.process_time() - started)
-    except DecodeRefusedError as exc:
+    except decoding.DecodeRefusedError as exc:
         reply["reason"] = exc.reason
     except MemoryError:
         reply["reason"] = "out_of_memory"

@@ -21,17 +21,12 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement
-from pipelines.audio.index.reference_index import (
-    ENTRY,
-    INDEX_REVISION,
-    ReferenceIndex,
-    in_code_order,
-)
+from pipelines.audio.index import reference_index
 
 _KEYS = "references.json"
 _LAYOUT = "3"
 """Increased whenever the files of a folder are named or arranged otherwise."""
-INDEX_VERSION = f"{FEATURE_VERSION}.{INDEX_REVISION}.{_LAYOUT}"
+INDEX_VERSION = f"{FEATURE_VERSION}.{reference_index.INDEX_REVISION}.{_LAYOUT}"
 """An index of another version is built anew, and may number its references otherwise."""
 _FULL_BATCH = 200
 """References; a batch of fewer is merged with the next one."""
@@ -47,7 +42,7 @@ class IndexFolder:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        self.index = ReferenceIndex()
+        self.index = reference_index.ReferenceIndex()
         self.keys: list[str] = []
         self._folder = folder
         self._batches: list[int] = []
@@ -109,7 +104,7 @@ class IndexFolder:
             if self._batches and self._batches[-1] < _FULL_BATCH:
                 batches[-2:], checksums = [sum(batches[-2:])], checksums[:-1]
                 last = np.load(_entries_file(self._folder, self._batches))
-                entries = in_code_order(np.concatenate((last, entries)))
+                entries = reference_index.in_code_order(np.concatenate((last, entries)))
             # Entries come before the keys that name them: a process killed in between leaves a file
             # that nobody reads, and the next addition removes.
             part = self._folder / "entries.part"
@@ -176,7 +171,7 @@ def _map_batches(folder: Path, stored: _Stored) -> Iterator[NDArray[np.void]]:
     for number, checksum in enumerate(stored["checksums"], start=1):
         file = _entries_file(folder, stored["batches"][:number])
         entries = np.load(file, mmap_mode="r")
-        if entries.dtype != ENTRY or _checksum(entries) != checksum:
+        if entries.dtype != reference_index.ENTRY or _checksum(entries) != checksum:
             raise ValueError(f"{file.name} is not what was written")
         yield entries
 

@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import Peaks
-from pipelines.audio.index.kernels import (
-    cast_votes,
-    collect_pairs,
-    constellations,
-    first_of_tones,
-    fullest_cells,
-    most_at_places,
-)
+from pipelines.audio.index import kernels
 
 INDEX_REVISION = "1"
 """Increased whenever the same peaks would give other entries."""
@@ -164,8 +157,10 @@ class ReferenceIndex:
         counts = (self.count, effort.tempos, _PITCHES)
         votes, voters = np.zeros(counts, np.uint16), np.zeros(counts, np.uint16)
         for batch in batches:
-            cast_votes(batch.starts, batch.entries, shapes, octaves, effort.cells, votes, voters)
-        excess, cells = fullest_cells(votes, _SQUARES)
+            kernels.cast_votes(
+                batch.starts, batch.entries, shapes, octaves, effort.cells, votes, voters
+            )
+        excess, cells = kernels.fullest_cells(votes, _SQUARES)
         likely = np.argsort(-excess[:, 0], kind="stable")[: max(effort.placed, most)]
         is_likely = np.zeros(self.count, np.bool_)
         is_likely[likely] = True
@@ -174,7 +169,7 @@ class ReferenceIndex:
         pairs = np.empty((_MOST_PAIRS, 5), dtype=np.float32)
         count = 0
         for batch in batches:
-            count += collect_pairs(
+            count += kernels.collect_pairs(
                 batch.starts,
                 batch.entries,
                 shapes,
@@ -232,9 +227,9 @@ def _constellations(
 ) -> NDArray[np.int32]:
     frames = peaks.frames.astype(np.int64)
     cents = np.rint(1200 * np.log2(np.maximum(peaks.hertz, 1.0))).astype(np.int64)
-    is_first = first_of_tones(frames, cents, gap)
+    is_first = kernels.first_of_tones(frames, cents, gap)
     rows = np.empty((most, 4), dtype=np.int32)
-    count = constellations(
+    count = kernels.constellations(
         frames[is_first],
         cents[is_first],
         spans,
@@ -269,7 +264,7 @@ def _placed_hits(
     least = tempo_low + cells[references, :, 0].ravel() / _TEMPOS_PER_OCTAVE
     octaves = least[:, np.newaxis] + _TRIED_TEMPOS
     there, here = pairs[:, 2].astype(np.float64), pairs[:, 3].astype(np.float64)
-    votes, trials = most_at_places(there, here, ranges, 2.0**octaves, _SAME_PLACE)
+    votes, trials = kernels.most_at_places(there, here, ranges, 2.0**octaves, _SAME_PLACE)
     # The square of each reference whose votes are least likely by chance.
     expected = (ranges[:, 1] - ranges[:, 0]) / _PLACES
     surprises = np.array(list(map(_surprise, votes.tolist(), expected.tolist())))

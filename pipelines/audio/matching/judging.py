@@ -10,36 +10,10 @@ from dataclasses import dataclass, replace
 
 from pipelines.audio.features.grid import HOP_S
 from pipelines.audio.features.sound_features import Features
+from pipelines.audio.matching import peak_agreement, scoring, search
 from pipelines.audio.matching.alignment import Block, align, block_at
 from pipelines.audio.matching.hypotheses import undo
-from pipelines.audio.matching.peak_agreement import (
-    NoteCoherence,
-    PeakMatch,
-    drifting_share,
-    is_partly_common,
-    match_peaks,
-    note_coherence,
-    phase_certainty,
-)
 from pipelines.audio.matching.peak_votes import CommonStretch
-from pipelines.audio.matching.scoring import (
-    COMPOSITE,
-    block_meets_rule,
-    can_be_surpassed,
-    composite_score,
-    explains_better,
-    phase_weight,
-    sureness_of_delay,
-    sureness_of_notes,
-    tonal_weight,
-    trust_in_delay,
-)
-from pipelines.audio.matching.search import (
-    ScoredHypothesis,
-    best_hypothesis,
-    best_joint_hypothesis,
-    explains_enough,
-)
 from pipelines.audio.matching.tone_agreement import tone_agreement
 from warehouse.records.evidence import (
     EXCERPT_OVERLAP_S,
@@ -82,7 +56,7 @@ def judge_unchanged(
     """Apply both rules to the unchanged sounds."""
 
     def judge(segment: Segment, block: Block) -> _JudgedBlock:
-        is_met = block_meets_rule(segment, block, limits)
+        is_met = scoring.block_meets_rule(segment, block, limits)
         return _judge_unchanged_block(reference, candidate, limits, segment, block, is_met=is_met)
 
     best = _most_credible(reference, candidate, limits, judge)
@@ -117,7 +91,7 @@ def judge_windows(
         places = {min(max(place, first), latest) for place in (start, (start + end) // 2, end)}
         for place in sorted(places):
             block = block_at(reference.centred, candidate.centred, place + lag, place, size)
-            if not block_meets_rule("local", block, limits):
+            if not scoring.block_meets_rule("local", block, limits):
                 continue
             judged = _judge_unchanged_block(
                 reference, candidate, limits, "local", block, is_met=True
@@ -232,19 +206,19 @@ def judge_edits(reference: Features, candidate: Features, limits: MatchThreshold
     Tempo and pitch changed independently count if they match; of the many pairs of both, one always
     fits a little, and would hide the measures of the single change.
     """
-    single = best_hypothesis(reference, candidate)
-    joint = best_joint_hypothesis(reference, candidate, single)
+    single = search.best_hypothesis(reference, candidate)
+    joint = search.best_joint_hypothesis(reference, candidate, single)
     evidence = _judge_hypothesis(reference, candidate, limits, joint)
     if evidence is None or evidence.verdict != "variant":
         evidence = _judge_hypothesis(reference, candidate, limits, single)
-    return JudgedEdits(evidence=evidence, has_tried_both=not explains_enough(single))
+    return JudgedEdits(evidence=evidence, has_tried_both=not search.explains_enough(single))
 
 
 def _judge_hypothesis(
     reference: Features,
     candidate: Features,
     limits: MatchThresholds,
-    scored: ScoredHypothesis | None,
+    scored: search.ScoredHypothesis | None,
 ) -> PairEvidence | None:
     if scored is None or scored.share < _LEAST_SHARE:
         return None
@@ -252,20 +226,20 @@ def _judge_hypothesis(
     undone = undo(candidate, hypothesis)
     # For a slight edit the phases must agree as in an unchanged sound, or every cover would be a
     # slight variant.
-    slight, clear = COMPOSITE.without_phase, COMPOSITE.variant_without_phase
+    slight, clear = scoring.COMPOSITE.without_phase, scoring.COMPOSITE.variant_without_phase
     least = slight if hypothesis.is_slight else clear
 
     def judge(segment: Segment, block: Block) -> _JudgedBlock:
         match = _match(reference, undone, block)
         # Time stretching destroys phases; only a plain speed change keeps them.
         is_speed = hypothesis.family == "speed"
-        sureness = _phase_sureness(match, note_coherence(match)) if is_speed else 0.0
-        agreement = match.share * phase_weight(sureness, least=least)
-        if block_meets_rule(segment, block, limits):
+        sureness = _phase_sureness(match, peak_agreement.note_coherence(match)) if is_speed else 0.0
+        agreement = match.share * scoring.phase_weight(sureness, least=least)
+        if scoring.block_meets_rule(segment, block, limits):
             judged = _judge_by_tones(segment, block, match, agreement, limits)
         else:
             judged = _judge_block(segment, block, agreement, _RULE_NOT_MET)
-        return replace(judged, score=max(0.0, judged.score - COMPOSITE.variant_penalty))
+        return replace(judged, score=max(0.0, judged.score - scoring.COMPOSITE.variant_penalty))
 
     best = _most_credible(reference, undone, limits, judge)
     if best is None:
@@ -343,17 +317,19 @@ def _judge_unchanged_block(
         return _judge_block(segment, block, share, _RULE_NOT_MET)
 
     # Agreement counts least where the notes contradict it.
-    coherence = note_coherence(match)
-    against, without = COMPOSITE.against_phase, COMPOSITE.without_phase
-    least = against + (without - against) * trust_in_delay(coherence)
-    weight = phase_weight(_phase_sureness(match, coherence), least=least)
+    coherence = peak_agreement.note_coherence(match)
+    against, without = scoring.COMPOSITE.against_phase, scoring.COMPOSITE.without_phase
+    least = against + (without - against) * scoring.trust_in_delay(coherence)
+    weight = scoring.phase_weight(_phase_sureness(match, coherence), least=least)
     judged = _judge_by_tones(segment, block, match, match.share * weight, limits, foreign=foreign)
 
     # Another tempo crosses the right lag briefly: following the drift then finds more peaks.
-    if can_be_surpassed(match.share) and explains_better(drifting_share(match), match.share):
+    if scoring.can_be_surpassed(match.share) and scoring.explains_better(
+        peak_agreement.drifting_share(match), match.share
+    ):
         return replace(judged, objection="tempo_drifts")
     is_long = segment == "local" and block.overlap_s >= limits.local_overlap_s
-    if is_long and _is_match(judged, limits) and is_partly_common(match):
+    if is_long and _is_match(judged, limits) and peak_agreement.is_partly_common(match):
         return replace(judged, objection="common_part_too_short")
     return judged
 
@@ -361,7 +337,7 @@ def _judge_unchanged_block(
 def _judge_by_tones(
     segment: Segment,
     block: Block,
-    match: PeakMatch,
+    match: peak_agreement.PeakMatch,
     agreement: float,
     limits: MatchThresholds,
     *,
@@ -369,7 +345,7 @@ def _judge_by_tones(
 ) -> _JudgedBlock:
     """Weight the agreement by steady tones: a shared voice, crowd or part is not shared music."""
     tones = tone_agreement(match)
-    weight = tonal_weight(replace(tones, foreign=max(tones.foreign, foreign)))
+    weight = scoring.tonal_weight(replace(tones, foreign=max(tones.foreign, foreign)))
     judged = _judge_block(segment, block, weight * agreement, None)
     is_other_music = weight == 0.0 and _is_match(
         _judge_block(segment, block, agreement, None), limits
@@ -377,28 +353,33 @@ def _judge_by_tones(
     return replace(judged, objection=TONES_DIFFER) if is_other_music else judged
 
 
-def _match(reference: Features, candidate: Features, block: Block) -> PeakMatch:
+def _match(reference: Features, candidate: Features, block: Block) -> peak_agreement.PeakMatch:
     first, lag = block.candidate_frame, block.reference_frame - block.candidate_frame
     return _match_frames(reference, candidate, lag, first, first + block.frames)
 
 
 def _match_frames(
     reference: Features, candidate: Features, lag: int, first: int, last: int
-) -> PeakMatch:
+) -> peak_agreement.PeakMatch:
     """Match the peaks of the candidate's frames first..last to those `lag` frames later."""
     # Two fine frames are one frame.
-    return match_peaks(
+    return peak_agreement.match_peaks(
         reference.peaks, candidate.peaks, lag=2 * lag, first_frame=2 * first, last_frame=2 * last
     )
 
 
-def _phase_sureness(match: PeakMatch, coherence: NoteCoherence) -> float:
+def _phase_sureness(
+    match: peak_agreement.PeakMatch, coherence: peak_agreement.NoteCoherence
+) -> float:
     """Return how surely phases agree as those of one recording, 0 to 1: by notes, or by a delay."""
-    by_notes, trust = sureness_of_notes(coherence, match.share), trust_in_delay(coherence)
+    by_notes, trust = (
+        scoring.sureness_of_notes(coherence, match.share),
+        scoring.trust_in_delay(coherence),
+    )
     # The search for a delay costs most, so it is left out where notes alone decide.
     if by_notes == 1.0 or trust == 0.0:
         return by_notes
-    return max(by_notes, trust * sureness_of_delay(phase_certainty(match)))
+    return max(by_notes, trust * scoring.sureness_of_delay(peak_agreement.phase_certainty(match)))
 
 
 def _judge_block(
@@ -408,7 +389,7 @@ def _judge_block(
         segment=segment,
         block=block,
         agreement=agreement,
-        score=composite_score(block.chroma, block.mfcc, agreement),
+        score=scoring.composite_score(block.chroma, block.mfcc, agreement),
         objection=objection,
     )
 
@@ -427,7 +408,7 @@ def _evidence(judged: _JudgedBlock) -> PairEvidence:
     So the score never contradicts the verdict, which the caller replaces if the block is a match.
     Values become plain floats because JSON encoders reject NumPy floats.
     """
-    factor = 1.0 if judged.objection is None else COMPOSITE.unmet_rule
+    factor = 1.0 if judged.objection is None else scoring.COMPOSITE.unmet_rule
     return PairEvidence(
         verdict="rejected",
         reason="",

@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.grid import FINE_HOP_S
 from pipelines.audio.features.sound_features import Peaks
-from pipelines.audio.matching.kernels import (
-    lag_histograms,
-    largest_certainty,
-    matching_peaks,
-    repeated_phases,
-)
+from pipelines.audio.matching import kernels
 
 TOLERANCE_HZ = 0.35 * 22_050 / 2048
 _SEARCH = round(0.25 / FINE_HOP_S)
@@ -149,7 +144,7 @@ def note_coherence(match: PeakMatch) -> NoteCoherence:
     notes = np.concatenate(([0], np.cumsum(is_next)))
     best = NoteCoherence(value=-1.0, potential=0.0)
     for slope in (0.0, *pairs.slopes):
-        excess, repeats, variance = repeated_phases(pairs.phases(slope), pairs.tones, notes)
+        excess, repeats, variance = kernels.repeated_phases(pairs.phases(slope), pairs.tones, notes)
         if repeats == 0:
             return NoteCoherence(value=0.0, potential=0.0)
         potential = repeats / math.sqrt(variance)
@@ -217,7 +212,7 @@ def _phase_pairs(match: PeakMatch, *, most: int | None = None) -> _PhasePairs | 
 
 def _pairs(match: PeakMatch) -> NDArray[np.int64]:
     """Return index pairs (n, 2) of matching peaks."""
-    return matching_peaks(
+    return kernels.matching_peaks(
         match.reference.frames,
         match.reference.hertz,
         match.candidate.frames,
@@ -228,7 +223,7 @@ def _pairs(match: PeakMatch) -> NDArray[np.int64]:
 
 
 def _certainty(pairs: _PhasePairs, slope: float, enough: float) -> float:
-    return largest_certainty(
+    return kernels.largest_certainty(
         pairs.phases(slope),
         pairs.hertz,
         pairs.tones,
@@ -282,7 +277,7 @@ def _shares(
     peak_count = len(candidate.frames)
     if peak_count == 0 or len(reference.frames) == 0:
         return np.zeros(len(drifts)), np.full(len(drifts), lag)
-    counts = lag_histograms(
+    counts = kernels.lag_histograms(
         reference.frames,
         reference.hertz,
         candidate.frames,

@@ -11,24 +11,7 @@ import numpy as np
 from pipelines.audio.features.grid import FINE_HOP_S, HOP_S
 from pipelines.audio.features.sound_features import Features, Peaks
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
-from pipelines.audio.matching.group_verdict import (
-    MOST_CANDIDATES,
-    MOST_REFERENCES,
-    GroupPair,
-    GroupVerdict,
-)
-from pipelines.audio.matching.hypotheses import (
-    SEARCHED_JOINT_TEMPOS,
-    SEARCHED_SEMITONES,
-    SEARCHED_TEMPOS,
-)
-from pipelines.audio.matching.judging import (
-    TONES_DIFFER,
-    judge_edits,
-    judge_excerpt,
-    judge_unchanged,
-    judge_windows,
-)
+from pipelines.audio.matching import group_verdict, hypotheses, judging
 from pipelines.audio.matching.peak_agreement import TOLERANCE_HZ
 from pipelines.audio.matching.peak_votes import CommonStretch, common_stretches, is_reversed
 from pipelines.audio.matching.scoring import add_rejection_hint
@@ -93,7 +76,7 @@ def _judge_unedited(
             return PairEvidence(verdict="not_comparable", reason=f"{role}_{sound.reason}")
     assert isinstance(reference, MeasuredSound)
     assert isinstance(candidate, MeasuredSound)
-    evidence = judge_unchanged(reference.features, candidate.features, limits)
+    evidence = judging.judge_unchanged(reference.features, candidate.features, limits)
     searched = _searched_range(reference, candidate, limits, _SearchResult(evidence=evidence))
     return replace(add_rejection_hint(evidence, limits), searched=searched)
 
@@ -142,27 +125,27 @@ def _search(
 ) -> _SearchResult:
     # The unchanged sounds again, where peaks suggest another window or alignment.
     stretches = stretches_to_judge(reference, candidate, unedited)
-    confirmed = judge_windows(reference, candidate, limits, stretches)
+    confirmed = judging.judge_windows(reference, candidate, limits, stretches)
     if confirmed is not None:
         return _SearchResult(evidence=confirmed)
     # With the likeliest edit undone.
     best, with_both = unedited, False
     if edits:
-        judged = judge_edits(reference, candidate, limits)
+        judged = judging.judge_edits(reference, candidate, limits)
         with_both = judged.has_tried_both
         if judged.evidence is not None and judged.evidence.credibility > unedited.credibility:
             best = judged.evidence
     if best.verdict == "variant":
         return _SearchResult(evidence=best, edits=edits, both=with_both)
     # A few common seconds. Their distances explain a rejection only if nothing else was measured.
-    excerpt = judge_excerpt(reference, candidate, limits, stretches)
+    excerpt = judging.judge_excerpt(reference, candidate, limits, stretches)
     if excerpt is not None and STRENGTH[excerpt.verdict] > STRENGTH[best.verdict]:
         best = excerpt
     return _SearchResult(
         evidence=best,
         edits=edits,
         both=with_both,
-        excerpts=unedited.reason != TONES_DIFFER,
+        excerpts=unedited.reason != judging.TONES_DIFFER,
     )
 
 
@@ -170,7 +153,7 @@ def stretches_to_judge(
     reference: Features, candidate: Features, unedited: PairEvidence
 ) -> list[CommonStretch]:
     """Return the common stretches to judge after both rules; weak ones only of a short sound."""
-    if unedited.reason == TONES_DIFFER:
+    if unedited.reason == judging.TONES_DIFFER:
         return []  # a voice over other music is no more music where less of it is compared
     keeps_weak = unedited.verdict == "not_comparable"
     return common_stretches(reference.peaks, candidate.peaks, keeps_weak=keeps_weak)
@@ -182,12 +165,12 @@ def _searched_range(
     limits: MatchThresholds,
     search: _SearchResult,
 ) -> SearchedRange:
-    tempos = SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
+    tempos = hypotheses.SEARCHED_TEMPOS if search.edits else (1.0, 1.0)
     return SearchedRange(
         speed=tempos,
         tempo=tempos,
-        semitones=SEARCHED_SEMITONES if search.edits else (0.0, 0.0),
-        tempo_with_pitch=SEARCHED_JOINT_TEMPOS if search.both else (1.0, 1.0),
+        semitones=hypotheses.SEARCHED_SEMITONES if search.edits else (0.0, 0.0),
+        tempo_with_pitch=hypotheses.SEARCHED_JOINT_TEMPOS if search.both else (1.0, 1.0),
         min_overlap_s=limits.local_overlap_s,
         reference_s=round(reference.duration_s, 1),
         candidate_s=round(candidate.duration_s, 1),
@@ -225,7 +208,7 @@ def verify_group(
     search: bool = True,
     stops_when_sure: bool = True,
     keeps_order: bool = False,
-) -> GroupVerdict:
+) -> group_verdict.GroupVerdict:
     """Compare up to two candidates with up to three references, the cleanest reference first.
 
     With `keeps_order`, the references are compared in the given order instead.
@@ -237,14 +220,14 @@ def verify_group(
     of the arguments.
     """
     order = list(range(len(references))) if keeps_order else _cleanest_first(references)
-    order = order[:MOST_REFERENCES]
-    chosen = candidates[:MOST_CANDIDATES]
-    pairs: list[GroupPair] = []
+    order = order[: group_verdict.MOST_REFERENCES]
+    chosen = candidates[: group_verdict.MOST_CANDIDATES]
+    pairs: list[group_verdict.GroupPair] = []
     for reference_index in order:
         for candidate_index, candidate in enumerate(chosen):
             evidence = _judge_unedited(references[reference_index], candidate, limits)
             pairs.append(
-                GroupPair(
+                group_verdict.GroupPair(
                     reference_index=reference_index,
                     candidate_index=candidate_index,
                     evidence=evidence,
@@ -262,15 +245,15 @@ def verify_group(
 def _searched_pairs(
     references: Sequence[SoundMeasurement],
     candidates: Sequence[SoundMeasurement],
-    pairs: Sequence[GroupPair],
+    pairs: Sequence[group_verdict.GroupPair],
     limits: MatchThresholds,
-) -> list[GroupPair]:
+) -> list[group_verdict.GroupPair]:
     """Search for edits of the first long enough reference, then of the others where needed."""
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     first = (checked or pairs)[0].reference_index
     # Whether each reference agrees with the first one.
     alike = {first: True}
-    searched: list[GroupPair] = []
+    searched: list[group_verdict.GroupPair] = []
     for pair in pairs:
         index = pair.reference_index
         verdict = _group_verdict(searched)
@@ -337,14 +320,14 @@ def _cleanest_first(references: Sequence[SoundMeasurement]) -> list[int]:
     return sorted(range(len(references)), key=rank)
 
 
-def _group_verdict(pairs: list[GroupPair]) -> GroupVerdict:
+def _group_verdict(pairs: list[group_verdict.GroupPair]) -> group_verdict.GroupVerdict:
     """Let the most credible pair decide; pairs that are not comparable count only if alone."""
     if not pairs:
-        return GroupVerdict(
+        return group_verdict.GroupVerdict(
             verdict="not_comparable", reason="nothing_to_compare", best=None, pairs=()
         )
     checked = [pair for pair in pairs if pair.evidence.verdict != "not_comparable"]
     best = max(checked or pairs, key=lambda pair: pair.evidence.credibility)
-    return GroupVerdict(
+    return group_verdict.GroupVerdict(
         verdict=best.evidence.verdict, reason=best.evidence.reason, best=best, pairs=tuple(pairs)
     )

@@ -19,22 +19,11 @@ from pipelines.catalog.service import CatalogStatus
 from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.messages import LANGUAGES, Message
 from warehouse.engine.duckdb_engine import Engine
+from warehouse.exports import export_table
 from warehouse.exports.atomic_files import write_atomically
-from warehouse.exports.export_table import (
-    ExportColumn,
-    ExportKind,
-    ExportTable,
-    columns_of,
-    to_table,
-)
 from warehouse.exports.method_sheet import COVERAGE_NOTE, METHOD_NOTE, read_job_sheets
 from warehouse.exports.table_files import ExportMethod, to_parquet, to_workbook, write_table
-from warehouse.queries.catalogs import (
-    CatalogQueryTrack,
-    read_catalog_music_ids,
-    read_catalog_tracks,
-    read_catalog_videos,
-)
+from warehouse.queries import catalogs
 from warehouse.queries.sound_matches import read_catalog_matches
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
@@ -48,7 +37,7 @@ MOST_DETAILS = 200
 """Tracks with details on the page: a browser shows some ten thousand rows without delay."""
 MOST_VIDEOS = 10
 
-_TRACK_COLUMNS: tuple[tuple[str, ExportKind], ...] = (
+_TRACK_COLUMNS: tuple[tuple[str, export_table.ExportKind], ...] = (
     ("track_key", "text"),
     ("input", "text"),
     ("label", "text"),
@@ -59,7 +48,7 @@ _TRACK_COLUMNS: tuple[tuple[str, ExportKind], ...] = (
     ("result_at", "time"),
     ("error", "text"),
 )
-_INPUT_COLUMNS = ExportColumn("columns", "text")
+_INPUT_COLUMNS = export_table.ExportColumn("columns", "text")
 
 TEXTS: Mapping[str, Message] = {
     "catalogue": Message("Catalogue", "曲目目录"),
@@ -150,7 +139,7 @@ _PAGES = PageTemplates(
 class CatalogTables:
     """The tables of a report: tracks as rows, the larger ones as they were read."""
 
-    tracks: ExportTable
+    tracks: export_table.ExportTable
     music_ids: pa.Table
     videos: pa.Table
     matches: pa.Table
@@ -220,15 +209,17 @@ def write_catalog_report(
 
 
 def _workbook(
-    tables: CatalogTables, facts: tuple[tuple[str, str], ...], sheet: ExportTable | None
+    tables: CatalogTables,
+    facts: tuple[tuple[str, str], ...],
+    sheet: export_table.ExportTable | None,
 ) -> bytes:
-    sheets: list[ExportTable] = [
+    sheets: list[export_table.ExportTable] = [
         tables.tracks,
-        to_table("music_ids", tables.music_ids),
-        to_table("matches", tables.matches),
+        export_table.to_table("music_ids", tables.music_ids),
+        export_table.to_table("matches", tables.matches),
     ]
     if tables.videos.num_rows <= MAX_WORKBOOK_VIDEOS:
-        sheets.append(to_table("videos", tables.videos))
+        sheets.append(export_table.to_table("videos", tables.videos))
     else:
         count = tables.videos.num_rows
         facts = (*facts, ("left_out", f"{count:,} videos are too many: see the Parquet file"))
@@ -261,7 +252,7 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
         WarehouseUnavailableError: The lake cannot be read.
     """
     queries = [
-        CatalogQueryTrack(
+        catalogs.CatalogQueryTrack(
             key=track.given.key,
             label=track.given.label,
             music_id=track.music_id,
@@ -271,9 +262,9 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
         for track in status.tracks
         if track.music_id is not None
     ]
-    results = read_catalog_tracks(engine, queries)
+    results = catalogs.read_catalog_tracks(engine, queries)
     results_by_key: dict[str, Row] = {row["track_key"]: row for row in results.to_pylist()}
-    result_columns = columns_of(results.schema)[1:]  # behind the key
+    result_columns = export_table.columns_of(results.schema)[1:]  # behind the key
     rows: list[tuple[object, ...]] = []
     for track in status.tracks:
         imported, result = track.given, results_by_key.get(track.given.key, {})
@@ -292,11 +283,13 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
                 orjson.dumps(dict(imported.columns)).decode(),
             )
         )
-    track_columns = [ExportColumn(name, kind) for name, kind in _TRACK_COLUMNS]
+    track_columns = [export_table.ExportColumn(name, kind) for name, kind in _TRACK_COLUMNS]
     return CatalogTables(
-        tracks=ExportTable("tracks", [*track_columns, *result_columns, _INPUT_COLUMNS], rows),
-        music_ids=read_catalog_music_ids(engine, queries),
-        videos=read_catalog_videos(engine, queries),
+        tracks=export_table.ExportTable(
+            "tracks", [*track_columns, *result_columns, _INPUT_COLUMNS], rows
+        ),
+        music_ids=catalogs.read_catalog_music_ids(engine, queries),
+        videos=catalogs.read_catalog_videos(engine, queries),
         matches=read_catalog_matches(
             engine,
             [track.key for track in queries],
@@ -309,7 +302,7 @@ def read_catalog_tables(engine: Engine, status: CatalogStatus) -> CatalogTables:
 def render_catalog_page(
     status: CatalogStatus,
     tables: CatalogTables,
-    sheet: ExportTable | None,
+    sheet: export_table.ExportTable | None,
     *,
     language: str,
     is_demo: bool,

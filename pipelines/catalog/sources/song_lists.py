@@ -5,12 +5,7 @@ from dataclasses import dataclass, replace
 
 from pipelines.captures.inputs import SONG_LIST_KINDS, InputTarget
 from pipelines.catalog.rules.importing import INPUT_COLUMNS, ImportLine, ImportProblem
-from warehouse.records.errors import (
-    InputError,
-    ProviderUnsupportedError,
-    UnreachableError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.values import is_platform_id
 from warehouse.records.videos import ServiceSongList
 
@@ -69,9 +64,9 @@ def expand_song_lists(
             continue
         try:
             song_list = read_songs(target.kind, target.id)
-        except (InputError, UpstreamError, ProviderUnsupportedError) as error:
+        except (errors.InputError, errors.UpstreamError, errors.ProviderUnsupportedError) as error:
             # The time is for all lists of an import: do not try the remaining ones.
-            is_late = isinstance(error, UnreachableError) and error.reason == _DEADLINE
+            is_late = isinstance(error, errors.UnreachableError) and error.reason == _DEADLINE
             message = _LATE if is_late else f"the list could not be read: {error}"
             problems.append(_problem(line, text, message))
             continue

@@ -11,13 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Self
 
-from pipelines.catalog.rules.importing import (
-    ARTIST_COLUMNS,
-    INPUT_COLUMNS,
-    PRIORITY_COLUMNS,
-    TITLE_COLUMNS,
-    ImportLine,
-)
+from pipelines.catalog.rules import importing
 from pipelines.catalog.sources.spreadsheet import limited_rows, read_first_sheet
 from warehouse.input_files import check_file
 from warehouse.records.errors import InvalidParameterError
@@ -27,12 +21,19 @@ MAX_FILE_BYTES = 8 * 1024 * 1024
 MAX_ROW_CHARS = 500_000
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _DELIMITERS = ",;\t"
-COLUMN_NAMES = frozenset({*INPUT_COLUMNS, *TITLE_COLUMNS, *ARTIST_COLUMNS, *PRIORITY_COLUMNS})
+COLUMN_NAMES = frozenset(
+    {
+        *importing.INPUT_COLUMNS,
+        *importing.TITLE_COLUMNS,
+        *importing.ARTIST_COLUMNS,
+        *importing.PRIORITY_COLUMNS,
+    }
+)
 
 type NumberedRow = tuple[int, list[str]]
 
 
-def read_lines(path: Path) -> list[ImportLine]:
+def read_lines(path: Path) -> list[importing.ImportLine]:
     """Return the lines of a file.
 
     Raises:
@@ -52,7 +53,7 @@ def read_lines(path: Path) -> list[ImportLine]:
     return parse_table(data, name=path.name)
 
 
-def parse_table(data: bytes, *, name: str) -> list[ImportLine]:
+def parse_table(data: bytes, *, name: str) -> list[importing.ImportLine]:
     """Return the lines of a table; the suffix of `name` tells text from a spreadsheet.
 
     Raises:
@@ -75,10 +76,10 @@ def parse_table(data: bytes, *, name: str) -> list[ImportLine]:
         ) from error
 
 
-def link_lines(texts: Iterable[str]) -> list[ImportLine]:
+def link_lines(texts: Iterable[str]) -> list[importing.ImportLine]:
     """Return a line for each text, such as the arguments of a command."""
     return [
-        ImportLine(number=number, values={INPUT_COLUMNS[0]: text})
+        importing.ImportLine(number=number, values={importing.INPUT_COLUMNS[0]: text})
         for number, text in enumerate(texts, 1)
     ]
 
@@ -154,14 +155,14 @@ class _RowText:
         self._chars = 0
 
 
-def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:
+def _to_lines(rows: Sequence[NumberedRow]) -> list[importing.ImportLine]:
     filled = [row for row in rows if any(value.strip() for value in row[1])]
     if not filled:
         return []
     # The first row is a header if it names a known column; each of its names is used once.
     first = filled[0][1]
     has_header = any(name.casefold().strip().replace(" ", "_") in COLUMN_NAMES for name in first)
-    names, body = [INPUT_COLUMNS[0]], filled
+    names, body = [importing.INPUT_COLUMNS[0]], filled
     if has_header:
         names, body = list[str](), filled[1:]
         for place, title in enumerate(first, 1):
@@ -173,5 +174,5 @@ def _to_lines(rows: Sequence[NumberedRow]) -> list[ImportLine]:
         numbered = [f"column_{place}" for place in range(len(names) + 1, len(row) + 1)]
         cells = zip([*names, *numbered], row, strict=False)
         values = {name: value for name, value in cells if value.strip() or not has_header}
-        lines.append(ImportLine(number=number, values=values))
+        lines.append(importing.ImportLine(number=number, values=values))
     return lines

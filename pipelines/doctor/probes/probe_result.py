@@ -10,22 +10,14 @@ from pipelines.doctor.probes.table import Probe
 from pipelines.platform.call_trace import CallTrace, HttpResponse, open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.robots import DISALLOWED
-from warehouse.records.errors import (
-    SURFACE_OFF,
-    EmptyAnswerError,
-    InputError,
-    PageWithoutDataError,
-    SametrackError,
-    UnreachableError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.health import ProbeOutcome, SurfaceHealth, outcome_of
 from warehouse.records.videos import UnavailableVideo, VideoPage
 
 TIME_IS_UP = "time_is_up"
 RESTING = frozenset({"paused", OPEN_REASON})
 """Reasons of our own: the host or the surface is paused, so no request was made."""
-_OURS = RESTING | {TIME_IS_UP, DISALLOWED, SURFACE_OFF, "crowded"}
+_OURS = RESTING | {TIME_IS_UP, DISALLOWED, errors.SURFACE_OFF, "crowded"}
 """Reasons of our own: no request was made, or none was refused."""
 _REASON_CHARS = 200
 
@@ -38,7 +30,7 @@ class ProbeResult:
     """
 
     value: object
-    error: SametrackError | None
+    error: errors.SametrackError | None
     response: HttpResponse | None
     health: SurfaceHealth
 
@@ -46,7 +38,7 @@ class ProbeResult:
     def is_about_id(self) -> bool:
         """True if the result concerns the id rather than the surface."""
         is_empty = isinstance(self.value, VideoPage) and self.error is not None
-        is_withheld = isinstance(self.error, PageWithoutDataError | InputError)
+        is_withheld = isinstance(self.error, errors.PageWithoutDataError | errors.InputError)
         return isinstance(self.value, UnavailableVideo) or is_empty or is_withheld
 
 
@@ -74,7 +66,7 @@ async def run_probe(
     reason, now = probe_reason(value, error), datetime.now(UTC)
     status = None if call_trace.last is None else call_trace.last.status
     rests_until = None
-    if isinstance(error, UpstreamError):
+    if isinstance(error, errors.UpstreamError):
         status = status if error.status is None else error.status
         # A paused surface is requested again after a while.
         if error.reason in RESTING and error.retry_after is not None:
@@ -97,7 +89,7 @@ async def run_probe(
 
 async def _read(
     within_s: float, reading: Awaitable[object], surface: str, call_trace: CallTrace
-) -> tuple[object, SametrackError | None]:
+) -> tuple[object, errors.SametrackError | None]:
     """Return what was read, and the error if nothing was read or the list is empty."""
     try:
         async with asyncio.timeout(within_s):
@@ -105,26 +97,26 @@ async def _read(
     except TimeoutError:
         # Without a request, the time was spent waiting for the rate limit.
         reason = "no_answer" if call_trace.request_count else TIME_IS_UP
-        return None, UnreachableError(
+        return None, errors.UnreachableError(
             f"no answer within {within_s:.0f} s", surface=surface, reason=reason
         )
-    except SametrackError as error:
+    except errors.SametrackError as error:
         return None, error
     except Exception as error:  # noqa: BLE001  # our own failure is a line of the report, too
-        fault = SametrackError(f"{type(error).__name__}: {error}")
+        fault = errors.SametrackError(f"{type(error).__name__}: {error}")
         fault.__cause__ = error
         return None, fault
     return value, empty_list_error(value, surface)
 
 
-def empty_list_error(value: object, surface: str) -> SametrackError | None:
+def empty_list_error(value: object, surface: str) -> errors.SametrackError | None:
     """Return an error for an empty list: known ids have videos, so the surface withholds them."""
     if not isinstance(value, VideoPage) or value.videos:
         return None
-    return EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
+    return errors.EmptyAnswerError("the list has no entries", surface=surface, reason="empty_list")
 
 
-def probe_outcome(error: SametrackError | None, reason: str | None) -> ProbeOutcome:
+def probe_outcome(error: errors.SametrackError | None, reason: str | None) -> ProbeOutcome:
     """Return the outcome of a probe that ended with an error, or without."""
     if error is None:
         return "works"
@@ -132,12 +124,12 @@ def probe_outcome(error: SametrackError | None, reason: str | None) -> ProbeOutc
     return "not_asked" if reason in _OURS else outcome_of(error.type)
 
 
-def probe_reason(value: object, error: SametrackError | None) -> str | None:
+def probe_reason(value: object, error: errors.SametrackError | None) -> str | None:
     """Return the platform's reason, or ours; shortened, because it may quote the response."""
     if isinstance(value, UnavailableVideo):
         return "canary_unavailable"
-    if isinstance(error, InputError):
+    if isinstance(error, errors.InputError):
         return "unknown_id"
-    if isinstance(error, UpstreamError):
+    if isinstance(error, errors.UpstreamError):
         return (error.reason or error.detail)[:_REASON_CHARS]
     return None if error is None else error.detail[:_REASON_CHARS]

@@ -13,27 +13,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.probes import payload_shapes, visitor
 from pipelines.doctor.probes.canaries import (
     Canaries,
     add_configured_ids,
     add_observed_ids,
     add_sandbox_ids,
 )
-from pipelines.doctor.probes.payload_shapes import (
-    STABLE_AFTER,
-    change_since,
-    decode_payload,
-    key_paths,
-)
 from pipelines.doctor.probes.probe_result import TIME_IS_UP, run_probe
 from pipelines.doctor.probes.table import PROBE_BY_SURFACE, Probe, ProbeReader
-from pipelines.doctor.probes.visitor import (
-    MEDIA,
-    PAGE,
-    compare_page,
-    compare_referers,
-    is_refused_sound,
-)
 from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
@@ -49,14 +37,7 @@ from warehouse.control.hosts import budgets
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import unpack_bytes
-from warehouse.queries.surface_health import (
-    read_good_bodies,
-    read_good_shapes,
-    read_known_ids,
-    read_last_worked,
-    write_bodies,
-    write_health,
-)
+from warehouse.queries import surface_health
 from warehouse.records.errors import UnreachableError, UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth
 
@@ -161,8 +142,10 @@ class ProbeRound:
         health = replace(health, payload_sha256=sha256)
         if health.outcome not in {"works", "changed"}:
             return health
-        paths = key_paths(decode_payload(response.body, surface=health.surface))
-        change = change_since(paths, self.good.get(health.surface, ()))
+        paths = payload_shapes.key_paths(
+            payload_shapes.decode_payload(response.body, surface=health.surface)
+        )
+        change = payload_shapes.change_since(paths, self.good.get(health.surface, ()))
         is_lost = health.outcome == "works" and change.is_loss
         return replace(
             health,
@@ -240,7 +223,7 @@ def probe_all_surfaces(
     """
     home = open_home(settings.data_home, profile.name)
     with open_control_of(settings, home) as control, open_engine_of(settings, home) as engine:
-        last_worked = read_last_worked(engine)
+        last_worked = surface_health.read_last_worked(engine)
         results = asyncio.run(
             probe_and_store(
                 settings,
@@ -297,8 +280,8 @@ async def probe_and_store(
                 async with asyncio.timeout(remaining_s):
                     await _compare(probe_round, results, dependencies, listener.on_comparison)
     # Bodies go first: a reader that sees a result finds its body.
-    await asyncio.to_thread(write_bodies, engine.lake, engine, probe_round.bodies)
-    await asyncio.to_thread(write_health, engine.lake, results)
+    await asyncio.to_thread(surface_health.write_bodies, engine.lake, engine, probe_round.bodies)
+    await asyncio.to_thread(surface_health.write_health, engine.lake, results)
     return results
 
 
@@ -310,16 +293,16 @@ async def _compare(
 ) -> None:
     """Report how the platform treats this visitor."""
     by_surface = {health.surface: health for health in results}
-    page, media = by_surface.get(PAGE), by_surface.get(MEDIA)
+    page, media = by_surface.get(visitor.PAGE), by_surface.get(visitor.MEDIA)
     sounds = probe_round.canaries.of("sound")
     # A browser may not request a page whose host is paused, either.
-    page_host = dependencies.profile.host_of(PAGE)
+    page_host = dependencies.profile.host_of(visitor.PAGE)
     if await asyncio.to_thread(budgets.paused_until, dependencies.control, page_host) is not None:
         page = None
-    if media is not None and sounds and is_refused_sound(media):
-        on_comparison(await compare_referers(probe_round.reader, sounds[0]))
+    if media is not None and sounds and visitor.is_refused_sound(media):
+        on_comparison(await visitor.compare_referers(probe_round.reader, sounds[0]))
     if page is not None:
-        comparison = await compare_page(page, probe_round.bodies, dependencies)
+        comparison = await visitor.compare_page(page, probe_round.bodies, dependencies)
         if comparison is not None:
             on_comparison(comparison)
 
@@ -331,18 +314,20 @@ def find_canaries(settings: Settings, profile: PlatformProfile, engine: Engine) 
     canaries.offer("rank_id", profile.chart.rank_id)
     if profile.may_name_loopback:  # before observed ids: the sandbox may run another world now
         add_sandbox_ids(canaries, port=profile.port)
-    add_observed_ids(canaries, read_known_ids(engine))
+    add_observed_ids(canaries, surface_health.read_known_ids(engine))
     return canaries
 
 
 def read_shapes(engine: Engine, surfaces: Sequence[str]) -> Mapping[str, Sequence[Sequence[str]]]:
     """Return the shapes of good payloads per surface, newest first; from captures if unprobed."""
     shapes: dict[str, Sequence[Sequence[str]]] = dict(
-        read_good_shapes(engine, stable_after=STABLE_AFTER)
+        surface_health.read_good_shapes(engine, stable_after=payload_shapes.STABLE_AFTER)
     )
     # A surface that was never probed successfully may have been captured by a scan.
     without = [surface for surface in surfaces if surface not in shapes]
-    for surface, packed in read_good_bodies(engine, without).items():
-        paths = key_paths(decode_payload(unpack_bytes(packed), surface=surface))
+    for surface, packed in surface_health.read_good_bodies(engine, without).items():
+        paths = payload_shapes.key_paths(
+            payload_shapes.decode_payload(unpack_bytes(packed), surface=surface)
+        )
         shapes[surface] = [paths] if paths else []
     return shapes

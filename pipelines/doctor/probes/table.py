@@ -10,39 +10,16 @@ from functools import partial
 from http import HTTPStatus
 
 from pipelines.doctor.probes.canaries import CanaryKind
-from pipelines.platform.chartsrc.bodies import (
-    ChartParseContext,
-    refuse_chart_answer,
-)
+from pipelines.platform.chartsrc import bodies, songs
 from pipelines.platform.chartsrc.issues import parse_issues
-from pipelines.platform.chartsrc.songs import (
-    PAGE_SIZE,
-    parse_latest,
-    parse_song_page,
-    parse_songs,
-)
+from pipelines.platform.http import download
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.download import (
-    SURFACE,
-    refuse_altered,
-    sound_request,
-    sound_suffix,
-)
 from pipelines.platform.parsers.lists import parse_slides_info
 from pipelines.platform.providers.music_service import MusicServicePublic
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
+from pipelines.platform.sources import table
 from pipelines.platform.sources.planner import SickPolicy
-from pipelines.platform.sources.table import (
-    SourceRequest,
-    read_music_list,
-    read_trends_list,
-    read_user_by_handle,
-    read_user_info,
-    read_user_page,
-    read_user_posts,
-    read_video_page,
-)
 from pipelines.platform.surfaces import SurfaceReader
 from warehouse.records.errors import AudioUnavailableError, EmptyAnswerError
 from warehouse.records.search import HARMLESS_NIL_TYPES, SearchPage, SearchPosition
@@ -82,19 +59,19 @@ async def read_sound_head(client: GuestClient, url: str, *, referer: str | None 
     """
     # The sink ends the download as soon as it has enough.
     head, status = _HeadSink(bytearray()), None
-    request = sound_request(client, url, referer=referer)
+    request = download.sound_request(client, url, referer=referer)
     try:
         async with client.circuit(request):
             status = (await client.save(request, head)).status
     except _HeadCompleteError:
         status = None  # the download was ended early, so no status was recorded
     # The first bytes show whether it is a sound, whatever its content type says.
-    refuse_altered(bytes(head.body))
-    suffix, is_fine = sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
+    download.refuse_altered(bytes(head.body))
+    suffix, is_fine = download.sound_suffix(bytes(head.body)), status in {None, HTTPStatus.OK}
     if suffix is None or not is_fine:
         raise AudioUnavailableError(
             "the response is no known sound format",
-            surface=SURFACE,
+            surface=download.SURFACE,
             status=status,
             reason="not_a_sound" if is_fine else f"status {status}",
         )
@@ -127,7 +104,7 @@ class ProbeReader:
     async def read_slides_info(self, aweme_id: str) -> Reading[object]:
         """Read a video as `slides_info` shows it, in its plain form."""
         http_request = self.surfaces.build_request("slides_info", aweme_ids=f"[{aweme_id}]")
-        request = SourceRequest(entity_id=aweme_id)
+        request = table.SourceRequest(entity_id=aweme_id)
         return await self.surfaces.read(http_request, request, parse_slides_info, twice=True)
 
     async def read_search(self, term: str) -> SearchPage:
@@ -154,8 +131,8 @@ class ProbeReader:
         )
         async with self.client.circuit(request):
             answer = await self.client.fetch(request)
-            refuse_chart_answer(answer)
-            context = ChartParseContext(
+            bodies.refuse_chart_answer(answer)
+            context = bodies.ChartParseContext(
                 surface=answer.surface, observed_at=answer.fetched_at, markers=self.profile.markers
             )
             return parse(answer.body, context=context)
@@ -164,10 +141,10 @@ class ProbeReader:
         """Read the first songs of the latest issue."""
         return await self.read_chart(
             "chart_songs",
-            partial(parse_songs, page=1),
+            partial(songs.parse_songs, page=1),
             rankid=rank_id,
             version=self.profile.chart.song_version,
-            pagesize=str(PAGE_SIZE),
+            pagesize=str(songs.PAGE_SIZE),
             area_code="1",
             page="1",
             **_PLATFORM,
@@ -194,10 +171,10 @@ def _value(read: Callable[[ProbeReader, str], Awaitable[Reading[object]]]) -> Re
 
 
 def _source(
-    read: Callable[[SurfaceReader, SourceRequest], Awaitable[Reading[object]]],
+    read: Callable[[SurfaceReader, table.SourceRequest], Awaitable[Reading[object]]],
 ) -> ReadSurface:
     return _value(
-        lambda reader, entity_id: read(reader.surfaces, SourceRequest(entity_id=entity_id))
+        lambda reader, entity_id: read(reader.surfaces, table.SourceRequest(entity_id=entity_id))
     )
 
 
@@ -207,15 +184,15 @@ PROBES = (
         "music_id",
         _value(lambda reader, music_id: reader.provider.fetch_track(music_id)),
     ),
-    Probe("music_list", "music_id", _source(read_music_list)),
-    Probe("trends_list", "music_id", _source(read_trends_list)),
-    Probe("video_page", "aweme_id", _source(read_video_page)),
+    Probe("music_list", "music_id", _source(table.read_music_list)),
+    Probe("trends_list", "music_id", _source(table.read_trends_list)),
+    Probe("video_page", "aweme_id", _source(table.read_video_page)),
     Probe("slides_info", "aweme_id", _value(ProbeReader.read_slides_info)),
     Probe("media", "sound", ProbeReader.read_sound),
-    Probe("user_info", "sec_uid", _source(read_user_info)),
-    Probe("user_by_handle", "handle", _source(read_user_by_handle)),
-    Probe("user_posts", "sec_uid", _source(read_user_posts)),
-    Probe("user_page", "sec_uid", _source(read_user_page)),
+    Probe("user_info", "sec_uid", _source(table.read_user_info)),
+    Probe("user_by_handle", "handle", _source(table.read_user_by_handle)),
+    Probe("user_posts", "sec_uid", _source(table.read_user_posts)),
+    Probe("user_page", "sec_uid", _source(table.read_user_page)),
     Probe("short_link", "link", lambda reader, url: reader.provider.resolve_link(url)),
     Probe(
         "hashtag_info", "ch_id", _value(lambda reader, ch_id: reader.provider.fetch_hashtag(ch_id))
@@ -241,14 +218,18 @@ PROBES = (
         "chart_latest",
         "rank_id",
         lambda reader, rank_id: reader.read_chart(
-            "chart_latest", partial(parse_latest, page=1), rankid=rank_id, page="1", json="true"
+            "chart_latest",
+            partial(songs.parse_latest, page=1),
+            rankid=rank_id,
+            page="1",
+            json="true",
         ),
     ),
     Probe(
         "chart_html",
         "rank_id",
         lambda reader, _: reader.read_chart(
-            "chart_html", partial(parse_song_page, page=1, page_size=_SONGS_ON_A_PAGE)
+            "chart_html", partial(songs.parse_song_page, page=1, page_size=_SONGS_ON_A_PAGE)
         ),
     ),
 )

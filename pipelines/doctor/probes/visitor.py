@@ -115,12 +115,10 @@ async def compare_page(
         return judge_page(plain, None)
     if missing_libraries("browser"):
         return judge_page(plain, None)
-    from pipelines.platform.providers.browser_public import (  # noqa: PLC0415  # needs the extra
-        open_browser_client,
-    )
+    from pipelines.platform.providers import browser_public  # noqa: PLC0415  # an extra
 
     try:
-        client = open_browser_client(dependencies)
+        client = browser_public.open_browser_client(dependencies)
     except ProviderUnsupportedError:
         return judge_page(plain, None)
     request = SourceRequest(entity_id=health.entity_id)

@@ -7,17 +7,7 @@ job writes are derived from it. Nothing here requests the platform or starts a s
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dagster import (
-    AssetKey,
-    AssetsDefinition,
-    AssetSelection,
-    AssetSpec,
-    AutomationCondition,
-    AutomationConditionSensorDefinition,
-    DefaultSensorStatus,
-    FreshnessPolicy,
-    map_asset_specs,
-)
+import dagster as dg
 
 from pipelines.orchestration import chart_runs
 from pipelines.orchestration.assets.published_database import DATABASE
@@ -30,16 +20,16 @@ LATE_AFTER = 1.25
 TOO_OLD_AFTER = 2.25
 """Intervals until an asset is too old: two runs in a row have failed or were missed."""
 
-FOLLOWING = AssetSelection.assets(DATABASE, *(key for asset in REPORTS for key in asset.keys))
+FOLLOWING = dg.AssetSelection.assets(DATABASE, *(key for asset in REPORTS for key in asset.keys))
 """Assets derived from stored rows alone; the steps of a scan follow each other in its run."""
 
 FOLLOW_CRON = "22 * * * *"
 """At most once an hour: a day of scans would render every report hundreds of times."""
 
 AFTER_NEW_ROWS = (
-    AutomationCondition.cron_tick_passed(FOLLOW_CRON)
-    & AutomationCondition.any_deps_updated().since_last_handled()
-    & ~AutomationCondition.in_progress()
+    dg.AutomationCondition.cron_tick_passed(FOLLOW_CRON)
+    & dg.AutomationCondition.any_deps_updated().since_last_handled()
+    & ~dg.AutomationCondition.in_progress()
 ).with_label("a table it reads has new rows, once an hour at most")
 
 
@@ -47,25 +37,25 @@ AFTER_NEW_ROWS = (
 class AutomationRules:
     """The policies and conditions of assets, by key."""
 
-    freshness: Mapping[AssetKey, FreshnessPolicy]
-    conditions: Mapping[AssetKey, AutomationCondition[AssetKey]]
+    freshness: Mapping[dg.AssetKey, dg.FreshnessPolicy]
+    conditions: Mapping[dg.AssetKey, dg.AutomationCondition[dg.AssetKey]]
 
     def applied_to(
-        self, assets: Iterable[AssetsDefinition | AssetSpec]
-    ) -> list[AssetsDefinition | AssetSpec]:
+        self, assets: Iterable[dg.AssetsDefinition | dg.AssetSpec]
+    ) -> list[dg.AssetsDefinition | dg.AssetSpec]:
         """Return the assets with their rules."""
 
-        def apply(spec: AssetSpec) -> AssetSpec:
+        def apply(spec: dg.AssetSpec) -> dg.AssetSpec:
             return spec.replace_attributes(
                 freshness_policy=self.freshness.get(spec.key),
                 automation_condition=self.conditions.get(spec.key),
             )
 
-        return list(map_asset_specs(apply, assets))
+        return list(dg.map_asset_specs(apply, assets))
 
 
 def automation_rules(
-    assets: Iterable[AssetsDefinition], hours: Mapping[str, int], *, chart_daily: bool
+    assets: Iterable[dg.AssetsDefinition], hours: Mapping[str, int], *, chart_daily: bool
 ) -> AutomationRules:
     """Return the rules of these assets.
 
@@ -77,9 +67,9 @@ def automation_rules(
     running = scheduled_jobs(hours)
     if chart_daily:
         running.append(ScheduledJob(chart_runs.read_chart, chart_runs.INTERVAL))
-    freshness: dict[AssetKey, FreshnessPolicy] = {}
+    freshness: dict[dg.AssetKey, dg.FreshnessPolicy] = {}
     for scheduled in running:
-        policy = FreshnessPolicy.time_window(
+        policy = dg.FreshnessPolicy.time_window(
             warn_window=scheduled.interval * LATE_AFTER,
             fail_window=scheduled.interval * TOO_OLD_AFTER,
         )
@@ -88,12 +78,12 @@ def automation_rules(
     return AutomationRules(freshness, dict.fromkeys(following, AFTER_NEW_ROWS))
 
 
-def follow_tables() -> AutomationConditionSensorDefinition:
+def follow_tables() -> dg.AutomationConditionSensorDefinition:
     """Return the sensor that evaluates the conditions; a user has to start it."""
-    return AutomationConditionSensorDefinition(
+    return dg.AutomationConditionSensorDefinition(
         name="follow_tables",
         target=FOLLOWING,
-        default_status=DefaultSensorStatus.STOPPED,
+        default_status=dg.DefaultSensorStatus.STOPPED,
         minimum_interval_seconds=60,
         description="Renders reports and publishes the database again when one of their tables has "
         "new rows, once an hour at most. Requests nothing and starts no scan.",

@@ -5,19 +5,7 @@ It starts no scan and stores no observation. Not here: probing (`pipelines/docto
 
 from collections.abc import Sequence
 
-from dagster import (
-    AssetCheckResult,
-    AssetCheckSeverity,
-    AssetCheckSpec,
-    AssetKey,
-    MaterializeResult,
-    MetadataValue,
-    ResourceParam,
-    TableColumn,
-    TableRecord,
-    TableSchema,
-    asset,
-)
+import dagster as dg
 
 from pipelines.doctor.documents import to_surface_documents
 from pipelines.orchestration.assets.decorators import OWNERS, READS_PLATFORM
@@ -26,7 +14,7 @@ from pipelines.orchestration.resources import HealthResource
 from warehouse.records.health import SURFACE_USES
 from warehouse.records.values import ReadOnlyDocument
 
-SURFACE_HEALTH = AssetKey(["marts", "surface_health"])
+SURFACE_HEALTH = dg.AssetKey(["marts", "surface_health"])
 GROUP = "health"
 _ERROR_OUTCOMES = frozenset({"changed", "unreachable"})
 _COLUMNS = ("surface", "words", "error_type", "reason_words", "last_worked_at", "advice")
@@ -38,46 +26,46 @@ def check_name(surface: str) -> str:
     return f"{surface}_answers"
 
 
-@asset(
+@dg.asset(
     key=SURFACE_HEALTH,
     group_name=GROUP,
     owners=OWNERS,
     kinds=READS_PLATFORM,
     check_specs=[
-        AssetCheckSpec(check_name(surface), asset=SURFACE_HEALTH, description=use.label)
+        dg.AssetCheckSpec(check_name(surface), asset=SURFACE_HEALTH, description=use.label)
         for surface, use in SURFACE_USES.items()
     ],
 )
-def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
+def surface_health(health: dg.ResourceParam[HealthResource]) -> dg.MaterializeResult:  # type: ignore[type-arg]  # beside checks Dagster takes the bare class only
     """Whether each surface of the platform still responds as expected, with one probe each."""
     with reasons_as_failures():
         surfaces, last_worked = health.ask_all()
     documents: Sequence[ReadOnlyDocument] = to_surface_documents(surfaces, last_worked=last_worked)
     results = [
-        AssetCheckResult(
+        dg.AssetCheckResult(
             check_name=check_name(surface.surface),
             asset_key=SURFACE_HEALTH,
             passed=surface.outcome == "works",
             # A refusal is a warning, a changed or missing surface an error.
-            severity=AssetCheckSeverity.ERROR
+            severity=dg.AssetCheckSeverity.ERROR
             if surface.outcome in _ERROR_OUTCOMES
-            else AssetCheckSeverity.WARN,
+            else dg.AssetCheckSeverity.WARN,
             metadata=_check_metadata(document),
         )
         for surface, document in zip(surfaces, documents, strict=True)
     ]
     columns = (*_COLUMNS, *_LISTS)
     records = [
-        TableRecord(
+        dg.TableRecord(
             {name: str(document[name] or "") for name in _COLUMNS}
             | {name: ", ".join(document[name]) for name in _LISTS}
         )
         for document in documents
     ]
-    schema = TableSchema(columns=[TableColumn(name, "string") for name in columns])
-    return MaterializeResult(
+    schema = dg.TableSchema(columns=[dg.TableColumn(name, "string") for name in columns])
+    return dg.MaterializeResult(
         metadata={
-            "surfaces": MetadataValue.table(records=records, schema=schema),
+            "surfaces": dg.MetadataValue.table(records=records, schema=schema),
             "works": sum(surface.outcome == "works" for surface in surfaces),
             "broken": sum(surface.is_broken for surface in surfaces),
         },
@@ -85,11 +73,11 @@ def surface_health(health: ResourceParam[HealthResource]) -> MaterializeResult: 
     )
 
 
-def _check_metadata(document: ReadOnlyDocument) -> dict[str, MetadataValue]:
+def _check_metadata(document: ReadOnlyDocument) -> dict[str, dg.MetadataValue]:
     """Convert to metadata; text from outside is shown as text, never as markup."""
     values = {name: str(document[name]) for name in _COLUMNS if document[name]}
     values |= {name: ", ".join(document[name]) for name in _LISTS if document[name]}
     suffering = [f"{entry['number']} {entry['name']}" for entry in document["suffering"]]
     if suffering:
         values["endpoints that suffer"] = ", ".join(suffering)
-    return {name: MetadataValue.text(value) for name, value in values.items()}
+    return {name: dg.MetadataValue.text(value) for name, value in values.items()}

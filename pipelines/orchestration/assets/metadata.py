@@ -6,14 +6,7 @@ Text from outside is shown as text, never as markup: titles go through `Metadata
 from collections.abc import Mapping
 from typing import Any
 
-from dagster import (
-    MetadataValue,
-    PathMetadataValue,
-    TableColumn,
-    TableRecord,
-    TableSchema,
-    UrlMetadataValue,
-)
+import dagster as dg
 
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.checkpoints import CHECKPOINTS
@@ -25,11 +18,11 @@ type RunMetadata = dict[str, Any]  # what Dagster converts; its own name for it 
 ROWS = "rows"
 """Name of the count of rows that a step wrote to its table."""
 _COVERAGE_COUNTS = ("requests", "pages", "items", "new_items", "foreign_rows")
-_COVERAGE_COLUMNS = TableSchema(
+_COVERAGE_COLUMNS = dg.TableSchema(
     columns=[
-        TableColumn("surface", "string"),
-        *(TableColumn(name, "int") for name in _COVERAGE_COUNTS),
-        TableColumn("stop_reason", "string"),
+        dg.TableColumn("surface", "string"),
+        *(dg.TableColumn(name, "int") for name in _COVERAGE_COUNTS),
+        dg.TableColumn("stop_reason", "string"),
     ]
 )
 
@@ -37,15 +30,15 @@ _COVERAGE_COLUMNS = TableSchema(
 def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
     """Return the track of a run, with links to the job and the public page."""
     # The job in the console, or its API path if no console address is configured.
-    job: PathMetadataValue | UrlMetadataValue = MetadataValue.path(session.job_path)
+    job: dg.PathMetadataValue | dg.UrlMetadataValue = dg.MetadataValue.path(session.job_path)
     console_url = session.runtime.settings.console_url
     if console_url is not None:
-        job = MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
+        job = dg.MetadataValue.url(f"{console_url.rstrip('/')}/console#/job/{session.job.job_id}")
     return {
-        "music_id": MetadataValue.text(track.music_id),
-        "title": MetadataValue.text(track.title or "(no title)"),
+        "music_id": dg.MetadataValue.text(track.music_id),
+        "title": dg.MetadataValue.text(track.title or "(no title)"),
         "job": job,
-        "public_page": MetadataValue.url(
+        "public_page": dg.MetadataValue.url(
             session.runtime.profile.address("public_music", music_id=track.music_id)
         ),
         "is_demo_data": session.runtime.is_demo,
@@ -55,7 +48,7 @@ def track_metadata(session: ScanRun, track: Track) -> RunMetadata:
 def coverage_metadata(session: ScanRun) -> RunMetadata:
     """Return the coverage report so far as a table."""
     records = [
-        TableRecord(
+        dg.TableRecord(
             {
                 "surface": entry.surface,
                 **{name: getattr(entry, name) for name in _COVERAGE_COUNTS},
@@ -66,7 +59,7 @@ def coverage_metadata(session: ScanRun) -> RunMetadata:
     ]
     return {
         "requests_used": session.captures.requests_used,
-        "coverage": MetadataValue.table(records=records, schema=_COVERAGE_COLUMNS),
+        "coverage": dg.MetadataValue.table(records=records, schema=_COVERAGE_COLUMNS),
     }
 
 
@@ -77,4 +70,4 @@ def step_metadata(session: ScanRun, counts: Mapping[str, int]) -> RunMetadata:
     """
     named = {"dagster/row_count" if name == ROWS else name: n for name, n in counts.items()}
     checkpoint = f"job_id {session.job.job_id}, number {session.state.checkpoint}"
-    return {**named, "checkpoint": MetadataValue.text(f"{CHECKPOINTS}: {checkpoint}")}
+    return {**named, "checkpoint": dg.MetadataValue.text(f"{CHECKPOINTS}: {checkpoint}")}

@@ -3,16 +3,7 @@
 Not here: writing and verifying the file (`warehouse/exports/published_database.py`).
 """
 
-from dagster import (
-    AssetKey,
-    MaterializeResult,
-    MetadataValue,
-    ResourceParam,
-    TableColumn,
-    TableConstraints,
-    TableSchema,
-    asset,
-)
+import dagster as dg
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.tables import asset_key
@@ -21,21 +12,21 @@ from pipelines.orchestration.resources import PublishingResource
 from warehouse.exports.published_database import LAYER
 from warehouse.tables import TABLES
 
-DATABASE = AssetKey(["published", "database"])
+DATABASE = dg.AssetKey(["published", "database"])
 GROUP = "publishing"
 
 
 MARTS = [asset_key(table) for table in TABLES if table.name.startswith(f"{LAYER}.")]
-_ABOUT = TableSchema(
+_ABOUT = dg.TableSchema(
     columns=[
-        TableColumn("name", "text", description="property: world, is_demo_data, as_of, ..."),
-        TableColumn("value", "text", description="its value for this file"),
+        dg.TableColumn("name", "text", description="property: world, is_demo_data, as_of, ..."),
+        dg.TableColumn("value", "text", description="its value for this file"),
     ],
-    constraints=TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
+    constraints=dg.TableConstraints(other=["the table `main.about`; the marts are as in the lake"]),
 )
 
 
-@asset(
+@dg.asset(
     key=DATABASE,
     deps=MARTS,
     metadata={"dagster/column_schema": _ABOUT},
@@ -43,17 +34,17 @@ _ABOUT = TableSchema(
     owners=OWNERS,
     kinds={"duckdb"},
 )
-def database(publishing: ResourceParam[PublishingResource]) -> Result:
+def database(publishing: dg.ResourceParam[PublishingResource]) -> Result:
     """All marts as one DuckDB file, every table and column with its comment."""
     with reasons_as_failures():
         published = publishing.publish()
-    return MaterializeResult(
+    return dg.MaterializeResult(
         metadata={
             "dagster/row_count": sum(published.row_counts.values()),
-            "file": MetadataValue.text(
+            "file": dg.MetadataValue.text(
                 f"published/{published.path.name} in the home of this world"
             ),
             "size_bytes": published.size_bytes,
-            "rows_by_table": MetadataValue.json(dict(published.row_counts)),
+            "rows_by_table": dg.MetadataValue.json(dict(published.row_counts)),
         }
     )

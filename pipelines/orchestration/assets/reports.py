@@ -7,20 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dagster import (
-    AssetExecutionContext,
-    AssetKey,
-    AssetsDefinition,
-    Field,
-    MaterializeResult,
-    MetadataValue,
-    ResourceParam,
-    TableColumn,
-    TableRecord,
-    TableSchema,
-    TextMetadataValue,
-    asset,
-)
+import dagster as dg
 
 from pipelines.orchestration.assets.decorators import OWNERS, Result
 from pipelines.orchestration.assets.metadata import RunMetadata
@@ -36,19 +23,19 @@ GROUP = "reports"
 _AS_OF = "a date or time: only data committed until then; empty: the newest commit"
 _PDF = "also as PDF; needs Chromium"
 _LANGUAGE = "language of the page: en or zh"
-_FILES_SCHEMA = TableSchema(
+_FILES_SCHEMA = dg.TableSchema(
     columns=[
-        TableColumn("file", "string", description="table of the report, as CSV"),
-        TableColumn("size_bytes", "int", description="file size [bytes]"),
+        dg.TableColumn("file", "string", description="table of the report, as CSV"),
+        dg.TableColumn("size_bytes", "int", description="file size [bytes]"),
     ]
 )
 """The schema of the list of CSV files: the page itself is not a table."""
 
 
-def _asset_of(notebook: Notebook) -> AssetsDefinition:
+def _asset_of(notebook: Notebook) -> dg.AssetsDefinition:
     """Return the asset of a report; its run config has the notebook's parameters and three more."""
     config_schema = {
-        parameter.name: Field(
+        parameter.name: dg.Field(
             parameter.type,
             default_value=parameter.default,
             is_required=False,
@@ -56,14 +43,14 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         )
         for parameter in notebook.parameters
     } | {
-        "as_of": Field(str, default_value="", is_required=False, description=_AS_OF),
-        "language": Field(str, default_value="en", is_required=False, description=_LANGUAGE),
-        "with_pdf": Field(bool, default_value=False, is_required=False, description=_PDF),
+        "as_of": dg.Field(str, default_value="", is_required=False, description=_AS_OF),
+        "language": dg.Field(str, default_value="en", is_required=False, description=_LANGUAGE),
+        "with_pdf": dg.Field(bool, default_value=False, is_required=False, description=_PDF),
     }
 
-    @asset(
-        key=AssetKey(["reports", notebook.name]),
-        deps=[AssetKey(name.split(".")) for name in notebook.reads],
+    @dg.asset(
+        key=dg.AssetKey(["reports", notebook.name]),
+        deps=[dg.AssetKey(name.split(".")) for name in notebook.reads],
         group_name=GROUP,
         owners=OWNERS,
         kinds={"jupyter", "html"},
@@ -73,7 +60,7 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
         output_required=False,
     )
     def page(
-        context: AssetExecutionContext, reports: ResourceParam[ReportResource]
+        context: dg.AssetExecutionContext, reports: dg.ResourceParam[ReportResource]
     ) -> Iterator[Result]:
         config = dict(context.op_execution_context.op_config)
         has_defaults = not config["as_of"] and all(
@@ -87,28 +74,28 @@ def _asset_of(notebook: Notebook) -> AssetsDefinition:
             # With default parameters there may be no data yet: not an error of a scheduled run.
             context.log.warning("no report: %s", error)
             return
-        yield MaterializeResult(metadata=_metadata(report))
+        yield dg.MaterializeResult(metadata=_metadata(report))
 
     return page
 
 
 def _metadata(report: "RenderedReport") -> RunMetadata:
     records = [
-        TableRecord({"file": table.name, "size_bytes": table.stat().st_size})
+        dg.TableRecord({"file": table.name, "size_bytes": table.stat().st_size})
         for table in report.tables
     ]
     metadata: RunMetadata = {
         "page": _place(report.page),
-        "size_bytes": MetadataValue.int(report.page.stat().st_size),
-        "tables": MetadataValue.table(records=records, schema=_FILES_SCHEMA),
-        "is_demo_data": MetadataValue.bool(report.is_demo),
+        "size_bytes": dg.MetadataValue.int(report.page.stat().st_size),
+        "tables": dg.MetadataValue.table(records=records, schema=_FILES_SCHEMA),
+        "is_demo_data": dg.MetadataValue.bool(report.is_demo),
     }
     return metadata if report.pdf is None else {**metadata, "pdf": _place(report.pdf)}
 
 
-def _place(file: Path) -> TextMetadataValue:
+def _place(file: Path) -> dg.TextMetadataValue:
     """Return the location of a file without absolute paths."""
-    return MetadataValue.text(f"reports/{file.name} in the home of this world")
+    return dg.MetadataValue.text(f"reports/{file.name} in the home of this world")
 
 
 REPORTS = tuple(_asset_of(notebook) for notebook in read_catalogue())

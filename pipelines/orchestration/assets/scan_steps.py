@@ -11,17 +11,7 @@ from typing import Any
 
 from dagster import AssetDep, AssetKey, AssetSpec, MaterializeResult, ResourceParam
 
-from pipelines.orchestration.assets.decorators import (
-    COMPARES_SOUNDS,
-    CONCLUDE,
-    KINDS,
-    OWNERS,
-    READS_PLATFORM,
-    RUNS_SQL,
-    Result,
-    scan_asset,
-    scan_assets,
-)
+from pipelines.orchestration.assets import decorators
 from pipelines.orchestration.assets.metadata import (
     ROWS,
     RunMetadata,
@@ -56,8 +46,8 @@ SEARCH_RELATED = AssetKey(["marts", "search_related"])
 DISCOVERED = AssetKey(["marts", "discovered_videos"])
 
 
-@scan_asset(TRACK, kinds=READS_PLATFORM)
-def track(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(TRACK, kinds=decorators.READS_PLATFORM)
+def track(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """The track as the platform currently describes it."""
     with scan.stage("track") as session:
 
@@ -70,8 +60,8 @@ def track(scan: ResourceParam[CurrentScan]) -> Result:
         return MaterializeResult(metadata=track_metadata(session, session.state.track))
 
 
-@scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK], kinds=READS_PLATFORM)
-def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(MUSIC_FIRST_SCREEN, deps=[TRACK], kinds=decorators.READS_PLATFORM)
+def music_first_screen(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Videos that the platform lists under the track's own music id, with their detail pages."""
     with scan.stage("music_first_screen") as session:
 
@@ -87,21 +77,25 @@ def music_first_screen(scan: ResourceParam[CurrentScan]) -> Result:
         return _report(session, session.complete_step("music_first_screen", read))
 
 
-@scan_asset(AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
-def author_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(
+    AUTHOR_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=decorators.READS_PLATFORM
+)
+def author_first_screens(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """First screens of the accounts that use the track, where re-uploads are found."""
     return _first_screens(scan, "author_first_screens", collect.read_author_screens)
 
 
-@scan_asset(HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=READS_PLATFORM)
-def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(
+    HASHTAG_FIRST_SCREENS, deps=[MUSIC_FIRST_SCREEN], kinds=decorators.READS_PLATFORM
+)
+def hashtag_first_screens(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """First screens of the hashtags that videos of the track share or that name the song."""
     return _first_screens(scan, "hashtag_first_screens", collect.read_hashtag_screens)
 
 
 def _first_screens(
     scan: CurrentScan, step: str, read: Callable[[ScanRun, list[Video]], int]
-) -> Result:
+) -> decorators.Result:
     """Read the first screens that the videos of the track lead to."""
     with scan.stage(step) as session:
         # A search by a song's name has no videos of the track.
@@ -121,13 +115,13 @@ def _read_screens(session: ScanRun, noun: str, read: Callable[[], int]) -> dict[
     return {"new_videos": new_count, ROWS: len(rows)}
 
 
-def _report(session: ScanRun, counts: Mapping[str, int]) -> Result:
+def _report(session: ScanRun, counts: Mapping[str, int]) -> decorators.Result:
     """Report the counts of a step that reads the platform, with the coverage so far."""
     return MaterializeResult(metadata=step_metadata(session, counts) | coverage_metadata(session))
 
 
-@scan_asset(SEARCH_PAGES, deps=[TRACK], kinds=READS_PLATFORM)
-def search_pages(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(SEARCH_PAGES, deps=[TRACK], kinds=decorators.READS_PLATFORM)
+def search_pages(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Guest search results for the song's name: candidates, never confirmations."""
     with scan.stage("search_pages") as session:
         counts = session.complete_step(
@@ -136,8 +130,10 @@ def search_pages(scan: ResourceParam[CurrentScan]) -> Result:
         return MaterializeResult(metadata=counts | coverage_metadata(session))
 
 
-@scan_asset(CANDIDATE_POOL, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES])
-def candidate_pool(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(
+    CANDIDATE_POOL, deps=[AUTHOR_FIRST_SCREENS, HASHTAG_FIRST_SCREENS, SEARCH_PAGES]
+)
+def candidate_pool(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """The first candidates, with verified music ids and posts that name the song first.
 
     Rounds of `marts/confirmed_videos` widen the pool; `marts/candidates` has what became of each.
@@ -159,8 +155,8 @@ def candidate_pool(scan: ResourceParam[CurrentScan]) -> Result:
         return MaterializeResult(metadata=step_metadata(session, counts))
 
 
-@scan_asset(VIDEO_DETAILS, deps=[CANDIDATE_POOL], kinds=READS_PLATFORM)
-def video_details(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(VIDEO_DETAILS, deps=[CANDIDATE_POOL], kinds=decorators.READS_PLATFORM)
+def video_details(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Detail pages of the candidates: music id, author and the four exact counts."""
     with scan.stage("video_details") as session:
 
@@ -178,15 +174,18 @@ def video_details(scan: ResourceParam[CurrentScan]) -> Result:
 
 
 def _mart(
-    noun: str, description: str, *deps: AssetKey | AssetDep, kinds: Collection[str] = KINDS
+    noun: str,
+    description: str,
+    *deps: AssetKey | AssetDep,
+    kinds: Collection[str] = decorators.KINDS,
 ) -> AssetSpec:
     """Declare a mart that a concluding step writes."""
     return AssetSpec(
         ["marts", noun],
         deps=deps,
         description=description,
-        group_name=CONCLUDE,
-        owners=OWNERS,
+        group_name=decorators.CONCLUDE,
+        owners=decorators.OWNERS,
         kinds=set(kinds),
     )
 
@@ -194,19 +193,21 @@ def _mart(
 def _audio_mart(noun: str, description: str, *others: AssetKey) -> AssetSpec:
     """Declare a mart whose rows come from comparing sounds."""
     tables = deps_on("raw.videos", "raw.sounds")
-    return _mart(noun, description, VIDEO_DETAILS, *others, *tables, kinds=COMPARES_SOUNDS)
+    return _mart(
+        noun, description, VIDEO_DETAILS, *others, *tables, kinds=decorators.COMPARES_SOUNDS
+    )
 
 
 def _results(
     counts: Mapping[str, int], more: Mapping[str, Mapping[str, Any]] | None = None
-) -> Iterator[Result]:
+) -> Iterator[decorators.Result]:
     """Report the rows that a step wrote to each mart; `more` is further metadata by mart."""
     for noun, count in counts.items():
         metadata: RunMetadata = {"dagster/row_count": count, **(more or {}).get(noun, {})}
         yield MaterializeResult(asset_key=["marts", noun], metadata=metadata)
 
 
-@scan_assets(
+@decorators.scan_assets(
     "confirmed_videos",
     _audio_mart(
         "confirmed_videos",
@@ -222,7 +223,7 @@ def _results(
     _audio_mart("candidates", "Every candidate of all rounds with its outcome.", AUDIO_COMPARISONS),
     _audio_mart("expansion_rounds", "Music ids that each round of the scan verified.", CONFIRMED),
 )
-def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Verify the pool's music ids by audio, confirm their videos, expand until nothing is new."""
     with scan.stage("confirmed_videos") as session:
 
@@ -235,8 +236,10 @@ def confirmed_videos(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         yield from _results(counts, {"candidates": outcomes})
 
 
-@scan_asset(ACCOUNT_PROFILES, deps=[CONFIRMED], group=CONCLUDE, kinds=READS_PLATFORM)
-def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(
+    ACCOUNT_PROFILES, deps=[CONFIRMED], group=decorators.CONCLUDE, kinds=decorators.READS_PLATFORM
+)
+def account_profiles(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Profiles of the accounts behind the confirmed videos, those with most linked likes first."""
     with scan.stage("account_profiles") as session:
 
@@ -249,14 +252,14 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         return _report(session, session.complete_step("account_profiles", read))
 
 
-@scan_assets(
+@decorators.scan_assets(
     "coverage",
     _mart(
         "coverage",
         "The coverage report: requests, items and stop reason of each source.",
         CONFIRMED,
         ACCOUNT_PROFILES,
-        kinds=RUNS_SQL,
+        kinds=decorators.RUNS_SQL,
     ),
     _mart(
         "coverage_estimates",
@@ -269,7 +272,7 @@ def account_profiles(scan: ResourceParam[CurrentScan]) -> Result:
         AUDIO_COMPARISONS,
     ),
 )
-def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Report what each source gave and why it ended, and estimate what the scan did not see."""
     with scan.stage("rankings") as session:
         counts = session.complete_step(
@@ -278,14 +281,14 @@ def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         yield from _results(counts, {"coverage": coverage_metadata(session)})
 
 
-@scan_assets(
+@decorators.scan_assets(
     "rankings",
     _mart(
         "rankings",
         "The confirmed videos in the sort order of the job.",
         CONFIRMED,
         COVERAGE,
-        kinds=RUNS_SQL,
+        kinds=decorators.RUNS_SQL,
     ),
     _mart(
         "account_summaries",
@@ -293,10 +296,10 @@ def coverage(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         CONFIRMED,
         ACCOUNT_PROFILES,
         *deps_on("raw.accounts", "raw.videos"),
-        kinds=RUNS_SQL,
+        kinds=decorators.RUNS_SQL,
     ),
 )
-def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Rank the confirmed videos and sum them up by account."""
     with scan.stage("rankings") as session:
         counts = session.complete_step(
@@ -305,7 +308,7 @@ def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         yield from _results(counts)
 
 
-@scan_assets(
+@decorators.scan_assets(
     "job_results",
     _mart(
         "search_related",
@@ -321,7 +324,7 @@ def rankings(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         SEARCH_RELATED,
     ),
 )
-def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
+def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[decorators.Result]:
     """Write the result of the scan, after all of its other rows."""
     with scan.stage("job_results") as session:
         document = session.result or conclude.result_document(session)
@@ -336,8 +339,8 @@ def job_results(scan: ResourceParam[CurrentScan]) -> Iterator[Result]:
         )
 
 
-@scan_asset(DISCOVERED, deps=[TRACK, AUDIO_COMPARISONS, VIDEOS], group="discovery")
-def discovered_videos(scan: ResourceParam[CurrentScan]) -> Result:
+@decorators.scan_asset(DISCOVERED, deps=[TRACK, AUDIO_COMPARISONS, VIDEOS], group="discovery")
+def discovered_videos(scan: ResourceParam[CurrentScan]) -> decorators.Result:
     """Related videos of a track: its authors' first screens and the text candidates on them."""
     with scan.stage("track") as session:
         document = discover.discover(session)

@@ -7,20 +7,7 @@ itself (`warehouse/tables`), the sources of columns (`lineage.py`), counts of a 
 
 from collections.abc import Collection, Iterable, Mapping
 
-from dagster import (
-    AssetDep,
-    AssetKey,
-    AssetsDefinition,
-    AssetSpec,
-    MetadataValue,
-    TableColumn,
-    TableColumnConstraints,
-    TableColumnDep,
-    TableColumnLineage,
-    TableConstraints,
-    TableSchema,
-    map_asset_specs,
-)
+import dagster as dg
 
 from pipelines.orchestration.assets.decorators import CONCLUDE, KINDS, OWNERS
 from pipelines.orchestration.assets.lineage import COLUMNS_FROM
@@ -62,22 +49,22 @@ WRITES: Mapping[str, str] = {"raw/watched_screens": "raw.capture_items"}
 """Assets that are not tables themselves, with the table of most of their rows."""
 
 
-def asset_key(table: Table) -> AssetKey:
+def asset_key(table: Table) -> dg.AssetKey:
     """Return the asset key of a table: `layer/noun`, the same names as in SQL."""
-    return AssetKey(table.name.split("."))
+    return dg.AssetKey(table.name.split("."))
 
 
-def deps_on(*names: str) -> list[AssetDep]:
+def deps_on(*names: str) -> list[dg.AssetDep]:
     """Return dependencies on tables by name, such as `raw.videos`."""
-    return [AssetDep(asset_key(BY_NAME[name])) for name in names]
+    return [dg.AssetDep(asset_key(BY_NAME[name])) for name in names]
 
 
-def lake_tables(yielded: Collection[AssetKey]) -> list[AssetSpec]:
+def lake_tables(yielded: Collection[dg.AssetKey]) -> list[dg.AssetSpec]:
     """Return an external asset for each table of the contract that no other asset yields."""
     return [
-        AssetSpec(
+        dg.AssetSpec(
             asset_key(table),
-            deps=[AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
+            deps=[dg.AssetKey(name.split("/")) for name in FED_BY.get(table.name, ())],
             description=f"One row per {table.row}. Written by other steps; verified by its checks.",
             group_name=OTHER_GROUPS.get(table.name, GROUP),
             owners=OWNERS,
@@ -89,8 +76,8 @@ def lake_tables(yielded: Collection[AssetKey]) -> list[AssetSpec]:
 
 
 def described(
-    assets: Iterable[AssetsDefinition | AssetSpec], *, console_url: str | None = None
-) -> list[AssetsDefinition | AssetSpec]:
+    assets: Iterable[dg.AssetsDefinition | dg.AssetSpec], *, console_url: str | None = None
+) -> list[dg.AssetsDefinition | dg.AssetSpec]:
     """Add the metadata of the data contract to assets; metadata of the asset itself wins.
 
     `console_url` is the public address of the console for links; None makes no links.
@@ -99,19 +86,19 @@ def described(
     if console_url is not None:
         root = console_url.rstrip("/")
         links = {
-            "console": MetadataValue.url(f"{root}/console"),
-            "api": MetadataValue.url(f"{root}/docs"),
+            "console": dg.MetadataValue.url(f"{root}/console"),
+            "api": dg.MetadataValue.url(f"{root}/docs"),
         }
 
-    def describe(spec: AssetSpec) -> AssetSpec:
+    def describe(spec: dg.AssetSpec) -> dg.AssetSpec:
         return spec.replace_attributes(
             metadata={**_contract_metadata(spec.key), **links, **spec.metadata}
         )
 
-    return list(map_asset_specs(describe, assets))
+    return list(dg.map_asset_specs(describe, assets))
 
 
-def _contract_metadata(key: AssetKey) -> dict[str, object]:
+def _contract_metadata(key: dg.AssetKey) -> dict[str, object]:
     """Return the metadata of the table of an asset, or of the table that a step writes."""
     name = ".".join(key.path)
     table = BY_NAME.get(name) or BY_NAME.get(WRITES.get(key.to_user_string(), ""))
@@ -119,10 +106,12 @@ def _contract_metadata(key: AssetKey) -> dict[str, object]:
         return {}
     metadata: dict[str, object] = {
         "dagster/column_schema": table_schema(table),
-        "dictionary": MetadataValue.path(f"docs/data-dictionary.md#{table.name.replace('.', '')}"),
+        "dictionary": dg.MetadataValue.path(
+            f"docs/data-dictionary.md#{table.name.replace('.', '')}"
+        ),
     }
     if table.name != name:
-        return {**metadata, "writes": MetadataValue.asset(asset_key(table))}
+        return {**metadata, "writes": dg.MetadataValue.asset(asset_key(table))}
     metadata |= {
         "dagster/table_name": name,
         "dagster/storage_kind": "delta",
@@ -134,14 +123,14 @@ def _contract_metadata(key: AssetKey) -> dict[str, object]:
         for column, sources in COLUMNS_FROM[name].items():
             parts = [source.rpartition(".") for source in sources]  # of `raw.videos.digg_count`
             columns[column] = [
-                TableColumnDep(AssetKey(source_table.split(".")), source_column)
+                dg.TableColumnDep(dg.AssetKey(source_table.split(".")), source_column)
                 for source_table, _, source_column in parts
             ]
-        metadata["dagster/column_lineage"] = TableColumnLineage(columns)
+        metadata["dagster/column_lineage"] = dg.TableColumnLineage(columns)
     return metadata
 
 
-def table_schema(table: Table) -> TableSchema:
+def table_schema(table: Table) -> dg.TableSchema:
     """Return the columns of a table with type, meaning, unit and nullability."""
     columns = []
     for column in table.columns:
@@ -149,19 +138,19 @@ def table_schema(table: Table) -> TableSchema:
         unit = f" [{column.unit}]" if column.unit else ""
         sources = ", ".join(COLUMNS_FROM.get(table.name, {}).get(column.name, ()))
         columns.append(
-            TableColumn(
+            dg.TableColumn(
                 column.name,
                 column.type_label,
                 description=f"{column.meaning}{unit}" + (f" ← {sources}" if sources else ""),
-                constraints=TableColumnConstraints(
+                constraints=dg.TableColumnConstraints(
                     nullable=not column.required, unique=table.key == (column.name,)
                 ),
                 tags={"key": ""} if column.name in table.key else None,
             )
         )
-    return TableSchema(
+    return dg.TableSchema(
         columns=columns,
-        constraints=TableConstraints(
+        constraints=dg.TableConstraints(
             other=[f"one row per {table.row}", f"key: {', '.join(table.key)}"]
         ),
     )

@@ -9,13 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from dagster import (
-    AssetCheckResult,
-    AssetCheckSpec,
-    PreviewWarning,
-    ResourceParam,
-    multi_asset_check,
-)
+import dagster as dg
 
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.scan_steps import CONFIRMED
@@ -67,9 +61,9 @@ FINDERS = {
 
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", PreviewWarning)  # checks with partitions are new in Dagster
+    warnings.simplefilter("ignore", dg.PreviewWarning)  # checks with partitions are new in Dagster
     _SPECS = [
-        AssetCheckSpec(
+        dg.AssetCheckSpec(
             name,
             asset=CONFIRMED,
             blocking=True,
@@ -80,14 +74,14 @@ with warnings.catch_warnings():
     ]
 
 
-@multi_asset_check(name="check_confirmed_videos", specs=_SPECS)
-def confirmed_set(scan: ResourceParam[CurrentScan]) -> Iterator[AssetCheckResult]:
+@dg.multi_asset_check(name="check_confirmed_videos", specs=_SPECS)
+def confirmed_set(scan: dg.ResourceParam[CurrentScan]) -> Iterator[dg.AssetCheckResult]:
     """Check the confirmed videos before they are ranked."""
     confirmed = scan.confirmed()
     for name, finder in FINDERS.items():
         wrong = finder(confirmed)
         scan.note_check(passed=not wrong)
-        yield AssetCheckResult(
+        yield dg.AssetCheckResult(
             check_name=name,
             asset_key=CONFIRMED,
             passed=not wrong,

@@ -7,19 +7,7 @@ A step scans its table once, reports all of its checks and the row count. Not he
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
-from dagster import (
-    AssetCheckExecutionContext,
-    AssetCheckKey,
-    AssetCheckResult,
-    AssetChecksDefinition,
-    AssetCheckSeverity,
-    AssetCheckSpec,
-    AssetKey,
-    AssetObservation,
-    MetadataValue,
-    ResourceParam,
-    multi_asset_check,
-)
+import dagster as dg
 
 from pipelines.documents.videos import to_time
 from pipelines.orchestration.assets.metadata import RunMetadata
@@ -33,11 +21,11 @@ from warehouse.tables.row_rules import MEANINGS, rule_names
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckResult:
+def to_result(key: dg.AssetKey, finding: RuleResult, row_count: int) -> dg.AssetCheckResult:
     """Convert a finding to a check result. Row keys are shown as text, never as markup."""
     metadata: RunMetadata = {"row_count": row_count, "wrong_count": finding.wrong_count}
     if finding.examples:
-        metadata["examples"] = MetadataValue.json(
+        metadata["examples"] = dg.MetadataValue.json(
             [
                 {
                     name: value if isinstance(value, int) else str(value)
@@ -47,26 +35,26 @@ def to_result(key: AssetKey, finding: RuleResult, row_count: int) -> AssetCheckR
             ]
         )
     if finding.says:
-        metadata["says"] = MetadataValue.text(finding.says)
-    return AssetCheckResult(
+        metadata["says"] = dg.MetadataValue.text(finding.says)
+    return dg.AssetCheckResult(
         asset_key=key,
         check_name=finding.rule,
         passed=finding.holds,
-        severity=AssetCheckSeverity.WARN if finding.is_warning else AssetCheckSeverity.ERROR,
+        severity=dg.AssetCheckSeverity.WARN if finding.is_warning else dg.AssetCheckSeverity.ERROR,
         metadata=metadata,
     )
 
 
-def to_observation(key: AssetKey, review: TableReview) -> AssetObservation:
+def to_observation(key: dg.AssetKey, review: TableReview) -> dg.AssetObservation:
     """Convert a review to an asset observation with row count, files and size."""
-    return AssetObservation(
+    return dg.AssetObservation(
         key,
         metadata={
             "dagster/row_count": review.row_count,
             "files": review.file_count,
             "size_bytes": review.size_bytes,
             "newest_row_at": to_time(review.newest_at) or "never",
-            "rows_by_day": MetadataValue.md(rows_of_days(review.rows_by_day)),
+            "rows_by_day": dg.MetadataValue.md(rows_of_days(review.rows_by_day)),
         },
     )
 
@@ -84,29 +72,29 @@ def rows_of_days(counts: Mapping[date, int]) -> str:
     return f"`{bars}`\n\n{first} to {last}, at most {most:,} rows a day"
 
 
-def _checks_of(table: Table) -> AssetChecksDefinition:
+def _checks_of(table: Table) -> dg.AssetChecksDefinition:
     key = asset_key(table)
 
-    @multi_asset_check(
+    @dg.multi_asset_check(
         name=f"check_{'_'.join(key.path)}",
         specs=[
-            AssetCheckSpec(rule, asset=key, description=MEANINGS[rule])
+            dg.AssetCheckSpec(rule, asset=key, description=MEANINGS[rule])
             for rule in rule_names(table)
         ],
         description=f"Check every row of {table.name} in one pass.",
         can_subset=True,  # lets the UI run a single check
     )
     def checks(
-        context: AssetCheckExecutionContext, reviews: ResourceParam[ReviewResource]
-    ) -> Iterator[AssetCheckResult]:
+        context: dg.AssetCheckExecutionContext, reviews: dg.ResourceParam[ReviewResource]
+    ) -> Iterator[dg.AssetCheckResult]:
         with reasons_as_failures():
             review = reviews.review(table, now=datetime.now(UTC))
         context.op_execution_context.log_event(to_observation(key, review))
         for finding in review.findings:
-            if AssetCheckKey(key, finding.rule) in context.selected_asset_check_keys:
+            if dg.AssetCheckKey(key, finding.rule) in context.selected_asset_check_keys:
                 yield to_result(key, finding, review.row_count)
 
     return checks
 
 
-TABLE_CHECKS: Sequence[AssetChecksDefinition] = [_checks_of(table) for table in TABLES]
+TABLE_CHECKS: Sequence[dg.AssetChecksDefinition] = [_checks_of(table) for table in TABLES]

@@ -8,22 +8,10 @@ from datetime import UTC, datetime, timedelta
 from socket import AF_UNIX, socket
 from typing import get_args
 
+import dagster as dg
 import orjson
-from dagster import (
-    DagsterEvent,
-    DagsterEventType,
-    DagsterInstance,
-    DagsterRun,
-    DagsterRunStatus,
-    RunsFilter,
-)
 
-from pipelines.orchestration.runs.run_identity import (
-    OPEN_STATUSES,
-    ORIGIN_TAG,
-    job_id_of,
-    run_id_of,
-)
+from pipelines.orchestration.runs import run_identity
 from warehouse.control import ControlStore, jobs
 from warehouse.records.jobs import FINAL_STATUSES, Job, Origin
 
@@ -32,15 +20,19 @@ SETTLED_AFTER = timedelta(seconds=10)
 GOES_ON = "The run was lost; the job goes on from its last checkpoint in another run"
 PROCESS_GONE = "No process executes this run any more"
 MOST_AT_ONCE = 100
-_OF_JOBS = {ORIGIN_TAG: list(get_args(Origin))}
-_UNDER_WAY = (DagsterRunStatus.STARTING, DagsterRunStatus.STARTED, DagsterRunStatus.CANCELING)
+_OF_JOBS = {run_identity.ORIGIN_TAG: list(get_args(Origin))}
+_UNDER_WAY = (
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
 _CODE_SERVER_TAG = ".dagster/grpc_info"
 """Where Dagster notes the code server that launched a run."""
-_ASKED_TO_END = (DagsterRunStatus.CANCELING, DagsterRunStatus.CANCELED)
+_ASKED_TO_END = (dg.DagsterRunStatus.CANCELING, dg.DagsterRunStatus.CANCELED)
 
 
 def cancel_jobs_of_terminated_runs(
-    instance: DagsterInstance,
+    instance: dg.DagsterInstance,
     control: ControlStore,
     run_ids: Collection[str],
     *,
@@ -52,23 +44,23 @@ def cancel_jobs_of_terminated_runs(
     """
     if not run_ids:
         return
-    terminated = RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
+    terminated = dg.RunsFilter(run_ids=list(run_ids), statuses=list(_ASKED_TO_END))
     for run in instance.get_runs(terminated):
-        jobs.request_cancel(control, job_id_of(run), expires_at=expires_at)
+        jobs.request_cancel(control, run_identity.job_id_of(run), expires_at=expires_at)
 
 
 def end_orphaned_runs(
-    instance: DagsterInstance, control: ControlStore, *, now: datetime | None = None
+    instance: dg.DagsterInstance, control: ControlStore, *, now: datetime | None = None
 ) -> list[str]:
     """End up to `MOST_AT_ONCE` runs whose job has ended, was deleted or goes on in another run.
 
     Returns their ids.
     """
     now = now or datetime.now(UTC)
-    open_runs = RunsFilter(tags=_OF_JOBS, statuses=list(OPEN_STATUSES))
+    open_runs = dg.RunsFilter(tags=_OF_JOBS, statuses=list(run_identity.OPEN_STATUSES))
     ended = []
     for run in instance.get_runs(open_runs, limit=MOST_AT_ONCE, ascending=True):
-        job = jobs.get(control, job_id_of(run))
+        job = jobs.get(control, run_identity.job_id_of(run))
         # A run that repeats another one has the tags of that one until it gets its own job.
         if run.parent_run_id is not None and (job is None or job.job_id != run.run_id):
             continue
@@ -84,7 +76,7 @@ def end_orphaned_runs(
     return ended
 
 
-def end_unserved_runs(instance: DagsterInstance) -> list[str]:
+def end_unserved_runs(instance: dg.DagsterInstance) -> list[str]:
     """End runs without a job (watchlists, maintenance, reports) whose code server is gone.
 
     Returns their ids. Only for a storage that no other machine uses, because code servers are found
@@ -92,14 +84,16 @@ def end_unserved_runs(instance: DagsterInstance) -> list[str]:
     """
     # Their process has ended with the code server. Nothing else reports their end: Dagster would
     # show them as running for ever, and a watchlist would wait for its own run.
-    under_way = instance.get_runs(RunsFilter(statuses=list(_UNDER_WAY)))
-    lost = [run for run in under_way if ORIGIN_TAG not in run.tags and _is_unserved(run)]
+    under_way = instance.get_runs(dg.RunsFilter(statuses=list(_UNDER_WAY)))
+    lost = [
+        run for run in under_way if run_identity.ORIGIN_TAG not in run.tags and _is_unserved(run)
+    ]
     for run in lost:
         instance.report_run_failed(run, message=PROCESS_GONE)
     return [run.run_id for run in lost]
 
 
-def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None:
+def end_run(instance: dg.DagsterInstance, run: dg.DagsterRun, job: Job | None) -> None:
     """Report the end of a run that no process executes any more, by the status of its job."""
     if run.is_finished:
         return
@@ -109,8 +103,8 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
         instance.report_run_canceled(run, message="The job was cancelled")
     elif job is not None and job.status == "completed":
         # The result was stored, but the process was killed before it reported its success.
-        success = DagsterEvent(
-            event_type_value=DagsterEventType.RUN_SUCCESS.value,
+        success = dg.DagsterEvent(
+            event_type_value=dg.DagsterEventType.RUN_SUCCESS.value,
             job_name=run.job_name,
             message="The result was complete",
         )
@@ -121,13 +115,13 @@ def end_run(instance: DagsterInstance, run: DagsterRun, job: Job | None) -> None
         instance.report_run_failed(run, message=str(why))
 
 
-def is_finished(instance: DagsterInstance, run_id: str) -> bool:
+def is_finished(instance: dg.DagsterInstance, run_id: str) -> bool:
     """Whether this run has begun and ended."""
     run = instance.get_run_by_id(run_id)
     return run is not None and run.is_finished
 
 
-def _is_unserved(run: DagsterRun) -> bool:
+def _is_unserved(run: dg.DagsterRun) -> bool:
     """Whether a code server launched the run and nobody listens to its socket any more."""
     # A run without this tag was not launched by a code server.
     path = orjson.loads(run.tags.get(_CODE_SERVER_TAG, "{}")).get("socket")
@@ -141,8 +135,8 @@ def _is_unserved(run: DagsterRun) -> bool:
     return False
 
 
-def _is_superseded(job: Job | None, run: DagsterRun) -> bool:
+def _is_superseded(job: Job | None, run: dg.DagsterRun) -> bool:
     """Whether the job waits for another run, or already has another one."""
     if job is None:
         return False
-    return job.status == "queued" or run_id_of(job) != run.run_id
+    return job.status == "queued" or run_identity.run_id_of(job) != run.run_id

@@ -16,21 +16,10 @@ import structlog
 from dagster import DagsterInstance, DagsterRun, InitResourceContext, ResourceDefinition, resource
 
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration.outages import (
-    DISK_WAIT_S,
-    STORE_WAIT_S,
-    ResourceWait,
-    awaited_resource,
-    is_outage,
-)
+from pipelines.orchestration import outages
+from pipelines.orchestration.runs import launched_job
 from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
 from pipelines.orchestration.runs.heartbeats import heartbeats
-from pipelines.orchestration.runs.launched_job import (
-    PARTITION_TAG,
-    LaunchedJob,
-    StepGraph,
-    begin_job,
-)
 from pipelines.orchestration.runs.reconciliation import cancel_jobs_of_terminated_runs
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG, job_id_of, run_id_of, tags_of
 from pipelines.orchestration.worker.maintenance import delete_output
@@ -49,7 +38,7 @@ RUN_BROKE = "The run of this scan broke between two stages"
 log = structlog.get_logger(__name__)
 
 
-def scan_of_run(graphs: Mapping[str, StepGraph]) -> ResourceDefinition:
+def scan_of_run(graphs: Mapping[str, launched_job.StepGraph]) -> ResourceDefinition:
     """Return the resource that holds the scan of a run. `graphs`: the steps by kind of job."""
 
     @resource(description="The scan of this run.")
@@ -76,7 +65,7 @@ def _begin(
     current_scan: CurrentScan,
     run: DagsterRun,
     instance: DagsterInstance,
-    graphs: Mapping[str, StepGraph],
+    graphs: Mapping[str, launched_job.StepGraph],
 ) -> None:
     """Find or create the job of a run, and open its scan until `stack` is closed."""
     settings = Settings()
@@ -93,13 +82,13 @@ def _begin(
         try:
             runtime = open_runtime(settings, stack, control=control)
         except SametrackError as error:
-            if wait := awaited_resource(error):
+            if wait := outages.awaited_resource(error):
                 _requeue(control, job, wait)
             raise
         stack.enter_context(_run_scan(runtime, job, run, instance, current_scan))
-    elif PARTITION_TAG in run.tags:
+    elif launched_job.PARTITION_TAG in run.tags:
         runtime = open_runtime(settings, stack, control=control)
-        launched = begin_job(runtime, run, graphs)
+        launched = launched_job.begin_job(runtime, run, graphs)
         _name_in_log(stack, launched.job)
         stack.enter_context(_heartbeats(control, settings, launched.job, run, instance))
         stack.enter_context(
@@ -148,7 +137,7 @@ def _run_scan(
     instance: DagsterInstance,
     current_scan: CurrentScan,
     *,
-    launched: LaunchedJob | None = None,
+    launched: launched_job.LaunchedJob | None = None,
 ) -> Iterator[None]:
     """Open the scan of a job for the assets of this run; write the end of the job at the end."""
     state = None if launched is None else launched.state
@@ -187,7 +176,9 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     """
     control, status, error, wait = runtime.control, outcome.status, outcome.error, outcome.wait
     if status == "lost" and free_bytes(str(runtime.home.root)) < MIN_FREE_BYTES:
-        wait = ResourceWait("disk", DISK_WAIT_S)  # Dagster's storage could not be written
+        wait = outages.ResourceWait(
+            "disk", outages.DISK_WAIT_S
+        )  # Dagster's storage could not be written
     # A full disk, a store that is away, a paused host or a spent budget costs no attempt: what the
     # scan has read is stored, and it goes on afterwards.
     if wait is not None and _requeue(control, job, wait):
@@ -213,7 +204,7 @@ def end_job(runtime: Runtime, job: Job, outcome: ScanOutcome) -> JobStatus | Lit
     return status if finish_job(runtime, job, status, error) else "lost"
 
 
-def _requeue(control: ControlStore, job: Job, wait: ResourceWait | None = None) -> bool:
+def _requeue(control: ControlStore, job: Job, wait: outages.ResourceWait | None = None) -> bool:
     """Put the job back into the queue, which costs no attempt.
 
     Returns False if another run has the job, or if its cancellation was requested.
@@ -241,10 +232,10 @@ def end_job_patiently(
         try:
             return end_job(runtime, job, outcome)
         except Exception as error:
-            if not is_outage(error):
+            if not outages.is_outage(error):
                 raise
             log.warning("a store is away; the end of the scan waits", error=repr(error))
-            sleep(STORE_WAIT_S)
+            sleep(outages.STORE_WAIT_S)
     return end_job(runtime, job, outcome)
 
 

@@ -14,14 +14,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
+import dagster as dg
 import structlog
-from dagster import (
-    AssetKey,
-    AssetMaterialization,
-    EventLogEntry,
-    IntMetadataValue,
-    MetadataValue,
-)
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
 from pipelines.orchestration.assets.metadata import RunMetadata
@@ -83,9 +77,11 @@ class TableVersions(Protocol):
 class AssetCatalog(Protocol):
     """The methods of the Dagster instance that a reporter needs."""
 
-    def get_latest_materialization_event(self, asset_key: AssetKey) -> EventLogEntry | None: ...
+    def get_latest_materialization_event(
+        self, asset_key: dg.AssetKey
+    ) -> dg.EventLogEntry | None: ...
 
-    def report_runless_asset_event(self, asset_event: AssetMaterialization) -> None: ...
+    def report_runless_asset_event(self, asset_event: dg.AssetMaterialization) -> None: ...
 
 
 @dataclass(slots=True)
@@ -142,25 +138,25 @@ class CatalogReporter:
             committed_at = datetime.fromtimestamp(max(map(_milliseconds, commits)) / 1000, UTC)
             row_counts = [commit["operationMetrics"]["num_added_rows"] for commit in commits]
             metadata: RunMetadata = {
-                VERSION: MetadataValue.int(version),
-                "committed_at": MetadataValue.timestamp(committed_at),
-                "rows_added": MetadataValue.int(sum(map(int, row_counts))),
+                VERSION: dg.MetadataValue.int(version),
+                "committed_at": dg.MetadataValue.timestamp(committed_at),
+                "rows_added": dg.MetadataValue.int(sum(map(int, row_counts))),
             }
             row_count = self.lake.row_count(name)
             if row_count is not None:
-                metadata["dagster/row_count"] = MetadataValue.int(row_count)
-            self.catalog.report_runless_asset_event(AssetMaterialization(key, metadata=metadata))
+                metadata["dagster/row_count"] = dg.MetadataValue.int(row_count)
+            self.catalog.report_runless_asset_event(dg.AssetMaterialization(key, metadata=metadata))
             log.info("table reported to the asset catalog", table=name, version=version)
         self.compared[name] = version
 
     def _unreported_appends(
-        self, name: str, event: EventLogEntry | None, version: int
+        self, name: str, event: dg.EventLogEntry | None, version: int
     ) -> list[Row]:
         """Return the appends outside of jobs that are newer than the last materialization."""
         # The version that the last materialization states; that of a run states none.
         materialization = None if event is None else event.asset_materialization
         stated = None if materialization is None else materialization.metadata.get(VERSION)
-        reported = stated.value if isinstance(stated, IntMetadataValue) else None
+        reported = stated.value if isinstance(stated, dg.IntMetadataValue) else None
         since = max(self.compared.get(name, 0), reported or 0, version - MOST_COMMITS)
         # A run reports after its last commit, so its commits are older than its materialization. If
         # only runs of jobs write to a table, its commits name their job; that suffices where the

@@ -16,10 +16,7 @@ import structlog
 from dagster import DagsterInstance, RunsFilter
 
 from pipelines.open_stores import open_chosen_home, open_control_of, open_lake_of
-from pipelines.orchestration.dagster_compat import (
-    delete_check_results,
-    delete_runless_materializations,
-)
+from pipelines.orchestration import dagster_compat
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.reconciliation import end_orphaned_runs
 from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
@@ -96,7 +93,7 @@ class StoreMaintainer:
         runs_before = now - timedelta(days=self.run_days)
         runs = self._delete_runs(runs_before)
         # Materializations that no run reported, except for the newest of each table.
-        delete_runless_materializations(self.instance, runs_before)
+        dagster_compat.delete_runless_materializations(self.instance, runs_before)
         return MaintenanceReport(
             jobs=jobs_deleted,
             results=results,
@@ -144,7 +141,7 @@ class StoreMaintainer:
         runs = self.instance.get_runs(old, limit=RUNS_AT_ONCE, ascending=True)
         for run in runs:
             self.instance.delete_run(run.run_id)
-        delete_check_results(self.instance, [run.run_id for run in runs])
+        dagster_compat.delete_check_results(self.instance, [run.run_id for run in runs])
         delete_output(self.instance, before)
         return len(runs)
 

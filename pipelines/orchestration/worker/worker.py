@@ -27,16 +27,10 @@ from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_process_logging
 from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
+from pipelines.orchestration.runs import reconciliation
 from pipelines.orchestration.runs.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.runs.local import LocalExecutor
 from pipelines.orchestration.runs.open_instance import open_instance
-from pipelines.orchestration.runs.reconciliation import (
-    cancel_jobs_of_terminated_runs,
-    end_orphaned_runs,
-    end_run,
-    end_unserved_runs,
-    is_finished,
-)
 from pipelines.orchestration.runs.remote import RemoteExecutor
 from pipelines.orchestration.runs.run_identity import run_id
 from pipelines.orchestration.worker.asset_catalog import report_assets
@@ -162,7 +156,7 @@ class Worker:
         if self._is_due("others", self.settings.heartbeat_s):
             self._requeue_lost()
             # A run that has not begun notices nothing itself.
-            cancel_jobs_of_terminated_runs(
+            reconciliation.cancel_jobs_of_terminated_runs(
                 self.instance,
                 self.control,
                 [held.run_id for held in self.held.values() if held.run is not None],
@@ -170,10 +164,10 @@ class Worker:
             )
             self._kill_hanging_runs()
         if self._is_due("reconcile", RECONCILE_EVERY_S):
-            ended = end_orphaned_runs(self.instance, self.control, now=self.utc())
+            ended = reconciliation.end_orphaned_runs(self.instance, self.control, now=self.utc())
             # Other machines may use Dagster's storage in PostgreSQL.
             if not self.settings.dagster_storage_url:
-                ended += end_unserved_runs(self.instance)
+                ended += reconciliation.end_unserved_runs(self.instance)
             for ended_id in ended:
                 log.info("run ended that nothing executes", run_id=ended_id)
 
@@ -317,7 +311,7 @@ class Worker:
             if held.run is None:
                 continue
             should_end = jobs.is_cancel_requested(self.control, held.job_id)
-            if not should_end and not is_finished(self.instance, held.run_id):
+            if not should_end and not reconciliation.is_finished(self.instance, held.run_id):
                 held.overdue_since = None
                 continue
             held.overdue_since = now if held.overdue_since is None else held.overdue_since
@@ -344,7 +338,7 @@ class Worker:
         else:
             log.info("job handed back", job_id=held.job_id, waiting_for=wait.resource)
             if run is not None:
-                end_run(self.instance, run, jobs.get(self.control, held.job_id))
+                reconciliation.end_run(self.instance, run, jobs.get(self.control, held.job_id))
         del self.held[held.job_id]  # last: while a store is away, each step tries again
 
     def _give_up(self, held: HeldJob, why: str) -> None:
@@ -370,7 +364,7 @@ class Worker:
             return
         log.warning("run lost", job_id=job_id, attempt=job.attempt, reason=why, job_is_now=status)
         if run is not None:
-            end_run(self.instance, run, jobs.get(self.control, job_id))
+            reconciliation.end_run(self.instance, run, jobs.get(self.control, job_id))
 
     def _kept_until(self) -> datetime:
         return self.utc() + timedelta(days=self.settings.job_retention_days)

@@ -18,12 +18,7 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.pages import parse_container, shows_video
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.surfaces import SurfaceReader
-from warehouse.records.errors import (
-    PageWithoutDataError,
-    RateLimitedError,
-    UnreachableError,
-    UpstreamError,
-)
+from warehouse.records import errors
 
 FRESH_S = 30.0
 """How long a response that a page loaded serves a later request."""
@@ -156,13 +151,13 @@ class BrowserClient(GuestClient):
         # The page itself may show why it loaded nothing.
         document = replace(self._with_location(page.document), surface=surface)
         self._surfaces.refuse(document)
-        error: UpstreamError = PageWithoutDataError("", surface=surface)
+        error: errors.UpstreamError = errors.PageWithoutDataError("", surface=surface)
         try:
             parse_container(document.body, surface=surface)
-        except UpstreamError as unreadable:
+        except errors.UpstreamError as unreadable:
             error = unreadable
         named = self._surfaces.explain(error, document)
-        if not isinstance(named, PageWithoutDataError):
+        if not isinstance(named, errors.PageWithoutDataError):
             raise named
         if screen.is_extra:
             return await super().fetch(request)
@@ -190,7 +185,7 @@ class BrowserClient(GuestClient):
             )
             try:
                 await self.apply_status(answer, address)
-            except (RateLimitedError, UnreachableError):
+            except (errors.RateLimitedError, errors.UnreachableError):
                 if answer.surface in {visit.surface, visit.wanted}:
                     raise
                 del page.answers[answer.surface]
@@ -202,11 +197,11 @@ class BrowserClient(GuestClient):
         return replace(document, location=document.url) if is_answer else document
 
 
-def not_loaded_error(page: LoadedPage, surface: str) -> PageWithoutDataError:
+def not_loaded_error(page: LoadedPage, surface: str) -> errors.PageWithoutDataError:
     """Return the error for a page without its first screen, with the hosts that were refused."""
     hosts = page.describe_refused()
     detail = "the page did not load its first screen"
-    return PageWithoutDataError(
+    return errors.PageWithoutDataError(
         f"{detail}; refused hosts: {hosts}" if hosts else detail,
         surface=surface,
         reason="not_loaded",

@@ -27,13 +27,7 @@ from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.parsers.links import host_matches
 from pipelines.platform.profiles import PlatformProfile
-from warehouse.records.errors import (
-    RegionBlockedError,
-    StructureChangedError,
-    SubstitutionError,
-    UnreachableError,
-    UpstreamError,
-)
+from warehouse.records import errors
 
 _log = structlog.get_logger("browser")
 _RATE_LIMITED_TYPES = frozenset({"document", "xhr", "fetch"})
@@ -214,19 +208,19 @@ class PageLoader:
                 await self._turns.wait(host, surface=state.visit.surface)
                 state.requests += 1
             await route.continue_()
-        except UpstreamError as error:
+        except errors.UpstreamError as error:
             state.error = error
             await route.abort()
         except Error:
             return  # the page was closed while its request waited
 
-    def _named(self, state: VisitState, error: Error) -> UpstreamError:
+    def _named(self, state: VisitState, error: Error) -> errors.UpstreamError:
         """Return the upstream error for a failed visit."""
         surface, host = state.visit.surface, urlsplit(state.went_to).hostname or ""
         if state.error is not None:
             return state.error
         if self._proxy.traffic.over.is_set():
-            return StructureChangedError(
+            return errors.StructureChangedError(
                 f"the page loaded more than {self.limits.page_bytes} bytes",
                 surface=surface,
                 reason="body_too_large",
@@ -234,17 +228,19 @@ class PageLoader:
         if host and not host_matches(host, self._allowed):
             if host_matches(host, self._profile.links.region):
                 detail = "the platform sends this region elsewhere"
-                return RegionBlockedError(detail, surface=surface)
-            return SubstitutionError(
+                return errors.RegionBlockedError(detail, surface=surface)
+            return errors.SubstitutionError(
                 f"the page leads to {host!r}, which is not on the allow-list",
                 surface=surface,
                 reason="foreign_host",
             )
         if self._process.has_ended:
-            return UnreachableError("the browser has ended", surface=surface, reason="browser_gone")
+            return errors.UnreachableError(
+                "the browser has ended", surface=surface, reason="browser_gone"
+            )
         # Chromium's own code, such as ERR_CONNECTION_RESET, stands after "net::" in the first line.
         word = error.message.partition("\n")[0].rpartition("net::")[2].partition(" ")[0]
-        return UnreachableError(
+        return errors.UnreachableError(
             "the page could not be opened in the browser", surface=surface, reason=word[:60]
         )
 

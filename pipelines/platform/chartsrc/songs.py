@@ -12,15 +12,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NoReturn
 
-from pipelines.platform.chartsrc.bodies import (
-    ChartParseContext,
-    chart_data,
-    empty_list_error,
-    find_date,
-    non_negative_int,
-    parse_document,
-    refusal_from_text,
-)
+from pipelines.platform.chartsrc import bodies
 from pipelines.platform.parsers.fields import MAX_INT, JsonNode, decode_json, refuse_too_many_values
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.charts import ChartPage, ChartSong
@@ -40,7 +32,7 @@ def _no_constant(word: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
-def parse_songs(body: bytes, *, page: int, context: ChartParseContext) -> ChartPage:
+def parse_songs(body: bytes, *, page: int, context: bodies.ChartParseContext) -> ChartPage:
     """Parse a page of `chart_songs`.
 
     Raises:
@@ -48,34 +40,34 @@ def parse_songs(body: bytes, *, page: int, context: ChartParseContext) -> ChartP
         SubstitutionError: The songs are not all of one issue.
         StructureChangedError: Keys or types are unknown.
     """
-    data = chart_data(parse_document(body, context=context))
-    total, first = non_negative_int(data, "total"), (page - 1) * PAGE_SIZE + 1
+    data = bodies.chart_data(bodies.parse_document(body, context=context))
+    total, first = bodies.non_negative_int(data, "total"), (page - 1) * PAGE_SIZE + 1
     songs = _listed(data, "info", is_end=total is not None and total > 0 and first > total)
     return _page(songs, page=page, first=first, total=total, context=context)
 
 
-def parse_latest(body: bytes, *, page: int, context: ChartParseContext) -> ChartPage:
+def parse_latest(body: bytes, *, page: int, context: bodies.ChartParseContext) -> ChartPage:
     """Parse a page of `chart_latest`.
 
     Raises:
         UpstreamError: As for `parse_songs`.
     """
-    document = parse_document(body, context=context)
+    document = bodies.parse_document(body, context=context)
     songs, about = document.must_node("songs"), document.node("info")
-    total = non_negative_int(songs, "total")
-    size = non_negative_int(songs, "pagesize") or _LATEST_SIZE
+    total = bodies.non_negative_int(songs, "total")
+    size = bodies.non_negative_int(songs, "pagesize") or _LATEST_SIZE
     first = (page - 1) * size + 1
     listed = _listed(songs, "list", is_end=total is not None and total > 0 and first > total)
     chart_page = _page(listed, page=page, first=first, total=total, context=context)
     # Both the document and its songs may state the date of the issue.
-    stated = None if about is None else find_date(about, "rank_id_publish_date")
+    stated = None if about is None else bodies.find_date(about, "rank_id_publish_date")
     if stated is not None and chart_page.chart_date not in {None, stated}:
         raise _other_issue(context.surface, f"{stated} and {chart_page.chart_date}")
     return replace(chart_page, chart_date=chart_page.chart_date or stated)
 
 
 def parse_song_page(
-    body: bytes, *, page: int, page_size: int, context: ChartParseContext
+    body: bytes, *, page: int, page_size: int, context: bodies.ChartParseContext
 ) -> ChartPage:
     """Parse a page of `chart_html` or `chart_html_old`, with its date if the page shows one.
 
@@ -86,7 +78,7 @@ def parse_song_page(
     text = body.decode("utf-8", "replace")
     assignment = _FEATURES.search(text)
     if assignment is None:
-        raise refusal_from_text(body, context) or refusal_error(
+        raise bodies.refusal_from_text(body, context) or refusal_error(
             "no_container", "the page holds no list of songs", surface=context.surface
         )
     try:  # code follows the list
@@ -104,7 +96,9 @@ def parse_song_page(
         surface=context.surface,
         observed_at=context.observed_at,
         page=page,
-        chart_date=find_date(JsonNode({"day": updated[1]}, "", ""), "day") if updated else None,
+        chart_date=bodies.find_date(JsonNode({"day": updated[1]}, "", ""), "day")
+        if updated
+        else None,
     )
 
 
@@ -136,7 +130,7 @@ def _listed(node: JsonNode, key: str, *, is_end: bool = False) -> Iterable[tuple
         raise node.missing(key)
     songs = list(node.nodes(key))
     if not songs and (not is_end or node.values[key] is None):
-        raise empty_list_error(node.surface)
+        raise bodies.empty_list_error(node.surface)
     return enumerate(songs)
 
 
@@ -146,12 +140,12 @@ def _page(
     page: int,
     first: int,
     total: int | None,
-    context: ChartParseContext,
+    context: bodies.ChartParseContext,
 ) -> ChartPage:
     nodes = list(songs)
     # Each song states its issue. Until an issue is released, the chart serves the previous one's.
     volids = {node.id("rank_cid") for _, node in nodes} - {None}
-    days = {find_date(node, "rank_id_publish_date") for _, node in nodes} - {None}
+    days = {bodies.find_date(node, "rank_id_publish_date") for _, node in nodes} - {None}
     if len(volids) > 1 or len(days) > 1:
         raise _other_issue(context.surface, "songs of several issues")
     return ChartPage(
@@ -197,12 +191,12 @@ def parse_song(node: JsonNode, rank: int) -> ChartSong:
         artist=joined or node.name("singername") or artist.strip() or None,
         duration_s=_seconds(node, "duration"),
         cover_url=_cover(node),
-        previous_rank=non_negative_int(node, "last_sort") or None,  # 0 for a new song
-        sort=non_negative_int(node, "sort") or None,  # has gaps, so the position is the rank
+        previous_rank=bodies.non_negative_int(node, "last_sort") or None,  # 0 for a new song
+        sort=bodies.non_negative_int(node, "sort") or None,  # has gaps, so the position is the rank
         song_hash=node.name("hash"),
         album_audio_id=node.id("album_audio_id"),
         album_id=node.id("album_id"),
-        rank_count=non_negative_int(node, "rank_count") or None,
+        rank_count=bodies.non_negative_int(node, "rank_count") or None,
         is_first=node.flag("isfirst"),
     )
 
@@ -222,7 +216,7 @@ def _seconds(node: JsonNode, key: str) -> int | None:
     """Return a duration in whole seconds, also from a fraction; 0 means unknown (None)."""
     value = node.values.get(key)
     if not isinstance(value, float):
-        return non_negative_int(node, key) or None
+        return bodies.non_negative_int(node, key) or None
     if not math.isfinite(value) or not 0 <= value < MAX_INT:
         raise node.changed(key, value)
     return round(value) or None

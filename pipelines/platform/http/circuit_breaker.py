@@ -15,39 +15,23 @@ from pipelines.platform.sources.rules import closes_host
 from warehouse.control import ControlStore
 from warehouse.control.hosts import circuits
 from warehouse.control.hosts.circuits import CircuitDecision
-from warehouse.records.errors import (
-    SURFACE_OFF,
-    AudioUnavailableError,
-    BudgetSpentError,
-    ChartUnavailableError,
-    EmptyAnswerError,
-    ForbiddenError,
-    LoginRequiredError,
-    PageWithoutDataError,
-    RateLimitedError,
-    SametrackError,
-    SignatureDemandedError,
-    StructureChangedError,
-    UnreachableError,
-    UpstreamError,
-    VerificationDemandedError,
-)
+from warehouse.records import errors
 
 OPEN_REASON = "circuit_open"
 """The `reason` of an error of our own: no request was made."""
 WHOLE_HOST = "*"
 """Name of the circuit of a whole host, beside those of its surfaces."""
-_FAILURE_THRESHOLDS: tuple[tuple[type[UpstreamError], int], ...] = (
-    (ForbiddenError, 1),
-    (SignatureDemandedError, 1),
-    (VerificationDemandedError, 1),
-    (LoginRequiredError, 1),
-    (UnreachableError, 5),
-    (EmptyAnswerError, 8),
-    (PageWithoutDataError, 8),
-    (ChartUnavailableError, 8),
-    (StructureChangedError, 8),
-    (AudioUnavailableError, 16),
+_FAILURE_THRESHOLDS: tuple[tuple[type[errors.UpstreamError], int], ...] = (
+    (errors.ForbiddenError, 1),
+    (errors.SignatureDemandedError, 1),
+    (errors.VerificationDemandedError, 1),
+    (errors.LoginRequiredError, 1),
+    (errors.UnreachableError, 5),
+    (errors.EmptyAnswerError, 8),
+    (errors.PageWithoutDataError, 8),
+    (errors.ChartUnavailableError, 8),
+    (errors.StructureChangedError, 8),
+    (errors.AudioUnavailableError, 16),
 )
 """How many errors in a row open the circuit.
 
@@ -56,10 +40,10 @@ it, too. A burst of empty responses is how an address gets blocked gradually. Re
 can read, one after the other, are a refusal of an unknown form, or a surface that is gone. A host
 may refuse one sound six times: three addresses, and three more once its video is read again.
 """
-_HANDLED_PER_HOST = (RateLimitedError, BudgetSpentError)  # these are handled per host
+_HANDLED_PER_HOST = (errors.RateLimitedError, errors.BudgetSpentError)  # these are handled per host
 _ONE_ITEM = frozenset({"empty_detail"})  # concerns one video, not the surface
 _SOUND_REFUSED = "sound_refused"  # what else is wrong with a sound concerns that sound
-_NO_REQUEST_REASONS = frozenset({DISALLOWED, SURFACE_OFF})  # no request was made
+_NO_REQUEST_REASONS = frozenset({DISALLOWED, errors.SURFACE_OFF})  # no request was made
 UNASKED_REASONS = _NO_REQUEST_REASONS | {OPEN_REASON}
 """Every `reason` of an error without a request."""
 
@@ -127,7 +111,7 @@ class CircuitBreaker:
             self._demands.pop((host, name), None)
         try:
             yield passage.is_probe
-        except SametrackError as error:
+        except errors.SametrackError as error:
             await self._learn(error, passage, host, name)
             raise
         except BaseException:
@@ -141,11 +125,11 @@ class CircuitBreaker:
         await self._note_success(passage, host, name, with_data=True)
 
     async def _learn(
-        self, error: SametrackError, passage: CircuitDecision, host: str, surface: str
+        self, error: errors.SametrackError, passage: CircuitDecision, host: str, surface: str
     ) -> None:
         """Record an error in the circuit of the host or of the surface that it counts against."""
         threshold = failure_threshold(error)
-        reason = error.reason if isinstance(error, UpstreamError) else None
+        reason = error.reason if isinstance(error, errors.UpstreamError) else None
         if surface == WHOLE_HOST:
             await self._learn_of_host(error, passage, host)
         elif threshold is not None:
@@ -157,13 +141,13 @@ class CircuitBreaker:
             await asyncio.to_thread(circuits.release_probe, self._store, host, surface)
 
     async def _learn_of_host(
-        self, error: SametrackError, passage: CircuitDecision, host: str
+        self, error: errors.SametrackError, passage: CircuitDecision, host: str
     ) -> None:
         """Close a host by a second challenged surface; its probe is any answer but a challenge."""
-        reason = error.reason if isinstance(error, UpstreamError) else None
+        reason = error.reason if isinstance(error, errors.UpstreamError) else None
         is_answer = reason not in UNASKED_REASONS
         # Two surfaces that demand verification mean the visitor, not the surface.
-        if isinstance(error, VerificationDemandedError) and is_answer:
+        if isinstance(error, errors.VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
                 circuits.open_surfaces,
                 self._store,
@@ -175,14 +159,14 @@ class CircuitBreaker:
                 await self._note_failure(error, passage, host, WHOLE_HOST, threshold=1)
         elif not passage.is_probe:
             return
-        elif is_answer and not isinstance(error, (UnreachableError, *_HANDLED_PER_HOST)):
+        elif is_answer and not isinstance(error, (errors.UnreachableError, *_HANDLED_PER_HOST)):
             await self._note_success(passage, host, WHOLE_HOST, with_data=False)
         else:
             await asyncio.to_thread(circuits.release_probe, self._store, host, WHOLE_HOST)
 
     async def _note_failure(
         self,
-        error: SametrackError,
+        error: errors.SametrackError,
         passage: CircuitDecision,
         host: str,
         surface: str,
@@ -221,18 +205,20 @@ class CircuitBreaker:
             )
 
 
-def failure_threshold(error: SametrackError) -> int | None:
+def failure_threshold(error: errors.SametrackError) -> int | None:
     """Return how many errors of this class in a row open a circuit; None if it does not count."""
-    if isinstance(error, UpstreamError) and error.reason in _ONE_ITEM | _NO_REQUEST_REASONS:
+    if isinstance(error, errors.UpstreamError) and error.reason in _ONE_ITEM | _NO_REQUEST_REASONS:
         return None
-    if isinstance(error, AudioUnavailableError) and error.reason != _SOUND_REFUSED:
+    if isinstance(error, errors.AudioUnavailableError) and error.reason != _SOUND_REFUSED:
         return None
     return next((count for kind, count in _FAILURE_THRESHOLDS if isinstance(error, kind)), None)
 
 
-def _refusal(cause: str | None, host: str, surface: str, *, wait_s: float) -> UpstreamError:
-    kinds: dict[str, type[UpstreamError]] = {kind.type: kind for kind, _ in _FAILURE_THRESHOLDS}
-    kind = kinds.get(cause or "", UnreachableError)
+def _refusal(cause: str | None, host: str, surface: str, *, wait_s: float) -> errors.UpstreamError:
+    kinds: dict[str, type[errors.UpstreamError]] = {
+        kind.type: kind for kind, _ in _FAILURE_THRESHOLDS
+    }
+    kind = kinds.get(cause or "", errors.UnreachableError)
     return kind(
         f"{surface} at {host} refused lately; its circuit is open for {wait_s:.0f} s more",
         surface=surface,

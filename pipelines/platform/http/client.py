@@ -21,29 +21,13 @@ from urllib.parse import urlsplit
 import httpx2
 
 from pipelines.platform.call_trace import HttpResponse, record_request, record_response
+from pipelines.platform.http import link_gate
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.http.host_policy import NOT_MODIFIED, HostPolicy, StoredResponse
 from pipelines.platform.http.learned_health import LearnedHealth
-from pipelines.platform.http.link_gate import (
-    DIAL,
-    MAX_REDIRECTS,
-    CheckedAddress,
-    Dialler,
-    PinnedTransport,
-    check_address,
-    join_address,
-)
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
-from warehouse.records.errors import (
-    SURFACE_OFF,
-    ForbiddenError,
-    InvalidParameterError,
-    RateLimitedError,
-    StructureChangedError,
-    SubstitutionError,
-    UnreachableError,
-)
+from warehouse.records import errors
 from warehouse.records.times import observed_now
 
 
@@ -135,7 +119,7 @@ class BodySink:
     def take(self, chunk: bytes) -> None:
         """Receive the next bytes."""
         if len(self._body) + len(chunk) > self._limit_bytes:
-            raise StructureChangedError(
+            raise errors.StructureChangedError(
                 f"the body is larger than {self._limit_bytes} bytes",
                 surface=self._surface,
                 reason="body_too_large",
@@ -179,11 +163,11 @@ class GuestClient:
         *,
         limits: HttpLimits | None = None,
         host_policy: HostPolicy | None = None,
-        dialler: Dialler | None = None,
+        dialler: link_gate.Dialler | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         if profile.has_own_world:
-            raise InvalidParameterError(
+            raise errors.InvalidParameterError(
                 f"the source {profile.name!r} has its own world: no host is contacted",
                 hint="set DATA_PROVIDER=vidplat-public and PROFILE=public",
             )
@@ -192,11 +176,13 @@ class GuestClient:
         self._turns = turns
         self._host_policy = host_policy or HostPolicy()
         self._faults: Counter[str] = Counter()
-        self._dialler = dialler or Dialler(profile)
+        self._dialler = dialler or link_gate.Dialler(profile)
         self._slots: dict[str, asyncio.Semaphore] = defaultdict(
             lambda: asyncio.Semaphore(profile.rate.parallel)
         )
-        self._transport = PinnedTransport(connections_per_host=profile.rate.parallel, tls=tls)
+        self._transport = link_gate.PinnedTransport(
+            connections_per_host=profile.rate.parallel, tls=tls
+        )
         self._client = httpx2.AsyncClient(
             transport=self._transport,
             headers=_HEADERS,
@@ -228,23 +214,23 @@ class GuestClient:
             UpstreamError: The circuit is open, or the surface is off; no request was made.
         """
         if request.surface in self.profile.surfaces.off:
-            raise ForbiddenError(
+            raise errors.ForbiddenError(
                 f"the profile patch switches {request.surface} off",
                 surface=request.surface,
-                reason=SURFACE_OFF,
+                reason=errors.SURFACE_OFF,
                 hint="remove it from `[surfaces] off` in PROFILE_PATCH to request it again",
             )
         host = urlsplit(request.url).hostname or ""
         async with self._host_policy.watch(host, request.surface):
             try:
                 yield
-            except ForbiddenError as error:
+            except errors.ForbiddenError as error:
                 # A refused visitor waits before anything else of this host is asked.
                 was_asked = error.reason not in UNASKED_REASONS
                 if was_asked and self._host_policy.circuits is not None:
                     await self._back_off(host)
                 raise
-            except RateLimitedError as error:
+            except errors.RateLimitedError as error:
                 if error.retry_after is None:  # a body said so, not the status 429
                     error.retry_after = await self._turns.pause(host, None)
                 raise
@@ -297,12 +283,12 @@ class GuestClient:
         attempts_left = request.attempts or self.limits.attempts
         hop, target, stored = 0, request.address, request.stored
         while True:
-            address = check_address(
+            address = link_gate.check_address(
                 target, allowed=request.allowed, profile=self.profile, surface=request.surface
             )
             try:
                 response = await self._send(address, replace(request, stored=stored), sink)
-            except RateLimitedError as error:
+            except errors.RateLimitedError as error:
                 attempts_left -= 1
                 if not attempts_left or (error.retry_after or 0.0) > self._turns.max_wait_s:
                     raise
@@ -314,20 +300,20 @@ class GuestClient:
                 return replace(
                     response, location=None, validators={} if hop else response.validators
                 )
-            target = join_address(address.url, response.location, surface=request.surface)
+            target = link_gate.join_address(address.url, response.location, surface=request.surface)
             # For some requests the redirect itself is the answer: where a short link leads.
             if request.ends_at(target):
                 return replace(response, location=target)
-            if hop == MAX_REDIRECTS:
-                raise SubstitutionError(
-                    f"more than {MAX_REDIRECTS} redirects",
+            if hop == link_gate.MAX_REDIRECTS:
+                raise errors.SubstitutionError(
+                    f"more than {link_gate.MAX_REDIRECTS} redirects",
                     surface=request.surface,
                     reason="redirect_loop",
                 )
             hop, stored = hop + 1, None  # the stored response is about the first address
 
     async def _send(
-        self, address: CheckedAddress, request: HttpRequest, sink: Sink
+        self, address: link_gate.CheckedAddress, request: HttpRequest, sink: Sink
     ) -> HttpResponse:
         """Send one request in its turn, and again after a failure, which pauses the host."""
         attempts_left = request.attempts or self.limits.attempts
@@ -343,7 +329,7 @@ class GuestClient:
                         self._host_policy.circuits.recheck(address.host, request.surface)
                     response = await self._exchange(address, dial, request, sink)
                     return await self.apply_status(response, address)
-            except UnreachableError:
+            except errors.UnreachableError:
                 await self._back_off(address.host)
                 attempts_left -= 1
                 if not attempts_left:
@@ -359,11 +345,13 @@ class GuestClient:
         if wait_s > 0:
             await self._turns.leave_alone(host, wait_s)
 
-    async def apply_status(self, response: HttpResponse, address: CheckedAddress) -> HttpResponse:
+    async def apply_status(
+        self, response: HttpResponse, address: link_gate.CheckedAddress
+    ) -> HttpResponse:
         """Raise for 429 and 5xx, and pause the host where the response asks for it."""
         if response.status == _TOO_MANY:
             wait_s = await self._turns.pause(address.host, response.retry_after)
-            raise RateLimitedError(
+            raise errors.RateLimitedError(
                 f"the platform asked for a pause of {wait_s:.0f} s",
                 surface=response.surface,
                 status=response.status,
@@ -372,7 +360,7 @@ class GuestClient:
         if response.status >= _SERVER_FAULT:
             if response.retry_after:
                 await self._turns.pause(address.host, response.retry_after)
-            raise UnreachableError(
+            raise errors.UnreachableError(
                 f"the platform answered {response.status}",
                 surface=response.surface,
                 status=response.status,
@@ -381,7 +369,7 @@ class GuestClient:
         return response
 
     async def _exchange(
-        self, address: CheckedAddress, dial: str, request: HttpRequest, sink: Sink
+        self, address: link_gate.CheckedAddress, dial: str, request: HttpRequest, sink: Sink
     ) -> HttpResponse:
         """Send one request; its body goes to the sink, not into the returned response."""
         sink.begin()  # an attempt must not append to what a broken one has written
@@ -394,14 +382,14 @@ class GuestClient:
             async with (
                 asyncio.timeout(request.total_s or self.limits.total_s),
                 self._client.stream(
-                    "GET", address.url, headers=headers, extensions={DIAL: dial}
+                    "GET", address.url, headers=headers, extensions={link_gate.DIAL: dial}
                 ) as response,
             ):
                 # A coding that was not requested may unpack to gigabytes in one read, before the
                 # sink's cap could stop it.
                 coding = response.headers.get("Content-Encoding", "").strip().lower()
                 if coding not in _ACCEPTED_CODINGS:
-                    raise StructureChangedError(
+                    raise errors.StructureChangedError(
                         "the body is compressed in a way that was not requested",
                         surface=request.surface,
                         reason="undecodable_body",
@@ -410,11 +398,11 @@ class GuestClient:
                     sink.take(chunk)
         except (TimeoutError, httpx2.TransportError) as exc:
             cause = f"{type(exc).__name__} after {time.monotonic() - begun:.1f} s"
-            raise UnreachableError(
+            raise errors.UnreachableError(
                 f"{address.host} did not answer in full: {cause}", surface=request.surface
             ) from exc
         except httpx2.DecodingError as exc:
-            raise StructureChangedError(
+            raise errors.StructureChangedError(
                 "the body cannot be decompressed",
                 surface=request.surface,
                 reason="undecodable_body",

@@ -14,20 +14,14 @@ from pipelines.platform.sources.rules import ANSWERED
 from warehouse.control import ControlStore
 from warehouse.control.hosts import surface_answers
 from warehouse.control.hosts.surface_answers import is_probe_due
-from warehouse.records.errors import (
-    BudgetSpentError,
-    InputError,
-    RateLimitedError,
-    SametrackError,
-    UpstreamError,
-)
+from warehouse.records import errors
 
 ANSWERS_KEPT = 50
 HEALTH_TTL_S = 6 * 3600.0  # a surface that nobody asked for so long is unknown again
 PROBE_EVERY_S = 600.0
 REFRESH_S = 1.0  # how long another process's answers may go unnoticed
 STEADY_WRITE_S = 60.0  # a surface that always has data is written only so often
-_OF_HOST = (RateLimitedError, BudgetSpentError)  # they say nothing about the surface
+_OF_HOST = (errors.RateLimitedError, errors.BudgetSpentError)  # they say nothing about the surface
 
 type SurfaceKey = tuple[str, str]
 """Host and surface."""
@@ -59,7 +53,7 @@ class LearnedHealth:
                 self._answers, self._refreshed_at = dict(recent), now
         return self._answers
 
-    async def note(self, host: str, surface: str, error: SametrackError | None) -> None:
+    async def note(self, host: str, surface: str, error: errors.SametrackError | None) -> None:
         """Record the outcome of a read; None if it had data."""
         kind = answer_kind(error)
         if kind is None:
@@ -109,14 +103,14 @@ class LearnedHealth:
         return is_due
 
 
-def answer_kind(error: SametrackError | None) -> str | None:
+def answer_kind(error: errors.SametrackError | None) -> str | None:
     """Return the kind of an outcome; None if it says nothing about the surface.
 
     That is so if no request was made, if only the host answered, and if the refusal is of one item.
     """
-    if error is None or isinstance(error, InputError):
+    if error is None or isinstance(error, errors.InputError):
         return ANSWERED  # "no such id" is an answer
-    if not isinstance(error, UpstreamError) or isinstance(error, _OF_HOST):
+    if not isinstance(error, errors.UpstreamError) or isinstance(error, _OF_HOST):
         return None
     if error.reason in UNASKED_REASONS:
         return None

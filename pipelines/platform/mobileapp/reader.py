@@ -11,20 +11,10 @@ from dataclasses import dataclass
 from pipelines.clock import Clock
 from pipelines.platform.call_trace import note_item, record_request
 from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.mobileapp import screens
 from pipelines.platform.mobileapp.bundles import Item
 from pipelines.platform.mobileapp.layouts import App, Layout, Selector
 from pipelines.platform.mobileapp.phone import LOST, Claim, NotIdleError, Phone, unavailable
-from pipelines.platform.mobileapp.screens import (
-    Kind,
-    Tree,
-    TreeError,
-    find,
-    kind_of,
-    list_ids,
-    parse_tree,
-    read,
-    read_video,
-)
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import AppUnreadableError, DeviceUnavailableError, UpstreamError
 
@@ -46,7 +36,7 @@ class Screen:
     """A dump, and its nodes."""
 
     dump: str
-    tree: Tree
+    tree: screens.Tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +158,7 @@ class AppReader:
             video = await self._settle("work", layout)
             await self._act(lambda: self._tap(video, layout.work.author))
             account = await self._settle("account", layout)
-            return read(account.tree, layout.account.handle)
+            return screens.read(account.tree, layout.account.handle)
 
     async def _extend(self, page: AppPage, music_id: str, cursor: int, count: int) -> None:
         """Read videos until a page has `count` of them, or the track has no further one."""
@@ -197,7 +187,7 @@ class AppReader:
         layout = await self.ready()
         await self._act(lambda: self._tap(place.screen, layout.work.share))
         panel = await self._settle("share", layout)
-        text = read(panel.tree, layout.share.link)
+        text = screens.read(panel.tree, layout.share.link)
         # The text names the video by a short link, which is resolved outside of the app.
         await self._phone.back()
         await self._settle("work", layout)
@@ -212,7 +202,9 @@ class AppReader:
         if place is None or place.music_id != music_id or place.index > index:
             place = None
             page = await self._open_track(music_id)
-            if find(page.tree, layout.track.first) is not None:  # else a track without videos
+            if (
+                screens.find(page.tree, layout.track.first) is not None
+            ):  # else a track without videos
                 await self._act(lambda: self._tap(page, layout.track.first))
                 screen = await self._settle("work", layout)
                 place = Place(music_id=music_id, index=0, screen=screen)
@@ -230,22 +222,24 @@ class AppReader:
     async def _advance(self, place: Place, layout: Layout) -> Place | None:
         """Swipe to the next video; None where swiping leads no further."""
         # The screen shows no id, so a video is told from the next one by its texts and counts.
-        before = read_video(place.screen.tree, layout)
+        before = screens.read_video(place.screen.tree, layout)
         for _ in range(2):  # the app may take one swipe for another gesture
             await self._act(self._phone.swipe_up)
             screen = await self._settle("work", layout)
-            if any(find(screen.tree, selector) is not None for selector in layout.prompts.end):
+            if any(
+                screens.find(screen.tree, selector) is not None for selector in layout.prompts.end
+            ):
                 return None
-            if read_video(screen.tree, layout) != before:
+            if screens.read_video(screen.tree, layout) != before:
                 return Place(music_id=place.music_id, index=place.index + 1, screen=screen)
         return None
 
-    async def _settle(self, expected: Kind, layout: Layout) -> Screen:
+    async def _settle(self, expected: screens.Kind, layout: Layout) -> Screen:
         """Return the expected screen as soon as it shows."""
         give_up_at = self._clock.monotonic() + self.app.max_wait_s
         while True:
             screen = await self._look(layout)
-            kind = kind_of(screen.tree, layout)
+            kind = screens.kind_of(screen.tree, layout)
             if kind == expected:
                 return screen
             if kind == "login":
@@ -256,7 +250,7 @@ class AppReader:
                 )
             if kind == "dialog":
                 # Whatever lies over the screen is closed by its own button, never confirmed.
-                nodes = (find(screen.tree, selector) for selector in layout.prompts.dialog)
+                nodes = (screens.find(screen.tree, selector) for selector in layout.prompts.dialog)
                 button = next((node for node in nodes if node is not None), None)
                 if button is not None:
                     await self._phone.tap(*button.centre)
@@ -265,7 +259,7 @@ class AppReader:
                     "structure",
                     f"the app shows another screen than {expected} ({kind})",
                     surface=SURFACE,
-                    reason=list_ids(screen.tree),
+                    reason=screens.list_ids(screen.tree),
                 )
             await self._clock.sleep(LOOK_EVERY_S)
 
@@ -275,8 +269,8 @@ class AppReader:
         while True:
             try:
                 dump = await self._phone.dump()
-                return Screen(dump, parse_tree(dump))
-            except TreeError as exc:
+                return Screen(dump, screens.parse_tree(dump))
+            except screens.TreeError as exc:
                 raise unavailable("lost", self._phone.serial) from exc
             except NotIdleError as exc:
                 if self._clock.monotonic() >= give_up_at:
@@ -288,13 +282,13 @@ class AppReader:
                 await self._clock.sleep(LOOK_EVERY_S)
 
     async def _tap(self, screen: Screen, selector: Selector) -> None:
-        node = find(screen.tree, selector)
+        node = screens.find(screen.tree, selector)
         if node is None:
             raise refusal_error(
                 "structure",
                 "a button is not where the layout has it",
                 surface=SURFACE,
-                reason=list_ids(screen.tree),
+                reason=screens.list_ids(screen.tree),
             )
         await self._phone.tap(*node.centre)
 

@@ -5,34 +5,18 @@ The videos of an entity are list surfaces: `lists.py`.
 
 from dataclasses import replace
 
-from pipelines.platform.parsers.fields import (
-    MAX_ID_LENGTH,
-    JsonNode,
-    first_picture,
-    parse_json,
-    read_count,
-)
+from pipelines.platform.parsers import fields, videos
 from pipelines.platform.parsers.pages import find_account
 from pipelines.platform.parsers.refusals import find_description, refuse_status, says_unknown
-from pipelines.platform.parsers.videos import (
-    ParseContext,
-    read_extra,
-    read_mapped_song,
-    read_service_track_id,
-)
 from pipelines.platform.refusal_table import refusal_error
-from warehouse.records.errors import (
-    InvalidMusicInputError,
-    SubstitutionError,
-    UnresolvedIdError,
-)
+from warehouse.records import errors
 from warehouse.records.videos import Account, FollowerCountSource, HashtagInfo, Track
 
 _COVERS = ("cover_large", "cover_hd", "cover_medium", "cover_thumb")
 _AVATARS = ("avatar_larger", "avatar_medium", "avatar_thumb")
 
 
-def parse_music_info(body: bytes, music_id: str, context: ParseContext) -> Track:
+def parse_music_info(body: bytes, music_id: str, context: videos.ParseContext) -> Track:
     """Parse the requested track from `music_info`.
 
     Raises:
@@ -42,24 +26,24 @@ def parse_music_info(body: bytes, music_id: str, context: ParseContext) -> Track
     """
     info = find_description(body, "music_info", surface=context.surface)
     if info is None:
-        raise InvalidMusicInputError(
+        raise errors.InvalidMusicInputError(
             f"the platform knows no track with the music id {music_id}",
             hint="check the id, or give a share link of the track",
         )
     stated_id = info.id("mid") or info.id("id_str") or info.must_id("id")
     if stated_id != music_id:
-        raise SubstitutionError(
+        raise errors.SubstitutionError(
             f"requested music {music_id}, got another", surface=context.surface, reason=stated_id
         )
     if not info.has("title"):
         raise info.missing("title")
-    extra = read_extra(info)
-    mapped_title, mapped_artist = read_mapped_song(info, extra)
+    extra = videos.read_extra(info)
+    mapped_title, mapped_artist = videos.read_mapped_song(info, extra)
     nickname, source_id = extra.get("owner_nickname"), extra.get("extract_item_id")
     # The id of the video that an original sound was taken from: a number of 19 digits, or a text.
     source_id = str(source_id) if type(source_id) is int else source_id
     is_id = isinstance(source_id, str) and source_id.isascii() and source_id.isdigit()
-    if not isinstance(source_id, str) or not is_id or len(source_id) > MAX_ID_LENGTH:
+    if not isinstance(source_id, str) or not is_id or len(source_id) > fields.MAX_ID_LENGTH:
         source_id = None
     return Track(
         music_id=music_id,
@@ -71,15 +55,15 @@ def parse_music_info(body: bytes, music_id: str, context: ParseContext) -> Track
         or (nickname if isinstance(nickname, str) and nickname else None),
         duration_s=info.whole("duration") or None,
         is_original_sound=info.flag("is_original_sound"),
-        cover_url=first_picture(info, _COVERS),
+        cover_url=fields.first_picture(info, _COVERS),
         source_aweme_id=None if source_id == "0" else source_id,
         mapped_title=mapped_title,
         mapped_artist=mapped_artist,
-        service_track_id=read_service_track_id(extra),
+        service_track_id=videos.read_service_track_id(extra),
     )
 
 
-def parse_hashtag_info(body: bytes, ch_id: str, context: ParseContext) -> HashtagInfo:
+def parse_hashtag_info(body: bytes, ch_id: str, context: videos.ParseContext) -> HashtagInfo:
     """Parse the requested hashtag from `hashtag_info`.
 
     Raises:
@@ -89,18 +73,18 @@ def parse_hashtag_info(body: bytes, ch_id: str, context: ParseContext) -> Hashta
     """
     info = find_description(body, "ch_info", surface=context.surface)
     if info is None:
-        raise UnresolvedIdError(
+        raise errors.UnresolvedIdError(
             f"the platform knows no hashtag with the id {ch_id}",
             hint="check the id, or give a share link of the hashtag",
         )
     stated_id = info.must_id("cid")
     if stated_id != ch_id:
-        raise SubstitutionError(
+        raise errors.SubstitutionError(
             f"requested hashtag {ch_id}, got another", surface=context.surface, reason=stated_id
         )
     if not info.has("cha_name"):
         raise info.missing("cha_name")
-    users, views = read_count(info, "user_count"), read_count(info, "view_count")
+    users, views = fields.read_count(info, "user_count"), fields.read_count(info, "view_count")
     return HashtagInfo(
         ch_id=ch_id,
         surface=context.surface,
@@ -113,7 +97,7 @@ def parse_hashtag_info(body: bytes, ch_id: str, context: ParseContext) -> Hashta
     )
 
 
-def parse_user_info(body: bytes, sec_uid: str, context: ParseContext) -> Account:
+def parse_user_info(body: bytes, sec_uid: str, context: videos.ParseContext) -> Account:
     """Parse the requested account from `user_info`.
 
     Raises:
@@ -128,11 +112,11 @@ def parse_user_info(body: bytes, sec_uid: str, context: ParseContext) -> Account
     if stated_id is None and not has_id:
         raise info.missing("sec_uid")
     if stated_id not in {None, sec_uid}:
-        raise SubstitutionError("the response is another account", surface=context.surface)
+        raise errors.SubstitutionError("the response is another account", surface=context.surface)
     return _account(info, sec_uid, context)
 
 
-def parse_user_by_handle(body: bytes, handle: str, context: ParseContext) -> Account:
+def parse_user_by_handle(body: bytes, handle: str, context: videos.ParseContext) -> Account:
     """Parse the account with a public handle, given with or without its `@`.
 
     Raises:
@@ -140,7 +124,7 @@ def parse_user_by_handle(body: bytes, handle: str, context: ParseContext) -> Acc
         SubstitutionError: The response is another account.
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
-    unknown = UnresolvedIdError(
+    unknown = errors.UnresolvedIdError(
         "the platform knows no account with this handle", hint="check the handle after the @"
     )
     info = _user_info(body, context, unknown)
@@ -150,11 +134,11 @@ def parse_user_by_handle(body: bytes, handle: str, context: ParseContext) -> Acc
     # Case does not count: the platform finds a handle in any.
     handles = {name.casefold() for name in (info.name("unique_id"), info.id("short_id")) if name}
     if handle.removeprefix("@").casefold() not in handles:
-        raise SubstitutionError("the response is another account", surface=context.surface)
+        raise errors.SubstitutionError("the response is another account", surface=context.surface)
     return _account(info, sec_uid, context)
 
 
-def parse_account_page(body: bytes, sec_uid: str, context: ParseContext) -> Account:
+def parse_account_page(body: bytes, sec_uid: str, context: videos.ParseContext) -> Account:
     """Parse the account of a share page, which shows fewer counts: zeros there mean unknown.
 
     Raises:
@@ -178,7 +162,7 @@ def parse_account_page(body: bytes, sec_uid: str, context: ParseContext) -> Acco
     if stated_id is None:
         raise info.missing("sec_uid")
     if stated_id != sec_uid:
-        raise SubstitutionError("the response is another account", surface=context.surface)
+        raise errors.SubstitutionError("the response is another account", surface=context.surface)
     account = _account(info, sec_uid, context)
     return replace(
         account,
@@ -191,19 +175,21 @@ def parse_account_page(body: bytes, sec_uid: str, context: ParseContext) -> Acco
     )
 
 
-def _user_info(body: bytes, context: ParseContext, unknown: UnresolvedIdError) -> JsonNode:
-    answer = parse_json(body, surface=context.surface)
+def _user_info(
+    body: bytes, context: videos.ParseContext, unknown: errors.UnresolvedIdError
+) -> fields.JsonNode:
+    answer = fields.parse_json(body, surface=context.surface)
     if says_unknown(answer):
         raise unknown
     refuse_status(answer)
     return answer.must_node("user_info")
 
 
-def _unknown_account(sec_uid: str) -> UnresolvedIdError:
-    return UnresolvedIdError(f"the platform knows no account {sec_uid[:64]}")
+def _unknown_account(sec_uid: str) -> errors.UnresolvedIdError:
+    return errors.UnresolvedIdError(f"the platform knows no account {sec_uid[:64]}")
 
 
-def _account(info: JsonNode, sec_uid: str, context: ParseContext) -> Account:
+def _account(info: fields.JsonNode, sec_uid: str, context: videos.ParseContext) -> Account:
     followers = _exact(info, "follower_count")
     source: FollowerCountSource | None = None if followers is None else "follower_count"
     # Guests may get only the sum over sister platforms, beside no count or a count of 0. A sum of 0
@@ -220,7 +206,7 @@ def _account(info: JsonNode, sec_uid: str, context: ParseContext) -> Account:
         short_id=info.id("short_id"),
         nickname=info.name("nickname"),
         signature=info.text("signature"),
-        avatar_url=first_picture(info, _AVATARS),
+        avatar_url=fields.first_picture(info, _AVATARS),
         follower_count=followers,
         follower_count_source=source,
         following_count=_exact(info, "following_count"),
@@ -231,7 +217,7 @@ def _account(info: JsonNode, sec_uid: str, context: ParseContext) -> Account:
     )
 
 
-def _exact(info: JsonNode, key: str) -> int | None:
+def _exact(info: fields.JsonNode, key: str) -> int | None:
     """Return an exact count. An account has no field that marks rounding, so rounded is unknown."""
-    count = read_count(info, key)
+    count = fields.read_count(info, key)
     return count.value if count is not None and count.is_exact else None

@@ -14,12 +14,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from pipelines.platform.page_scripts import TextElement
-from pipelines.platform.parsers.fields import (
-    MAX_VALUES,
-    JsonNode,
-    join_surrogates,
-    refuse_too_many_values,
-)
+from pipelines.platform.parsers import fields
 from pipelines.platform.parsers.videos import ParseContext
 from warehouse.records.errors import StructureChangedError
 
@@ -38,7 +33,7 @@ _RENAMED = {"author_info": "author", "stats": "statistics"}
 _MISSING = object()
 
 
-def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNode | None:
+def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> fields.JsonNode | None:
     """Return the rows that the scripts of a page push to its stream; None if they push none.
 
     A row is `id:JSON` up to a line end, or `id:Tlength,text` with the length in bytes. It may be
@@ -50,12 +45,14 @@ def read_stream_rows(scripts: Iterable[TextElement], *, surface: str) -> JsonNod
     texts = [text for script in scripts for text in _pushed_texts(script.text)]
     if not texts:
         return None
-    stream = join_surrogates("".join(texts))  # a script may split it within a character
-    refuse_too_many_values(stream.encode(), surface=surface)
-    return JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
+    stream = fields.join_surrogates("".join(texts))  # a script may split it within a character
+    fields.refuse_too_many_values(stream.encode(), surface=surface)
+    return fields.JsonNode({ROWS: dict(_split_rows(stream))}, surface, "$")
 
 
-def find_desktop_results(container: JsonNode, context: ParseContext) -> list[JsonNode]:
+def find_desktop_results(
+    container: fields.JsonNode, context: ParseContext
+) -> list[fields.JsonNode]:
     """Return the results of a desktop page with the names of the JSON surfaces, in its order.
 
     A page recommends other videos, so it may have several.
@@ -120,9 +117,9 @@ class _DesktopReader:
         self._rows = rows
         self._surface = surface
         self._scheme = scheme
-        self._values_left = MAX_VALUES
+        self._values_left = fields.MAX_VALUES
 
-    def results(self, values: object) -> Iterator[JsonNode]:
+    def results(self, values: object) -> Iterator[fields.JsonNode]:
         """Yield the result under each `videoDetail` and each `aweme` that shows or refuses one."""
         # In the order of the page, and without recursion: a stranger decides how deep it goes.
         waiting: list[object] = [values]
@@ -138,13 +135,13 @@ class _DesktopReader:
                     yield self._result(holder, "$.aweme.detail")
                 waiting.extend(reversed(value.values()))
 
-    def _result(self, holder: dict[str, object], path: str) -> JsonNode:
+    def _result(self, holder: dict[str, object], path: str) -> fields.JsonNode:
         # Converted apart from the rest: only the detail has the keys of an item.
         detail = self._snaked(self._target(holder.get("detail")))
         rest = self._snaked({key: value for key, value in holder.items() if key != "detail"})
         values = rest if isinstance(rest, dict) else {}
         values["aweme_detail"] = self._item(detail) if isinstance(detail, dict) and detail else None
-        return JsonNode(values, self._surface, path)
+        return fields.JsonNode(values, self._surface, path)
 
     def _target(self, value: object) -> object:
         """Return what a reference of the stream names; any other value as it is."""
@@ -181,7 +178,7 @@ class _DesktopReader:
                 return value[1:]
             target = self._rows.get(value[1:], _MISSING)
             return target if isinstance(target, str) else self._snaked(target, depth + 1)
-        return join_surrogates(value) if isinstance(value, str) else value
+        return fields.join_surrogates(value) if isinstance(value, str) else value
 
     def _item(self, detail: dict[str, object]) -> dict[str, object]:
         """Return a converted detail in the form of an item of the JSON surfaces."""

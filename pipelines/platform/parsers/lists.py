@@ -12,16 +12,8 @@ from pipelines.platform.parsers.pages import find_account_lists, find_requested_
 from pipelines.platform.parsers.refusals import open_answer, refuse_status
 from pipelines.platform.parsers.videos import ParseContext, parse_video
 from pipelines.platform.refusal_table import refusal_error
+from warehouse.records import videos
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
-from warehouse.records.videos import (
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-    VideoPage,
-    is_of_other_account,
-    is_of_other_hashtag,
-    is_of_other_music,
-)
 
 # The data in a page is spelled otherwise than the JSON surface that its script asks.
 _LIST_KEYS = ("aweme_list", "awemeList", "items")
@@ -29,7 +21,7 @@ _HAS_MORE_KEYS = ("has_more", "hasMore")
 _MAX_CURSOR_KEYS = ("max_cursor", "maxCursor", "cursor")
 
 
-def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> VideoPage:
+def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> videos.VideoPage:
     """Parse one page of `music_list`. A row may name its music, and it may be another one.
 
     A page with more foreign rows than others is a substitution, as in every list. But the few rows
@@ -43,7 +35,9 @@ def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> Video
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = open_answer(body, surface=context.surface)
-    page = _page(answer, context, is_foreign=lambda video: is_of_other_music(video, music_id))
+    page = _page(
+        answer, context, is_foreign=lambda video: videos.is_of_other_music(video, music_id)
+    )
     # Rows with `music: {}` state nothing, so the platform vouches for them by listing them.
     named = [video.music.music_id for video in page.foreign if video.music is not None]
     if not page.videos and len(named) > 1 and len(set(named)) == 1:
@@ -55,7 +49,7 @@ def parse_music_list(body: bytes, music_id: str, context: ParseContext) -> Video
     return page
 
 
-def parse_hashtag_list(body: bytes, ch_id: str, context: ParseContext) -> VideoPage:
+def parse_hashtag_list(body: bytes, ch_id: str, context: ParseContext) -> videos.VideoPage:
     """Parse one page of `hashtag_list`. Its items show no counts at all.
 
     Raises:
@@ -63,13 +57,13 @@ def parse_hashtag_list(body: bytes, ch_id: str, context: ParseContext) -> VideoP
         UpstreamError: The surface refuses, or keys or types are unknown.
     """
     answer = open_answer(body, surface=context.surface)
-    page = _page(answer, context, is_foreign=lambda video: is_of_other_hashtag(video, ch_id))
+    page = _page(answer, context, is_foreign=lambda video: videos.is_of_other_hashtag(video, ch_id))
     if page.is_substituted:
         raise foreign_rows_error(page)
     return page
 
 
-def parse_trend(body: bytes, _trends_id: str, context: ParseContext) -> VideoPage:
+def parse_trend(body: bytes, _trends_id: str, context: ParseContext) -> videos.VideoPage:
     """Parse one page of `trends_list` that was asked for by the id of the trend.
 
     Its rows name music ids and no trend, so there is nothing to compare.
@@ -80,7 +74,7 @@ def parse_trend(body: bytes, _trends_id: str, context: ParseContext) -> VideoPag
     return _page(open_answer(body, surface=context.surface), context)
 
 
-def parse_user_posts(body: bytes, sec_uid: str, context: ParseContext) -> VideoPage:
+def parse_user_posts(body: bytes, sec_uid: str, context: ParseContext) -> videos.VideoPage:
     """Parse one page of `user_posts`.
 
     Raises:
@@ -92,7 +86,7 @@ def parse_user_posts(body: bytes, sec_uid: str, context: ParseContext) -> VideoP
     return _posts(answer, sec_uid, context, ("aweme_list",), ("max_cursor",))
 
 
-def parse_user_page(body: bytes, sec_uid: str, context: ParseContext) -> VideoPage:
+def parse_user_page(body: bytes, sec_uid: str, context: ParseContext) -> videos.VideoPage:
     """Parse the first screen of posts in the HTML of an account's share page.
 
     Raises:
@@ -111,14 +105,14 @@ def _posts(
     context: ParseContext,
     list_keys: tuple[str, ...],
     cursor_keys: tuple[str, ...],
-) -> VideoPage:
+) -> videos.VideoPage:
     """Parse posts of an account. Unsigned guests often get an empty list that claims to go on."""
     page = _page(
         answer,
         context,
         list_keys,
         cursor_keys,
-        is_foreign=lambda video: is_of_other_account(video, sec_uid),
+        is_foreign=lambda video: videos.is_of_other_account(video, sec_uid),
     )
     if context.is_first and page.has_more and not (page.videos or page.foreign):
         raise refusal_error(
@@ -135,8 +129,8 @@ def _page(
     list_keys: tuple[str, ...] = ("aweme_list",),
     cursor_keys: tuple[str, ...] = ("cursor",),
     *,
-    is_foreign: Callable[[Video], bool] = lambda _video: False,
-) -> VideoPage:
+    is_foreign: Callable[[videos.Video], bool] = lambda _video: False,
+) -> videos.VideoPage:
     """Parse a page of a list, with the rows that state another entity set apart."""
     list_key, more_key = _present(answer, list_keys), _present(answer, _HAS_MORE_KEYS)
     # A `has_more` that is missing or of another type is a structure error, never "the end".
@@ -149,7 +143,7 @@ def _page(
     if cursor is None and has_more:
         raise answer.missing(cursor_key)
     rows = [parse_video(item, context) for item in answer.nodes(list_key)]
-    return VideoPage(
+    return videos.VideoPage(
         videos=tuple([video for video in rows if not is_foreign(video)]),
         foreign=tuple([video for video in rows if is_foreign(video)]),
         cursor=cursor,
@@ -166,7 +160,7 @@ def _present(node: JsonNode, keys: tuple[str, ...]) -> str:
 
 def parse_slides_info(
     body: bytes, aweme_id: str, context: ParseContext
-) -> VideoDetail | UnavailableVideo:
+) -> videos.VideoDetail | videos.UnavailableVideo:
     """Parse `slides_info`, the JSON of videos by id.
 
     Raises:
@@ -181,7 +175,7 @@ def parse_slides_info(
 
 def parse_detail_body(
     body: bytes, aweme_id: str, context: ParseContext
-) -> VideoDetail | UnavailableVideo:
+) -> videos.VideoDetail | videos.UnavailableVideo:
     """Parse a detail body: `aweme_detail`, or null with the reason in `filter_detail`.
 
     Raises:
@@ -217,7 +211,7 @@ def _open_detail(body: bytes, key: str, context: ParseContext) -> JsonNode:
 
 def _requested_video(
     items: Iterator[JsonNode], answer: JsonNode, aweme_id: str, context: ParseContext
-) -> VideoDetail | UnavailableVideo:
+) -> videos.VideoDetail | videos.UnavailableVideo:
     video = find_requested_video(items, answer, aweme_id, context)
     if video is None:
         raise refusal_error(
@@ -228,7 +222,7 @@ def _requested_video(
     return video
 
 
-def foreign_rows_error(page: VideoPage, *, surface: str | None = None) -> UpstreamError:
+def foreign_rows_error(page: videos.VideoPage, *, surface: str | None = None) -> UpstreamError:
     """Return the error of a page with more foreign rows than others.
 
     `surface`: the list, if the rows are of details.

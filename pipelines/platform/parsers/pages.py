@@ -13,22 +13,9 @@ from urllib.parse import unquote_to_bytes
 import orjson
 
 from pipelines.platform.page_scripts import find_scripts
+from pipelines.platform.parsers import fields, videos
 from pipelines.platform.parsers.desktop import find_desktop_results, read_stream_rows
-from pipelines.platform.parsers.fields import (
-    KEY_LENGTH_SHOWN,
-    JsonNode,
-    decode_json,
-    parse_json,
-    refuse_too_many_values,
-)
 from pipelines.platform.parsers.refusals import find_refusal, refuse_status, says_gone
-from pipelines.platform.parsers.videos import (
-    ParseContext,
-    parse_detail,
-    parse_unavailable,
-    read_filter_reason,
-    refuse_region,
-)
 from pipelines.platform.refusal_table import refusal_error
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 from warehouse.records.videos import UnavailableVideo, VideoDetail
@@ -40,11 +27,13 @@ _VIDEO_KEYS = ("videoInfoRes", "slidesInfoRes", "noteDetailRes")
 _ITEM_KEYS = ("item_list", "aweme_details")
 _ALONE = "aweme_detail"  # of note pages, desktop pages and the JSON of a detail
 _MAX_DEPTH = 6
-_ANY_PAGE = ParseContext(surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str)
+_ANY_PAGE = videos.ParseContext(
+    surface="page", observed_at=datetime.min.replace(tzinfo=UTC), link_of=str
+)
 _MAX_ESCAPES = 400_000  # each is an object while they are replaced
 
 
-def parse_container(body: bytes, *, surface: str) -> JsonNode:
+def parse_container(body: bytes, *, surface: str) -> fields.JsonNode:
     """Return the data object of a public page.
 
     It is `_ROUTER_DATA` of a share page, `RENDER_DATA` of a desktop page, or the rows that a
@@ -63,8 +52,8 @@ def _no_container(surface: str) -> UpstreamError:
     return refusal_error("no_container", "the page has no data container", surface=surface)
 
 
-def _containers(body: bytes, *, surface: str) -> Iterator[JsonNode]:
-    refuse_too_many_values(body, surface=surface)
+def _containers(body: bytes, *, surface: str) -> Iterator[fields.JsonNode]:
+    fields.refuse_too_many_values(body, surface=surface)
     scripts = list(find_scripts(body))
     for script in scripts:
         text = script.text.strip()
@@ -101,17 +90,17 @@ def _unescaped(text: str, surface: str) -> bytes:
     try:
         is_json = text.startswith("{")
         if is_json:  # then percent signs belong to its texts
-            decode_json(data)
+            fields.decode_json(data)
     except orjson.JSONDecodeError:
         is_json = False
     if not is_json:
         data = unquote_to_bytes(text)
-    refuse_too_many_values(data, surface=surface)
+    fields.refuse_too_many_values(data, surface=surface)
     return data
 
 
 def parse_video_page(
-    body: bytes, aweme_id: str, context: ParseContext
+    body: bytes, aweme_id: str, context: videos.ParseContext
 ) -> VideoDetail | UnavailableVideo:
     """Parse the video on a video, note or slides page, or on its desktop page.
 
@@ -128,7 +117,7 @@ def parse_video_page(
     if context.is_gone:
         return UnavailableVideo(aweme_id=aweme_id, reason="unavailable")
     result = _result(body, aweme_id, context)
-    refuse_region(result)
+    videos.refuse_region(result)
     video = find_requested_video(_shown(result), result, aweme_id, context)
     if video is None:
         # A reason in the filter list comes before the status, which may be an error all the same.
@@ -142,7 +131,7 @@ def parse_video_page(
     return video
 
 
-def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
+def _result(body: bytes, aweme_id: str, context: videos.ParseContext) -> fields.JsonNode:
     """Return the object of a page, or of its script, that shows the video or says why it does not.
 
     Raises:
@@ -151,7 +140,7 @@ def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
     """
     # What the script of a shell page loaded, if the page was read in a browser.
     if body.lstrip()[:1] == b"{":
-        return parse_json(body, surface=context.surface)
+        return fields.parse_json(body, surface=context.surface)
     containers = list(_containers(body, surface=context.surface))
     # A desktop page may have its data in the stream, beside a container without it.
     results = [
@@ -159,7 +148,7 @@ def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
     ]
     # A page shows other videos, too. The result of the requested video comes first, then what says
     # that it is not shown. Only if nothing is about it, the first result counts.
-    signs: tuple[Callable[[JsonNode], object], ...] = (
+    signs: tuple[Callable[[fields.JsonNode], object], ...] = (
         lambda result: _names(result, aweme_id),
         says_why,
         find_refusal,
@@ -174,7 +163,7 @@ def _result(body: bytes, aweme_id: str, context: ParseContext) -> JsonNode:
     return _find_object(containers[0], _VIDEO_KEYS)[1]
 
 
-def _names(result: JsonNode, aweme_id: str) -> bool:
+def _names(result: fields.JsonNode, aweme_id: str) -> bool:
     detail = result.node(_ALONE)
     return detail is not None and str(detail.values.get("aweme_id")) == aweme_id
 
@@ -188,7 +177,7 @@ def shows_video(body: bytes) -> bool:
         return False
 
 
-def _shown(result: JsonNode) -> Iterator[JsonNode]:
+def _shown(result: fields.JsonNode) -> Iterator[fields.JsonNode]:
     """Yield the videos of a result: a list, or (on note and desktop pages) a single one."""
     alone = result.node(_ALONE)
     if alone is not None:
@@ -200,22 +189,27 @@ def _shown(result: JsonNode) -> Iterator[JsonNode]:
     return iter(()) if items is None else result.nodes(items)
 
 
-def says_why(result: JsonNode) -> bool:
+def says_why(result: fields.JsonNode) -> bool:
     """Return True if a result says why it does not show a video."""
     return says_gone(result) or next(_filtered(result), None) is not None
 
 
-def _filtered(result: JsonNode) -> Iterator[JsonNode]:
+def _filtered(result: fields.JsonNode) -> Iterator[fields.JsonNode]:
     """Yield what a result says of videos that it does not show: each with an id or a reason."""
     detail = result.node("filter_detail")
     for entry in (*result.nodes("filter_list"), *([] if detail is None else [detail])):
-        has_reason = any((read_filter_reason(entry), *map(entry.name, ("notice", "detail_msg"))))
+        has_reason = any(
+            (videos.read_filter_reason(entry), *map(entry.name, ("notice", "detail_msg")))
+        )
         if has_reason or (entry is not detail and entry.id("aweme_id")):
             yield entry
 
 
 def find_requested_video(
-    items: Iterator[JsonNode], result: JsonNode, aweme_id: str, context: ParseContext
+    items: Iterator[fields.JsonNode],
+    result: fields.JsonNode,
+    aweme_id: str,
+    context: videos.ParseContext,
 ) -> VideoDetail | UnavailableVideo | None:
     """Return the requested video among those that a result shows or filters, else None.
 
@@ -228,13 +222,13 @@ def find_requested_video(
     for item in items:
         item_id = item.must_id("aweme_id")
         if item_id == aweme_id:
-            return parse_detail(item, context)
+            return videos.parse_detail(item, context)
         others.append(item_id)
     # "Deleted", "private" and "under review" are statements about the video, not errors.
     for entry in _filtered(result):
         filtered_id = entry.id("aweme_id") or aweme_id
         if filtered_id == aweme_id:
-            return parse_unavailable(entry, aweme_id=aweme_id)
+            return videos.parse_unavailable(entry, aweme_id=aweme_id)
         others.append(filtered_id)
     if others:
         raise SubstitutionError(
@@ -251,7 +245,7 @@ def find_requested_video(
     return None
 
 
-def find_account_lists(body: bytes, *, surface: str) -> JsonNode:
+def find_account_lists(body: bytes, *, surface: str) -> fields.JsonNode:
     """Return the object of a user page that holds the list of videos.
 
     Raises:
@@ -261,7 +255,7 @@ def find_account_lists(body: bytes, *, surface: str) -> JsonNode:
     return _find_object(parse_container(body, surface=surface), ("postListData",))[1]
 
 
-def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
+def find_account(body: bytes, *, surface: str) -> tuple[fields.JsonNode, fields.JsonNode]:
     """Return the object of a user page that holds the account, and the account's result in it.
 
     Raises:
@@ -271,9 +265,9 @@ def find_account(body: bytes, *, surface: str) -> tuple[JsonNode, JsonNode]:
     return _find_object(parse_container(body, surface=surface), ("userInfoRes",))
 
 
-def _decoded(text: bytes, surface: str) -> JsonNode:
+def _decoded(text: bytes, surface: str) -> fields.JsonNode:
     try:
-        value = decode_json(text)
+        value = fields.decode_json(text)
     except orjson.JSONDecodeError as exc:
         raise StructureChangedError(
             "the data container is not JSON", surface=surface, reason="not_json"
@@ -284,10 +278,12 @@ def _decoded(text: bytes, surface: str) -> JsonNode:
         raise StructureChangedError(
             "the data container is not an object", surface=surface, reason=type(value).__name__
         )
-    return JsonNode(value, surface, "$")
+    return fields.JsonNode(value, surface, "$")
 
 
-def _find_object(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, JsonNode]:
+def _find_object(
+    container: fields.JsonNode, keys: tuple[str, ...]
+) -> tuple[fields.JsonNode, fields.JsonNode]:
     """Return the parent of the first object under one of `keys` near the top, and that object.
 
     Raises:
@@ -302,13 +298,15 @@ def _find_object(container: JsonNode, keys: tuple[str, ...]) -> tuple[JsonNode, 
                 if node.values.get(key) is not None:
                     return node, node.must_node(key)
         level = [
-            JsonNode(value, node.surface, f"{node.path}.{key[:KEY_LENGTH_SHOWN]}")
+            fields.JsonNode(value, node.surface, f"{node.path}.{key[: fields.KEY_LENGTH_SHOWN]}")
             for node in level
             for key, value in node.values.items()
             if isinstance(value, dict)
         ]
     loader = container.values.get("loaderData")
-    routes = JsonNode(loader, container.surface, "$") if isinstance(loader, dict) else container
+    routes = (
+        fields.JsonNode(loader, container.surface, "$") if isinstance(loader, dict) else container
+    )
     raise refusal_error(
         "page_without_data",
         "the page contains no data",

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from pipelines.platform.parsers.fields import (
-    JsonNode,
-    decode_json,
-    parse_json,
-    refuse_too_many_values,
-)
+from pipelines.platform.parsers import fields
 from pipelines.platform.parsers.refusals import open_answer, refuse_status
 from pipelines.platform.parsers.videos import ParseContext, parse_video
 from pipelines.platform.refusal_table import refusal_error
@@ -66,7 +61,7 @@ def parse_search_stream(body: bytes, _term: str, context: ParseContext) -> Searc
         raise refusal
     if "data" in values:
         values["data"] = items
-    return _page(JsonNode(values, context.surface, "$"), context, is_cut=stream.is_cut)
+    return _page(fields.JsonNode(values, context.surface, "$"), context, is_cut=stream.is_cut)
 
 
 def parse_search_single(body: bytes, _term: str, context: ParseContext) -> SearchPage:
@@ -78,7 +73,7 @@ def parse_search_single(body: bytes, _term: str, context: ParseContext) -> Searc
     return _page(open_answer(body, surface=context.surface), context)
 
 
-def _page(answer: JsonNode, context: ParseContext, *, is_cut: bool = False) -> SearchPage:
+def _page(answer: fields.JsonNode, context: ParseContext, *, is_cut: bool = False) -> SearchPage:
     """Build the page. If it was cut, the document with its end may be the one that is missing."""
     if not answer.has("data"):
         raise answer.missing("data")
@@ -115,7 +110,7 @@ def _page(answer: JsonNode, context: ParseContext, *, is_cut: bool = False) -> S
     )
 
 
-def _card_video(item: JsonNode, context: ParseContext) -> Video | None:
+def _card_video(item: fields.JsonNode, context: ParseContext) -> Video | None:
     """Return the video of a card, or the first one of a collection; None for any other card."""
     # Cards of users, related words and broadcasts stand between those of videos.
     video, collection = item.node("aweme_info"), item.node("aweme_mix_info")
@@ -126,7 +121,7 @@ def _card_video(item: JsonNode, context: ParseContext) -> Video | None:
     return None if video is None else parse_video(video, context)
 
 
-def _nil_type(answer: JsonNode) -> str | None:
+def _nil_type(answer: fields.JsonNode) -> str | None:
     """Return the platform's code for "no result"; None without a code, or if there are results.
 
     The platform names a kind and an item. If only one of them is harmless, the other one counts.
@@ -143,7 +138,7 @@ def _nil_type(answer: JsonNode) -> str | None:
 class StreamDocuments:
     """The documents of a stream. `is_cut`: it ends without its end mark, or within a document."""
 
-    documents: tuple[JsonNode, ...]
+    documents: tuple[fields.JsonNode, ...]
     is_cut: bool
 
 
@@ -157,13 +152,13 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
         StructureChangedError: The first length is invalid, a document is no JSON object, or a
             stream with its end mark holds no document.
     """
-    refuse_too_many_values(body, surface=surface)
+    fields.refuse_too_many_values(body, surface=surface)
     # A length is a hex number, so a body that begins with a document has no frames.
     is_framed = body.lstrip()[:1] != b"{"
     # Lengths show where a frame was cut; without them only its JSON does.
     frames, is_open = _frames(body, surface) if is_framed else ([body], True)
     is_cut = is_framed and is_open
-    documents: list[JsonNode] = []
+    documents: list[fields.JsonNode] = []
     for frame in frames:
         for piece in _documents(frame):
             if piece is None:
@@ -171,7 +166,7 @@ def read_stream(body: bytes, *, surface: str) -> StreamDocuments:
                 break
             if len(documents) == MAX_DOCUMENTS:
                 raise _broken(surface, f"the stream has more than {MAX_DOCUMENTS} documents")
-            documents.append(parse_json(piece, surface=surface))
+            documents.append(fields.parse_json(piece, surface=surface))
     begins_document = is_open and b"".join(frames[:1]).lstrip()[:1] == b"{"
     if not documents and not begins_document:
         raise _broken(surface, "no document of the stream arrived whole")
@@ -232,7 +227,7 @@ def _after_blanks(text: str, start: int) -> int:
 
 def _is_json(piece: bytes) -> bool:
     try:
-        decode_json(piece)
+        fields.decode_json(piece)
     except orjson.JSONDecodeError:
         return False
     return True

@@ -11,25 +11,10 @@ from datetime import datetime
 
 import orjson
 
-from pipelines.platform.parsers.fields import (
-    JsonNode,
-    ParsedCount,
-    addresses,
-    first_address,
-    read_count,
-)
+from pipelines.platform.parsers import fields
 from pipelines.platform.refusal_table import refusal_error
+from warehouse.records import videos
 from warehouse.records.search import SearchPosition
-from warehouse.records.videos import (
-    Author,
-    Hashtag,
-    MediaType,
-    Music,
-    Statistics,
-    UnavailableVideo,
-    Video,
-    VideoDetail,
-)
 
 _SILENT_FILE = "images_no_sound_volume_audio_file"
 _HASHTAG = 1  # other types of text_extra are mentions
@@ -71,7 +56,9 @@ class ParseContext:
     is_gone: bool = False
 
 
-def parse_detail(item: JsonNode, context: ParseContext) -> VideoDetail | UnavailableVideo:
+def parse_detail(
+    item: fields.JsonNode, context: ParseContext
+) -> videos.VideoDetail | videos.UnavailableVideo:
     """Parse a video of a detail surface.
 
     Raises:
@@ -80,7 +67,7 @@ def parse_detail(item: JsonNode, context: ParseContext) -> VideoDetail | Unavail
     aweme_id = item.must_id("aweme_id")
     status = item.node("status")
     if status is not None and status.flag("is_delete"):
-        return UnavailableVideo(
+        return videos.UnavailableVideo(
             aweme_id=aweme_id, reason="unavailable", filter_reason="status_deleted"
         )
     for key in ("statistics", "author", "music"):
@@ -94,14 +81,14 @@ def parse_detail(item: JsonNode, context: ParseContext) -> VideoDetail | Unavail
         raise item.must_node("author").missing("sec_uid")
     stream = item.node("video")
     play = None if stream is None else stream.node("play_addr")
-    play_urls = addresses(play)
+    play_urls = fields.addresses(play)
     # A photo post plays an audio file, and the music's own file is the same sound. A video may play
     # another sound than its music id names, so the music's file is not used for it.
     music = item.node("music")
     if item.items("images") and music is not None:
-        play_urls += addresses(music.node("play_url"))
-    names = () if play is None else (play.text("uri") or "", *addresses(play))
-    return VideoDetail(
+        play_urls += fields.addresses(music.node("play_url"))
+    names = () if play is None else (play.text("uri") or "", *fields.addresses(play))
+    return videos.VideoDetail(
         video=video,
         play_urls=tuple(dict.fromkeys(play_urls)),
         read_from=context.address,
@@ -110,7 +97,9 @@ def parse_detail(item: JsonNode, context: ParseContext) -> VideoDetail | Unavail
     )
 
 
-def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool = False) -> Video:
+def parse_video(
+    item: fields.JsonNode, context: ParseContext, *, are_zeros_real: bool = False
+) -> videos.Video:
     """Parse a video of a list surface, or with `are_zeros_real` of a detail surface.
 
     Lists trim their items: they send 0 for counts that they do not show.
@@ -120,7 +109,7 @@ def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool =
     """
     aweme_id = item.must_id("aweme_id")
     # Trimmed items may have no `video` at all.
-    video = item.node("video") or JsonNode({}, item.surface, f"{item.path}.video")
+    video = item.node("video") or fields.JsonNode({}, item.surface, f"{item.path}.video")
     images = item.items("images")
     media_type = _media_type(item, video)
     create_time = item.whole("create_time") or None
@@ -128,12 +117,12 @@ def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool =
     if create_time is not None and create_time > context.observed_at.timestamp() + _CLOCK_SKEW_S:
         raise item.changed("create_time", create_time)
     statistics = item.node("statistics")
-    counts: dict[str, ParsedCount] = {}
+    counts: dict[str, fields.ParsedCount] = {}
     for name in _COUNTS:
-        count = None if statistics is None else read_count(statistics, name)
+        count = None if statistics is None else fields.read_count(statistics, name)
         if count is not None and (count.value or are_zeros_real):
             counts[name] = count
-    return Video(
+    return videos.Video(
         aweme_id=aweme_id,
         surface=context.surface,
         observed_at=context.observed_at,
@@ -147,17 +136,17 @@ def parse_video(item: JsonNode, context: ParseContext, *, are_zeros_real: bool =
         duration_ms=video.whole("duration") or None,
         width=video.whole("width") or None,
         height=video.whole("height") or None,
-        cover_url=first_address(video.node("cover")),
+        cover_url=fields.first_address(video.node("cover")),
         images_count=len(images) or (0 if media_type == "video" and item.has("images") else None),
         hashtags=_hashtags(item),
-        statistics=Statistics(**{name: count.value for name, count in counts.items()}),
+        statistics=videos.Statistics(**{name: count.value for name, count in counts.items()}),
         is_exact=all(count.is_exact for count in counts.values()),
     )
 
 
-def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
+def parse_unavailable(item: fields.JsonNode, *, aweme_id: str) -> videos.UnavailableVideo:
     """Parse an entry of a filter list, or the `filter_detail` of a detail body."""
-    return UnavailableVideo(
+    return videos.UnavailableVideo(
         aweme_id=aweme_id,
         reason="unavailable",
         filter_reason=read_filter_reason(item),
@@ -166,7 +155,7 @@ def parse_unavailable(item: JsonNode, *, aweme_id: str) -> UnavailableVideo:
     )
 
 
-def read_filter_reason(entry: JsonNode) -> str | None:
+def read_filter_reason(entry: fields.JsonNode) -> str | None:
     """Return the platform's word for why a video is not shown; a number is kept as text."""
     # Words such as `status_deleted` on newer surfaces, numbers such as 8 on older ones.
     for key in ("filter_reason", "reason"):
@@ -178,7 +167,7 @@ def read_filter_reason(entry: JsonNode) -> str | None:
     return None
 
 
-def refuse_region(node: JsonNode) -> None:
+def refuse_region(node: fields.JsonNode) -> None:
     """Raise if the platform marks the data as served in another region.
 
     Raises:
@@ -190,7 +179,7 @@ def refuse_region(node: JsonNode) -> None:
         )
 
 
-def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
+def _media_type(item: fields.JsonNode, video: fields.JsonNode) -> videos.MediaType | None:
     """Return what kind of post it is, or None if the item does not show it.
 
     A photo post has pictures and no length. A trimmed item may show neither; then its type number
@@ -210,20 +199,20 @@ def _media_type(item: JsonNode, video: JsonNode) -> MediaType | None:
     return "video" if images == [] and kind is None else None
 
 
-def _author(node: JsonNode | None) -> Author | None:
+def _author(node: fields.JsonNode | None) -> videos.Author | None:
     sec_uid = None if node is None else node.name("sec_uid")
     if node is None or sec_uid is None:
         return None
-    return Author(
+    return videos.Author(
         sec_uid=sec_uid,
         uid=node.id("uid"),
         unique_id=node.name("unique_id"),
         nickname=node.name("nickname"),
-        avatar_url=first_address(node.node("avatar_thumb")),
+        avatar_url=fields.first_address(node.node("avatar_thumb")),
     )
 
 
-def _music(node: JsonNode | None) -> Music | None:
+def _music(node: fields.JsonNode | None) -> videos.Music | None:
     """Parse the music; without an id (`music: {}` of a trimmed item) it is unknown."""
     if node is None:
         return None
@@ -233,7 +222,7 @@ def _music(node: JsonNode | None) -> Music | None:
         return None
     extra = read_extra(node)
     mapped_title, mapped_artist = read_mapped_song(node, extra)
-    return Music(
+    return videos.Music(
         music_id=music_id,
         title=node.name("title"),
         author=node.name("author") or node.name("owner_nickname"),
@@ -245,7 +234,7 @@ def _music(node: JsonNode | None) -> Music | None:
     )
 
 
-def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
+def _hashtags(item: fields.JsonNode) -> tuple[videos.Hashtag, ...] | None:
     """Return the hashtags, or None if the item does not show which it has.
 
     Without `text_extra` they are unknown, and if no hashtag in it has both an id and a name.
@@ -258,15 +247,17 @@ def _hashtags(item: JsonNode) -> tuple[Hashtag, ...] | None:
         # Guests get no `cha_list`. Mentions have another type; an entry without one has a name.
         if kind == _HASHTAG or (kind is None and entry.name("hashtag_name")):
             entries.append(entry)
-    hashtags: dict[str, Hashtag] = {}
+    hashtags: dict[str, videos.Hashtag] = {}
     for entry in entries:
         ch_id, name = entry.id("hashtag_id"), entry.name("hashtag_name")
         if ch_id and name:
-            hashtags.setdefault(ch_id, Hashtag(ch_id=ch_id, name=name))
+            hashtags.setdefault(ch_id, videos.Hashtag(ch_id=ch_id, name=name))
     return tuple(hashtags.values()) if hashtags or not entries else None
 
 
-def read_mapped_song(node: JsonNode, extra: Mapping[str, object]) -> tuple[str | None, str | None]:
+def read_mapped_song(
+    node: fields.JsonNode, extra: Mapping[str, object]
+) -> tuple[str | None, str | None]:
     """Return title and artist of the song that the platform names inside a user sound.
 
     `extra` is what `read_extra` returns for the music. Either is None if it is not named, as in
@@ -329,7 +320,7 @@ def read_service_track_id(extra: Mapping[str, object]) -> str | None:
     return None
 
 
-def read_extra(node: JsonNode) -> dict[str, object]:
+def read_extra(node: fields.JsonNode) -> dict[str, object]:
     """Decode the JSON text under `extra`; empty if it is no object."""
     text = node.text("extra")
     try:

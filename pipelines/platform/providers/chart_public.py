@@ -10,17 +10,9 @@ from datetime import date
 from functools import partial
 
 from pipelines.platform.call_trace import HttpResponse
+from pipelines.platform.chartsrc import songs
 from pipelines.platform.chartsrc.bodies import ChartParseContext, refuse_chart_answer
 from pipelines.platform.chartsrc.issues import parse_issues
-from pipelines.platform.chartsrc.songs import (
-    HTML_PAGE_SIZE,
-    OLD_HTML_PAGE_SIZE,
-    PAGE_SIZE,
-    check_issue,
-    parse_latest,
-    parse_song_page,
-    parse_songs,
-)
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.reading import Reading
@@ -65,7 +57,7 @@ class ChartReader(HostReader[ChartParseContext]):
         def parse_checked(body: bytes, entity_id: str, context: ChartParseContext) -> ChartPage:
             page = parse(body, page=request.cursor, context=context)
             volid = None if entity_id == LATEST else entity_id
-            check_issue(
+            songs.check_issue(
                 page,
                 volid=volid,
                 chart_date=None if volid is None else self.dates.get(volid),
@@ -110,13 +102,13 @@ async def read_songs(reader: ChartReader, request: SourceRequest) -> Reading[Cha
         **reader.rank,
         **_PLATFORM,
         version=reader.profile.chart.song_version,
-        pagesize=str(PAGE_SIZE),
+        pagesize=str(songs.PAGE_SIZE),
         area_code="1",
         page=str(request.cursor),
         **issue,
     )
     return await reader.read(
-        http_request, request, reader.checked(request, parse_songs), twice=True
+        http_request, request, reader.checked(request, songs.parse_songs), twice=True
     )
 
 
@@ -125,18 +117,18 @@ async def read_latest(reader: ChartReader, request: SourceRequest) -> Reading[Ch
     http_request = reader.build_request(
         "chart_latest", **reader.rank, page=str(request.cursor), json="true"
     )
-    parse = reader.checked(request, parse_latest, names_issue=False)
+    parse = reader.checked(request, songs.parse_latest, names_issue=False)
     return await reader.read(http_request, request, parse)
 
 
 async def read_latest_page(reader: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of the latest issue from its HTML page."""
-    return await _read_html(reader, request, "chart_html", HTML_PAGE_SIZE, names_issue=False)
+    return await _read_html(reader, request, "chart_html", songs.HTML_PAGE_SIZE, names_issue=False)
 
 
 async def read_old_page(reader: ChartReader, request: SourceRequest) -> Reading[ChartPage]:
     """Read the songs of an old issue from its HTML page."""
-    return await _read_html(reader, request, "chart_html_old", OLD_HTML_PAGE_SIZE)
+    return await _read_html(reader, request, "chart_html_old", songs.OLD_HTML_PAGE_SIZE)
 
 
 async def _read_html(
@@ -155,7 +147,7 @@ async def _read_html(
         volid=request.entity_id,
     )
     http_request = HttpRequest(surface=surface, url=url, allowed=profile.links.chart)
-    parse = partial(parse_song_page, page_size=page_size)
+    parse = partial(songs.parse_song_page, page_size=page_size)
     return await reader.read(
         http_request, request, reader.checked(request, parse, names_issue=names_issue)
     )
@@ -174,17 +166,17 @@ CHART_LATEST: Question[ChartReader, ChartPage] = Question(
     name="chart_latest",
     fields=_SONG,
     sources=(
-        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
+        Source("chart_songs", _SONG, read_songs, batch=songs.PAGE_SIZE),
         Source("chart_latest", _SONG, read_latest, prior=0.8, batch=30),
-        Source("chart_html", _HTML_SONG, read_latest_page, batch=HTML_PAGE_SIZE),
+        Source("chart_html", _HTML_SONG, read_latest_page, batch=songs.HTML_PAGE_SIZE),
     ),
 )
 CHART_SONGS: Question[ChartReader, ChartPage] = Question(
     name="chart_songs",
     fields=_SONG,
     sources=(
-        Source("chart_songs", _SONG, read_songs, batch=PAGE_SIZE),
-        Source("chart_html_old", _HTML_SONG, read_old_page, batch=OLD_HTML_PAGE_SIZE),
+        Source("chart_songs", _SONG, read_songs, batch=songs.PAGE_SIZE),
+        Source("chart_html_old", _HTML_SONG, read_old_page, batch=songs.OLD_HTML_PAGE_SIZE),
     ),
 )
 

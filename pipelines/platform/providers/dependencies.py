@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from pipelines.clock import MACHINE_CLOCK, Clock
+from pipelines.platform.http import rate_limiter
 from pipelines.platform.http.client import GuestClient, HttpLimits
 from pipelines.platform.http.host_policy import HostPolicy, build_host_policy
-from pipelines.platform.http.rate_limiter import (
-    HOST_MAX_WAIT_S,
-    HostRateLimiter,
-    max_wait_at,
-)
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
@@ -48,14 +44,16 @@ class ProviderDependencies:
         """True if demo data is to replace what a public source refuses."""
         return self.for_user and self.settings.public_fallback_to_mock
 
-    def turns(self) -> HostRateLimiter:
+    def turns(self) -> rate_limiter.HostRateLimiter:
         """Rate limiter of the platform's hosts."""
         rate = self.profile.rate
-        return HostRateLimiter(
+        return rate_limiter.HostRateLimiter(
             self.control,
             rate,
             daily_budget=self.settings.daily_request_budget,
-            max_wait_s=HOST_MAX_WAIT_S if self.for_user else max_wait_at(rate),
+            max_wait_s=rate_limiter.HOST_MAX_WAIT_S
+            if self.for_user
+            else rate_limiter.max_wait_at(rate),
             clock=self.clock,
         )
 

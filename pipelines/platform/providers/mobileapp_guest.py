@@ -15,17 +15,7 @@ from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.http.host_policy import HostPolicy
 from pipelines.platform.http.rate_limiter import HostRateLimiter
-from pipelines.platform.mobileapp.bundles import (
-    CONTENT_TYPE,
-    PATH,
-    Item,
-    pack_page,
-    pack_track,
-    pack_video,
-    parse_app_page,
-    parse_app_track,
-    parse_app_video,
-)
+from pipelines.platform.mobileapp import bundles
 from pipelines.platform.mobileapp.layouts import App, load_app
 from pipelines.platform.mobileapp.phone import Claim, Phone
 from pipelines.platform.mobileapp.reader import SURFACE, AppReader
@@ -33,26 +23,11 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
-from pipelines.platform.sources.table import (
-    DETAIL,
-    MUSIC_LIST,
-    TRACK,
-    DetailOrUnavailable,
-    Question,
-    SourceRequest,
-    read_user_by_handle,
-)
+from pipelines.platform.sources import table
 from pipelines.platform.surfaces import SurfaceReader
 from pipelines.settings import Settings
 from warehouse.extras import install_hint
-from warehouse.records.errors import (
-    AppUnreadableError,
-    DeviceUnavailableError,
-    InvalidMusicInputError,
-    ProviderUnsupportedError,
-    UnresolvedIdError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.times import observed_now
 from warehouse.records.videos import Author, Track, UnavailableVideo, VideoPage
 
@@ -65,7 +40,7 @@ PAGE_SIZE = 5
 class _AppVideo:
     """A video that the app showed, and the track whose page led to it."""
 
-    item: Item
+    item: bundles.Item
     music_id: str
 
 
@@ -97,7 +72,7 @@ def choose_app(dependencies: ProviderDependencies) -> App:
     settings = dependencies.settings
     app = load_app(settings.profile)
     if app is None:
-        raise ProviderUnsupportedError(
+        raise errors.ProviderUnsupportedError(
             f"the profile {dependencies.profile.name!r} has no app to read",
             hint="lay an app file beside the profile (docs/providers.md)",
         )
@@ -112,7 +87,7 @@ def open_phone(settings: Settings) -> Phone:
     """
     serial = settings.mobileapp_device
     if serial is None:
-        raise ProviderUnsupportedError(
+        raise errors.ProviderUnsupportedError(
             "no Android device is named for mobileapp-guest",
             hint="set MOBILEAPP_DEVICE to a serial that `adb devices` lists, "
             "or MUSIC_DATA_PROVIDER=public-graph",
@@ -121,7 +96,7 @@ def open_phone(settings: Settings) -> Phone:
         # An extra: a reader without a device need not have it.
         from pipelines.platform.mobileapp.adb import AdbPhone  # noqa: PLC0415
     except ImportError as exc:
-        raise ProviderUnsupportedError(
+        raise errors.ProviderUnsupportedError(
             "mobileapp-guest needs a library that is not installed", hint=install_hint("mobileapp")
         ) from exc
     return AdbPhone(serial, port=settings.mobileapp_adb_port)
@@ -157,48 +132,50 @@ class MobileAppGuest(VidplatPublic):
         )
 
     async def ask[T](
-        self, question: Question[SurfaceReader, T], request: SourceRequest
+        self, question: table.Question[SurfaceReader, T], request: table.SourceRequest
     ) -> Reading[T]:
         """Answer a question by the app first if it is about a track, its videos, or one of them."""
-        answers: Mapping[str, Callable[[SourceRequest], Awaitable[Reading[object]]]] = {
-            TRACK.name: self._track,
-            MUSIC_LIST.name: self._music_page,
-            DETAIL.name: self._detail,
+        answers: Mapping[str, Callable[[table.SourceRequest], Awaitable[Reading[object]]]] = {
+            table.TRACK.name: self._track,
+            table.MUSIC_LIST.name: self._music_page,
+            table.DETAIL.name: self._detail,
         }
         answer = answers.get(question.name)
         if answer is None:
             return await super().ask(question, request)
         return cast("Reading[T]", await answer(request))
 
-    async def _track(self, request: SourceRequest) -> Reading[Track]:
+    async def _track(self, request: table.SourceRequest) -> Reading[Track]:
         """Return the track as its public surface describes it, else as the app does.
 
         The app is opened first, so that a missing device is reported at once.
         """
         music_id = request.entity_id
         with open_call_trace() as call_trace:
-            app_track: Reading[Track] | UpstreamError
+            app_track: Reading[Track] | errors.UpstreamError
             try:
                 async with self._host_policy.watch(self._reader.host, SURFACE):
                     dump = await self._reader.read_track(music_id)
                 context = self._context(SURFACE)
-                body = pack_track(dump, layout=(await self._reader.ready()).name)
-                track = parse_app_track(body, music_id=music_id, app=self._app, context=context)
+                body = bundles.pack_track(dump, layout=(await self._reader.ready()).name)
+                track = bundles.parse_app_track(
+                    body, music_id=music_id, app=self._app, context=context
+                )
                 app_track = self._reading(body, track, music_id, context, 0)
-            except (DeviceUnavailableError, AppUnreadableError):
+            except (errors.DeviceUnavailableError, errors.AppUnreadableError):
                 raise
-            except UpstreamError as error:  # a demand, or a screen that is not known
+            except errors.UpstreamError as error:  # a demand, or a screen that is not known
                 app_track = error
             # The public surface describes the track in full, the page of the app its title alone.
             try:
-                reading = await super().ask(TRACK, request)
-            except UpstreamError:
-                if isinstance(app_track, UpstreamError):
+                reading = await super().ask(table.TRACK, request)
+            except errors.UpstreamError:
+                if isinstance(app_track, errors.UpstreamError):
                     raise app_track from None
                 reading = app_track
         return replace(reading, request_count=call_trace.request_count)
 
-    async def _music_page(self, request: SourceRequest) -> Reading[VideoPage]:
+    async def _music_page(self, request: table.SourceRequest) -> Reading[VideoPage]:
         """Return videos of a track from a place on, each opened in the app."""
         music_id, cursor = request.entity_id, request.cursor
         with open_call_trace() as call_trace:
@@ -207,14 +184,14 @@ class MobileAppGuest(VidplatPublic):
         layout = (await self._reader.ready()).name
         for item in page.items:
             self._videos[item.aweme_id] = _AppVideo(item, music_id)
-        body = pack_page(
+        body = bundles.pack_page(
             page.items, layout=layout, cursor=cursor + page.taken, has_more=page.has_more
         )
         context = self._context(SURFACE)
-        videos = parse_app_page(body, app=self._app, context=context)
+        videos = bundles.parse_app_page(body, app=self._app, context=context)
         return self._reading(body, videos, music_id, context, call_trace.request_count)
 
-    async def _detail(self, request: SourceRequest) -> Reading[DetailOrUnavailable]:
+    async def _detail(self, request: table.SourceRequest) -> Reading[table.DetailOrUnavailable]:
         """Return a video by its public sources, whose counts are exact; else as the app shows it.
 
         The app shows the handle of its author alone, so the public surfaces are asked for the
@@ -223,21 +200,21 @@ class MobileAppGuest(VidplatPublic):
         aweme_id = request.entity_id
         app_video = self._videos.get(aweme_id)
         if app_video is None:
-            return await super().ask(DETAIL, request)
+            return await super().ask(table.DETAIL, request)
         with open_call_trace() as call_trace:
             # The app rounds counts ("1.2万"), so what it showed is the last resort.
-            reading: Reading[DetailOrUnavailable] | None = None
-            with suppress(UpstreamError):
-                reading = await super().ask(DETAIL, request)
+            reading: Reading[table.DetailOrUnavailable] | None = None
+            with suppress(errors.UpstreamError):
+                reading = await super().ask(table.DETAIL, request)
             if reading is None or isinstance(reading.value, UnavailableVideo):
                 context = self._context(WORK_SURFACE)
-                body = pack_video(
+                body = bundles.pack_video(
                     app_video.item,
                     layout=(await self._reader.ready()).name,
                     music_id=app_video.music_id,
                     account=await self._account_of(aweme_id),
                 )
-                detail = parse_app_video(body, app=self._app, context=context)
+                detail = bundles.parse_app_video(body, app=self._app, context=context)
                 reading = self._reading(body, detail, aweme_id, context, 0)
         return replace(reading, request_count=call_trace.request_count)
 
@@ -259,8 +236,8 @@ class MobileAppGuest(VidplatPublic):
             async with self._host_policy.watch(self._reader.host, SURFACE):
                 handle = await self._reader.read_handle(link)
             if handle is not None:
-                request = SourceRequest(entity_id=f"@{handle}")
-                account = (await read_user_by_handle(self._surfaces, request)).value
+                request = table.SourceRequest(entity_id=f"@{handle}")
+                account = (await table.read_user_by_handle(self._surfaces, request)).value
                 author = Author(
                     sec_uid=account.sec_uid,
                     uid=account.uid,
@@ -268,9 +245,9 @@ class MobileAppGuest(VidplatPublic):
                     nickname=account.nickname,
                     avatar_url=account.avatar_url,
                 )
-        except UnresolvedIdError:
+        except errors.UnresolvedIdError:
             pass
-        except UpstreamError:  # a source that refuses is not asked again for other authors
+        except errors.UpstreamError:  # a source that refuses is not asked again for other authors
             self._has_accounts = False
             return None
         self._accounts[aweme_id] = author
@@ -282,7 +259,7 @@ class MobileAppGuest(VidplatPublic):
         if target is not None and target.kind == "short" and target.url is not None:
             try:
                 target = await self.resolve_link(target.url)
-            except InvalidMusicInputError:
+            except errors.InvalidMusicInputError:
                 return None
         return target.id if target is not None and target.kind == "video" else None
 
@@ -301,9 +278,9 @@ class MobileAppGuest(VidplatPublic):
             entity_id=entity_id,
             value=value,
             payload=body,
-            content_type=CONTENT_TYPE,
+            content_type=bundles.CONTENT_TYPE,
             http_status=200,
-            source_path=PATH,
+            source_path=bundles.PATH,
             fetched_at=context.observed_at,
             request_count=requests,
         )

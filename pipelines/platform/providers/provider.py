@@ -13,20 +13,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reading import Reading, SoundFile
-from pipelines.platform.sources.table import (
-    DETAIL,
-    HANDLE,
-    HASHTAG,
-    HASHTAG_LIST,
-    MUSIC_LIST,
-    POSTS,
-    PROFILE,
-    SEARCH,
-    TRACK,
-    DetailOrUnavailable,
-    Question,
-    SourceRequest,
-)
+from pipelines.platform.sources import table
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import Account, HashtagInfo, Track, VideoDetail, VideoPage
@@ -49,49 +36,53 @@ class Provider:
         raise NotImplementedError
 
     async def ask[T](
-        self, question: Question["SurfaceReader", T], request: SourceRequest
+        self, question: table.Question["SurfaceReader", T], request: table.SourceRequest
     ) -> Reading[T]:
         """Answer a question of the table of sources."""
         raise NotImplementedError
 
     async def fetch_track(self, music_id: str) -> Reading[Track]:
         """Fetch one music id; `InvalidMusicInputError` if it is unknown."""
-        return await self.ask(TRACK, SourceRequest(entity_id=music_id))
+        return await self.ask(table.TRACK, table.SourceRequest(entity_id=music_id))
 
     async def fetch_music_page(self, music_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos under a music id."""
-        return await self.ask(MUSIC_LIST, SourceRequest(entity_id=music_id, cursor=cursor))
+        return await self.ask(
+            table.MUSIC_LIST, table.SourceRequest(entity_id=music_id, cursor=cursor)
+        )
 
     async def fetch_author_page(self, sec_uid: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the posts of an account."""
-        return await self.ask(POSTS, SourceRequest(entity_id=sec_uid, cursor=cursor))
+        return await self.ask(table.POSTS, table.SourceRequest(entity_id=sec_uid, cursor=cursor))
 
     async def fetch_account(self, sec_uid: str) -> Reading[Account]:
         """Fetch one account; `UnresolvedIdError` if it is unknown."""
-        return await self.ask(PROFILE, SourceRequest(entity_id=sec_uid))
+        return await self.ask(table.PROFILE, table.SourceRequest(entity_id=sec_uid))
 
     async def fetch_account_by_handle(self, handle: str) -> Reading[Account]:
         """Fetch the account with a public handle (`@name`); `UnresolvedIdError` if unknown."""
-        return await self.ask(HANDLE, SourceRequest(entity_id=handle))
+        return await self.ask(table.HANDLE, table.SourceRequest(entity_id=handle))
 
-    async def fetch_video(self, aweme_id: str) -> Reading[DetailOrUnavailable]:
+    async def fetch_video(self, aweme_id: str) -> Reading[table.DetailOrUnavailable]:
         """Fetch one video with its four counts, or the reason why it is unavailable.
 
         A count that no source shows stays None; it is never 0.
         """
-        return await self.ask(DETAIL, SourceRequest(entity_id=aweme_id))
+        return await self.ask(table.DETAIL, table.SourceRequest(entity_id=aweme_id))
 
     async def fetch_hashtag(self, ch_id: str) -> Reading[HashtagInfo]:
         """Fetch one hashtag; `UnresolvedIdError` if it is unknown."""
-        return await self.ask(HASHTAG, SourceRequest(entity_id=ch_id))
+        return await self.ask(table.HASHTAG, table.SourceRequest(entity_id=ch_id))
 
     async def fetch_hashtag_page(self, ch_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos under a hashtag."""
-        return await self.ask(HASHTAG_LIST, SourceRequest(entity_id=ch_id, cursor=cursor))
+        return await self.ask(
+            table.HASHTAG_LIST, table.SourceRequest(entity_id=ch_id, cursor=cursor)
+        )
 
     async def fetch_search_page(self, term: str, place: SearchPosition) -> Reading[SearchPage]:
         """Fetch one page of the guest search for a term."""
-        return await self.ask(SEARCH, SourceRequest(entity_id=term, place=place))
+        return await self.ask(table.SEARCH, table.SourceRequest(entity_id=term, place=place))
 
     async def fetch_trend(self, trends_id: str, cursor: int) -> Reading[VideoPage]:
         """Fetch one page of the videos of a trending topic, by the id in its link."""
@@ -129,7 +120,7 @@ class LocalProvider(Provider):
         self._profile = profile
 
     @property
-    def answers(self) -> Mapping[str, Callable[[SourceRequest], Reading[object]]]:
+    def answers(self) -> Mapping[str, Callable[[table.SourceRequest], Reading[object]]]:
         """Return the answering methods."""
         raise NotImplementedError
 
@@ -138,7 +129,7 @@ class LocalProvider(Provider):
         return self._profile.find_target(text)
 
     async def ask[T](
-        self, question: Question["SurfaceReader", T], request: SourceRequest
+        self, question: table.Question["SurfaceReader", T], request: table.SourceRequest
     ) -> Reading[T]:
         """Answer a question from the own data."""
         return cast("Reading[T]", self.answers[question.name](request))

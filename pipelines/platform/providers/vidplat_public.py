@@ -19,13 +19,7 @@ from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.table import WALKS, Question, SourceRequest, read_trend
 from pipelines.platform.surfaces import SurfaceReader
-from warehouse.records.errors import (
-    InvalidMusicInputError,
-    ProviderUnsupportedError,
-    StructureChangedError,
-    SubstitutionError,
-    UpstreamError,
-)
+from warehouse.records import errors
 from warehouse.records.videos import VideoDetail, VideoPage
 
 PHOTOS_KEPT = 50_000
@@ -93,7 +87,7 @@ class VidplatPublic(Provider):
             ProviderUnsupportedError: This source has no such page.
         """
         if "trends_list" in self.left_out:
-            raise ProviderUnsupportedError(
+            raise errors.ProviderUnsupportedError(
                 f"{self.name} does not read trending topics", hint=_LINK_HINT
             )
         return await read_trend(self._surfaces, SourceRequest(entity_id=trends_id, cursor=cursor))
@@ -124,7 +118,7 @@ class VidplatPublic(Provider):
             async with self._client.circuit(request):
                 response = await self._client.fetch(request)
                 if self._surfaces.is_gone(response):
-                    raise InvalidMusicInputError(
+                    raise errors.InvalidMusicInputError(
                         "the target of the short link was deleted", hint=_LINK_HINT
                     )
                 # Without a redirect that names the target, the address of the page itself may.
@@ -132,8 +126,8 @@ class VidplatPublic(Provider):
                 if target is None or target.kind == "short":
                     raise self._dead_link_error(response)
                 return target
-        except SubstitutionError as error:
-            raise InvalidMusicInputError(
+        except errors.SubstitutionError as error:
+            raise errors.InvalidMusicInputError(
                 "the short link leads off the platform", hint=_LINK_HINT
             ) from error
 
@@ -145,7 +139,9 @@ class VidplatPublic(Provider):
         """Close every connection."""
         await self._client.aclose()
 
-    def _dead_link_error(self, response: HttpResponse) -> InvalidMusicInputError | UpstreamError:
+    def _dead_link_error(
+        self, response: HttpResponse
+    ) -> errors.InvalidMusicInputError | errors.UpstreamError:
         """Return the error for a short link that leads nowhere.
 
         Raises:
@@ -154,14 +150,18 @@ class VidplatPublic(Provider):
         # A status such as 404 means a dead link here, and a refusal everywhere else.
         try:
             self._surfaces.refuse(response)
-        except StructureChangedError as error:
-            dead = InvalidMusicInputError("the short link is dead", hint="copy the link again")
+        except errors.StructureChangedError as error:
+            dead = errors.InvalidMusicInputError(
+                "the short link is dead", hint="copy the link again"
+            )
             dead.__cause__ = error
             return dead
         try:
             parse_container(response.body, surface=response.surface)
-        except StructureChangedError as error:
+        except errors.StructureChangedError as error:
             named = self._surfaces.explain(error, response)
             if named is not error:  # a challenge in place of the redirect
                 return named
-        return InvalidMusicInputError("the short link leads to no track or video", hint=_LINK_HINT)
+        return errors.InvalidMusicInputError(
+            "the short link leads to no track or video", hint=_LINK_HINT
+        )

@@ -13,25 +13,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from pipelines.platform import refusal_table
 from pipelines.platform.call_trace import open_call_trace, record_verdict
 from pipelines.platform.http.circuit_breaker import OPEN_REASON, UNASKED_REASONS
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.reading import Reading
-from pipelines.platform.refusal_table import (
-    DEMANDS,
-    OF_THE_SURFACE,
-    SOURCE_ENDING_ERRORS,
-    RefusalPolicy,
-    policy_of,
-)
-from pipelines.platform.sources.rules import (
-    RankedSource,
-    RefusalScope,
-    SourceVerdict,
-    displaced_sources,
-    may_follow,
-    order_sources,
-)
+from pipelines.platform.sources import rules
 from pipelines.platform.sources.table import Question, Source, SourceRequest
 from pipelines.platform.surfaces import HostReader
 from warehouse.records.errors import (
@@ -58,9 +45,9 @@ class _Attempt[R, T]:
 
     question: Question[R, T]
     request: SourceRequest
-    refused: list[tuple[RankedSource, RefusalScope]] = field(default_factory=list)
+    refused: list[tuple[rules.RankedSource, rules.RefusalScope]] = field(default_factory=list)
     errors: list[UpstreamError] = field(default_factory=list)
-    sick: list[RankedSource] = field(default_factory=list)
+    sick: list[rules.RankedSource] = field(default_factory=list)
     reading: Reading[T] | None = None
     missing: frozenset[str] = frozenset()
 
@@ -103,7 +90,7 @@ class Planner[R: HostReader[Any]]:
         with open_call_trace() as call_trace:
             ordered = await self._ordered(question, sources)
             # One source that used to come first is probed if its interval has passed.
-            for ranked in displaced_sources(ordered):
+            for ranked in rules.displaced_sources(ordered):
                 if await self._reader.health.claim_probe(ranked.host, ranked.surface):
                     await self._read(ranked, sources[ranked.surface], attempt, is_probe=True)
                     break
@@ -116,12 +103,12 @@ class Planner[R: HostReader[Any]]:
                 refused = [
                     (other, scope)
                     for other, scope in attempt.refused
-                    if not (is_first and scope is RefusalScope.NOT_INSTEAD)
+                    if not (is_first and scope is rules.RefusalScope.NOT_INSTEAD)
                 ]
-                if may_follow(ranked, refused):
+                if rules.may_follow(ranked, refused):
                     await self._read(ranked, source, attempt, is_first=is_first)
                 else:
-                    record_verdict(question.name, ranked.surface, SourceVerdict.HELD_BACK)
+                    record_verdict(question.name, ranked.surface, rules.SourceVerdict.HELD_BACK)
         reading = attempt.reading
         # An answer that gives nothing says that this surface does not show the item.
         is_without_data = attempt.missing >= question.fields
@@ -161,14 +148,14 @@ class Planner[R: HostReader[Any]]:
 
     async def _ordered[T](
         self, question: Question[R, T], sources: dict[str, Source[R, T]]
-    ) -> tuple[RankedSource, ...]:
+    ) -> tuple[rules.RankedSource, ...]:
         answers_of = await self._reader.health.answers()
         ranked = []
         for place, source in enumerate(sources.values()):
             host = self._reader.profile.host_of(source.surface)
             answers = answers_of.get((host, source.surface), ())
             ranked.append(
-                RankedSource(
+                rules.RankedSource(
                     surface=source.surface,
                     host=host,
                     place=place,
@@ -176,14 +163,14 @@ class Planner[R: HostReader[Any]]:
                     completeness=question.completeness(source),
                     prior=source.prior,
                     answers=_without_demands(answers),
-                    is_demanding=bool(answers) and answers[-1] in DEMANDS,
+                    is_demanding=bool(answers) and answers[-1] in refusal_table.DEMANDS,
                 )
             )
-        return order_sources(ranked)
+        return rules.order_sources(ranked)
 
     async def _read[T](
         self,
-        ranked: RankedSource,
+        ranked: rules.RankedSource,
         source: Source[R, T],
         attempt: _Attempt[R, T],
         *,
@@ -198,26 +185,26 @@ class Planner[R: HostReader[Any]]:
                 current = replace(ranked, answers=_without_demands(answers))
                 may_ask = is_probe or not current.is_sick
                 if not may_ask and not await self._asks_sick(current, attempt, is_first=is_first):
-                    record_verdict(name, ranked.surface, SourceVerdict.SICK)
+                    record_verdict(name, ranked.surface, rules.SourceVerdict.SICK)
                     attempt.sick.append(current)
                     return
                 reading = await source.read(self._reader, attempt.request)
         except UpstreamError as error:
             is_closed = error.reason in UNASKED_REASONS
-            verdict = SourceVerdict.CLOSED if is_closed else SourceVerdict.REFUSED
+            verdict = rules.SourceVerdict.CLOSED if is_closed else rules.SourceVerdict.REFUSED
             record_verdict(name, ranked.surface, verdict)
             attempt.refused.append((ranked, refusal_scope(error)))
             attempt.errors.append(error)
             return
-        record_verdict(name, ranked.surface, SourceVerdict.ANSWERED)
-        attempt.refused.append((ranked, RefusalScope.ANY))
+        record_verdict(name, ranked.surface, rules.SourceVerdict.ANSWERED)
+        attempt.refused.append((ranked, rules.RefusalScope.ANY))
         attempt.request = attempt.question.follow_up(reading.value, attempt.request)
         missing = attempt.question.missing(reading.value)
         if attempt.reading is None or len(missing) < len(attempt.missing):
             attempt.reading, attempt.missing = reading, missing
 
     async def _asks_sick[T](
-        self, ranked: RankedSource, attempt: _Attempt[R, T], *, is_first: bool
+        self, ranked: rules.RankedSource, attempt: _Attempt[R, T], *, is_first: bool
     ) -> bool:
         """Return True if a sick source may be asked now."""
         question, policy = attempt.question, self._sick_policy
@@ -238,15 +225,21 @@ class Planner[R: HostReader[Any]]:
             del self._walks[next(iter(self._walks))]
 
 
-def refusal_scope(error: UpstreamError) -> RefusalScope:
+def refusal_scope(error: UpstreamError) -> rules.RefusalScope:
     """Return which sources may be asked after an error, by its policies in the refusal table."""
-    policies = policy_of(error)
+    policies = refusal_table.policy_of(error)
     is_silent = isinstance(error, UnreachableError) and error.status is None
-    if RefusalPolicy.OTHER_HOST in policies or (is_silent and error.reason != OPEN_REASON):
-        return RefusalScope.OTHER_HOST
-    if RefusalPolicy.OTHER_SOURCE in policies:
-        return RefusalScope.ANY
-    return RefusalScope.NOT_INSTEAD if RefusalPolicy.OPEN_CIRCUIT in policies else RefusalScope.NONE
+    if refusal_table.RefusalPolicy.OTHER_HOST in policies or (
+        is_silent and error.reason != OPEN_REASON
+    ):
+        return rules.RefusalScope.OTHER_HOST
+    if refusal_table.RefusalPolicy.OTHER_SOURCE in policies:
+        return rules.RefusalScope.ANY
+    return (
+        rules.RefusalScope.NOT_INSTEAD
+        if refusal_table.RefusalPolicy.OPEN_CIRCUIT in policies
+        else rules.RefusalScope.NONE
+    )
 
 
 def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
@@ -255,7 +248,7 @@ def _without_demands(kinds: Sequence[str]) -> tuple[str, ...]:
     A demand says nothing about that, and its circuit handles it. If it counted, the next source of
     the same host would move before it and be asked in its place.
     """
-    return tuple(kind for kind in kinds if kind not in DEMANDS)
+    return tuple(kind for kind in kinds if kind not in refusal_table.DEMANDS)
 
 
 def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> UpstreamError:
@@ -266,7 +259,7 @@ def _most_useful_error[R: HostReader[Any], T](attempt: _Attempt[R, T]) -> Upstre
     refusals = [error for error in attempt.errors if error.reason != SURFACE_OFF]
     if refusals or not attempt.sick:
         errors = refusals or attempt.errors
-        return min(errors, key=lambda error: isinstance(error, SOURCE_ENDING_ERRORS))
+        return min(errors, key=lambda error: isinstance(error, refusal_table.SOURCE_ENDING_ERRORS))
     best = attempt.sick[0]
     return RefusedLatelyError(
         f"{best.surface} at {best.host} refused {best.refusals} of its last {len(best.answers)} "
@@ -321,7 +314,7 @@ class SurfaceLocks:
                     await stack.aclose()  # the others need not wait any longer
             try:
                 yield
-            except SOURCE_ENDING_ERRORS as error:
+            except refusal_table.SOURCE_ENDING_ERRORS as error:
                 if error.reason != SURFACE_OFF:  # our own patch, which tells each the same
                     state.refusals += 1
                     state.latest = error
@@ -334,4 +327,4 @@ async def _is_open(health: LearnedHealth, host: str, surface: str) -> bool:
     A surface that is silent holds nobody up: whoever waits for it would wait once more.
     """
     answers = (await health.answers()).get((host, surface), ())
-    return bool(answers) and answers[-1] not in OF_THE_SURFACE
+    return bool(answers) and answers[-1] not in refusal_table.OF_THE_SURFACE

@@ -9,37 +9,15 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.platform.parsers.descriptions import (
-    parse_account_page,
-    parse_hashtag_info,
-    parse_music_info,
-    parse_user_by_handle,
-    parse_user_info,
-)
-from pipelines.platform.parsers.lists import (
-    parse_detail_body,
-    parse_hashtag_list,
-    parse_music_list,
-    parse_slides_info,
-    parse_trend,
-    parse_user_page,
-    parse_user_posts,
-)
+from pipelines.platform.parsers import descriptions, lists
 from pipelines.platform.parsers.music_service import parse_service_list, parse_service_track
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.search import parse_search_single, parse_search_stream
 from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.reading import Reading
+from warehouse.records import videos
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.search import SearchPage, SearchPosition
-from warehouse.records.videos import (
-    Account,
-    HashtagInfo,
-    Track,
-    UnavailableVideo,
-    VideoDetail,
-    VideoPage,
-)
 
 if TYPE_CHECKING:
     from pipelines.platform.surfaces import SurfaceReader
@@ -67,7 +45,7 @@ _SEARCH = {
 
 _FIRST_SCREEN = SearchPosition()
 
-type DetailOrUnavailable = VideoDetail | UnavailableVideo
+type DetailOrUnavailable = videos.VideoDetail | videos.UnavailableVideo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,13 +186,13 @@ async def read_slides_info(
     for form in (photos, plain) if request.is_photo else (plain, photos):
         try:
             # The second form follows a response that had whatever cookies there are.
-            reading = await reader.read(form, request, parse_slides_info, twice=not answers)
+            reading = await reader.read(form, request, lists.parse_slides_info, twice=not answers)
         except EmptyAnswerError as error:
             if error.reason != "empty_detail":
                 raise
             answers[form.address] = error
             continue
-        if isinstance(reading.value, VideoDetail):
+        if isinstance(reading.value, videos.VideoDetail):
             return reading
         answers[form.address] = reading
     of_plain, of_photos = answers[plain.address], answers[photos.address]
@@ -222,7 +200,9 @@ async def read_slides_info(
     # unless it only says that it shows no photo posts.
     if isinstance(of_plain, EmptyAnswerError):
         raise of_plain
-    is_about_form = isinstance(of_plain.value, UnavailableVideo) and not of_plain.value.is_final
+    is_about_form = (
+        isinstance(of_plain.value, videos.UnavailableVideo) and not of_plain.value.is_final
+    )
     return of_photos if is_about_form and isinstance(of_photos, Reading) else of_plain
 
 
@@ -239,12 +219,16 @@ def _search_parameters(request: SourceRequest) -> dict[str, str]:
 read_video_page = SurfaceRead("video_page", _by("aweme_id"), parse_video_page, is_page=True)
 # Desktop pages, and the JSON that they load, without a signature.
 read_web_video_page = SurfaceRead("web_video_page", _by("aweme_id"), parse_video_page, is_page=True)
-read_web_detail = SurfaceRead("web_detail", _by("aweme_id", fixed=_WEB_APP), parse_detail_body)
-read_music_info = SurfaceRead("music_info", _by("music_id"), parse_music_info)
-read_music_list = SurfaceRead("music_list", _by("music_id", cursor="cursor"), parse_music_list)
+read_web_detail = SurfaceRead(
+    "web_detail", _by("aweme_id", fixed=_WEB_APP), lists.parse_detail_body
+)
+read_music_info = SurfaceRead("music_info", _by("music_id"), descriptions.parse_music_info)
+read_music_list = SurfaceRead(
+    "music_list", _by("music_id", cursor="cursor"), lists.parse_music_list
+)
 # The trend around a music id; its items are complete videos.
 read_trends_list = SurfaceRead(
-    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), parse_music_list
+    "trends_list", _by("music_id", cursor="cursor", fixed=_TREND), lists.parse_music_list
 )
 # A page of a trend by its own id; its items name the music ids.
 read_trend = SurfaceRead(
@@ -256,23 +240,27 @@ read_trend = SurfaceRead(
         "trends_id": request.entity_id,
         "music_id": "",
     },
-    parse_trend,
+    lists.parse_trend,
 )
-read_user_info = SurfaceRead("user_info", _by("sec_uid"), parse_user_info)
+read_user_info = SurfaceRead("user_info", _by("sec_uid"), descriptions.parse_user_info)
 # A handle is asked for as `@name`.
 read_user_by_handle = SurfaceRead(
     "user_by_handle",
     lambda request: {"unique_id": request.entity_id.removeprefix("@")},
-    parse_user_by_handle,
+    descriptions.parse_user_by_handle,
 )
-read_account_page = SurfaceRead("user_page", _by("sec_uid"), parse_account_page, is_page=True)
+read_account_page = SurfaceRead(
+    "user_page", _by("sec_uid"), descriptions.parse_account_page, is_page=True
+)
 read_user_posts = SurfaceRead(
-    "user_posts", _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP), parse_user_posts
+    "user_posts", _by("sec_uid", cursor="max_cursor", fixed=_GUEST_APP), lists.parse_user_posts
 )
 # The first screen of posts in the share page of an account.
-read_user_page = SurfaceRead("user_page", _by("sec_uid"), parse_user_page, is_page=True)
-read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), parse_hashtag_info)
-read_hashtag_list = SurfaceRead("hashtag_list", _by("ch_id", cursor="cursor"), parse_hashtag_list)
+read_user_page = SurfaceRead("user_page", _by("sec_uid"), lists.parse_user_page, is_page=True)
+read_hashtag_info = SurfaceRead("hashtag_info", _by("ch_id"), descriptions.parse_hashtag_info)
+read_hashtag_list = SurfaceRead(
+    "hashtag_list", _by("ch_id", cursor="cursor"), lists.parse_hashtag_list
+)
 # The framed first screen of the guest search; later pages are single documents.
 read_search_stream = SurfaceRead("search_stream", _search_parameters, parse_search_stream)
 read_search_single = SurfaceRead("search_single", _search_parameters, parse_search_single)
@@ -306,7 +294,7 @@ _WEB_COOKIES = "the cookies of a visitor of the web host"
 
 def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
     """Return the counts that are unknown; everything for a photo post that a source leaves out."""
-    if isinstance(detail, UnavailableVideo):
+    if isinstance(detail, videos.UnavailableVideo):
         # "This surface shows no photo posts" is no statement about the video.
         return frozenset() if detail.is_final else _DETAIL
     return frozenset(name for name in _COUNTS if getattr(detail.video.statistics, name) is None)
@@ -314,7 +302,7 @@ def _unknown_fields(detail: DetailOrUnavailable) -> frozenset[str]:
 
 def _as_photo(detail: DetailOrUnavailable, request: SourceRequest) -> SourceRequest:
     """Return the request for the next source, which is about a photo post if this one said so."""
-    is_left_out = isinstance(detail, UnavailableVideo) and not detail.is_final
+    is_left_out = isinstance(detail, videos.UnavailableVideo) and not detail.is_final
     return replace(request, is_photo=True) if is_left_out else request
 
 
@@ -348,14 +336,14 @@ DETAIL: Question["SurfaceReader", DetailOrUnavailable] = Question(
         Source("video_page", _PAGE_DETAIL, read_video_page, prior=_SHELL_PRIOR),
     ),
 )
-TRACK: Question["SurfaceReader", Track] = Question(
+TRACK: Question["SurfaceReader", videos.Track] = Question(
     name="track",
     is_essential=True,
     fields=_TRACK,
     # Neither the address of the sound nor the number of its users is among the fields for guests.
     sources=(Source("music_info", _TRACK, read_music_info),),
 )
-MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
+MUSIC_LIST: Question["SurfaceReader", videos.VideoPage] = Question(
     name="music_list",
     is_walk=True,
     is_essential=True,
@@ -367,7 +355,7 @@ MUSIC_LIST: Question["SurfaceReader", VideoPage] = Question(
         Source("trends_list", _MUSIC_LIST, read_trends_list, prior=0.5, batch=20),
     ),
 )
-PROFILE: Question["SurfaceReader", Account] = Question(
+PROFILE: Question["SurfaceReader", videos.Account] = Question(
     name="profile",
     fields=_ACCOUNT,
     sources=(
@@ -376,13 +364,13 @@ PROFILE: Question["SurfaceReader", Account] = Question(
         Source("user_page", _PROFILE, read_account_page, prior=_PAGE_PRIOR),
     ),
 )
-HANDLE: Question["SurfaceReader", Account] = Question(
+HANDLE: Question["SurfaceReader", videos.Account] = Question(
     name="handle",
     fields=_ACCOUNT,
     # No other public source finds an account by its handle.
     sources=(Source("user_by_handle", _ACCOUNT, read_user_by_handle),),
 )
-POSTS: Question["SurfaceReader", VideoPage] = Question(
+POSTS: Question["SurfaceReader", videos.VideoPage] = Question(
     name="posts",
     is_walk=True,
     fields=_POSTS,
@@ -392,12 +380,12 @@ POSTS: Question["SurfaceReader", VideoPage] = Question(
         Source("user_page", _POSTS, read_user_page, prior=_PAGE_PRIOR, batch=20, pages=_FIRST),
     ),
 )
-HASHTAG: Question["SurfaceReader", HashtagInfo] = Question(
+HASHTAG: Question["SurfaceReader", videos.HashtagInfo] = Question(
     name="hashtag",
     fields=_HASHTAG,
     sources=(Source("hashtag_info", _HASHTAG, read_hashtag_info),),
 )
-HASHTAG_LIST: Question["SurfaceReader", VideoPage] = Question(
+HASHTAG_LIST: Question["SurfaceReader", videos.VideoPage] = Question(
     name="hashtag_list",
     is_walk=True,
     fields=_OF_HASHTAG,

@@ -16,15 +16,7 @@ import altair as alt
 import pyarrow as pa
 
 from pipelines.reports.drawing import plot_renderer
-from pipelines.reports.figures.display import (
-    DisplayOutput,
-    show_box,
-    show_cover,
-    show_figure,
-    show_sentence,
-    show_sheet,
-    show_table,
-)
+from pipelines.reports.figures import display
 from pipelines.reports.figures.headlines import Headline
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.texts import ReportTexts, load_texts
@@ -110,7 +102,7 @@ def table_sizes(engine: Engine) -> str:
 
 def show_facts(
     name: str, parameters: Mapping[str, object], facts: ReportFacts, texts: ReportTexts
-) -> DisplayOutput:
+) -> display.DisplayOutput:
     """Render the box with method and coverage."""
     parameters = {key: value for key, value in parameters.items() if value != ""}
     moment = "" if facts.moment is None else to_utc_text(facts.moment)
@@ -146,7 +138,7 @@ def show_facts(
         "algorithm": texts.text("facts.judged", algorithm=judged, revision=VERDICT_REVISION),
         "again": " ".join(command),
     }
-    return show_box(
+    return display.show_box(
         texts.text("facts.title"),
         [(texts.text(f"facts.labels.{key}"), value) for key, value in lines.items()],
     )
@@ -170,15 +162,15 @@ class NotebookReport:
     _facts: ReportFacts | None = None
     _names: set[str] = field(default_factory=set)
 
-    def method(self, **parameters: object) -> DisplayOutput:
+    def method(self, **parameters: object) -> display.DisplayOutput:
         """Show method and coverage: the moment, the tables, the parameters, the limits."""
         return show_facts(self.name, parameters, self._read_facts(), self.texts)
 
-    def cover(self, subject: str, keys: Mapping[str, object]) -> DisplayOutput:
+    def cover(self, subject: str, keys: Mapping[str, object]) -> display.DisplayOutput:
         """Show the cover: the question about the subject, and the key figures by column name."""
         facts = self._read_facts()
         moment = "—" if self.moment is None else f"{self.moment.astimezone(UTC):%Y-%m-%d %H:%M}"
-        return show_cover(
+        return display.show_cover(
             kind=self.texts.text(f"{self.name}.title"),
             subject=subject,
             question=self.texts.text(f"{self.name}.question"),
@@ -213,7 +205,7 @@ class NotebookReport:
         *,
         shown: int = SHOWN_ROWS,
         only: Sequence[str] | None = None,
-    ) -> DisplayOutput:
+    ) -> display.DisplayOutput:
         """Show the first rows of a table, or a sentence if it is empty; the CSV has all rows.
 
         Args:
@@ -228,7 +220,7 @@ class NotebookReport:
         plain = to_table(name, rows)
         mark = self._write(plain)
         place = f"{self.name}.tables.{name}"
-        return show_table(
+        return display.show_table(
             plain,
             self.texts.text(f"{place}.caption"),
             texts=self.texts,
@@ -238,14 +230,14 @@ class NotebookReport:
             mark=mark,
         )
 
-    def error_sheet(self, track: str) -> DisplayOutput:
+    def error_sheet(self, track: str) -> display.DisplayOutput:
         """Show the error sheet of the newest scan of a track, or a sentence without a scan.
 
         Its file is in English, because the files of a report are the same in every language.
         """
         newest = next(read_newest_scans(self.engine, ExportScope(track=track)), None)
         if newest is None:
-            return show_sentence(self.texts.text("page.no_error_sheet"))
+            return display.show_sentence(self.texts.text("page.no_error_sheet"))
         _, scan = newest
         language: SheetLanguage = "zh" if self.texts.language == "zh" else "en"
         sheet = fill_error_sheet(scan, language=language)
@@ -253,7 +245,7 @@ class NotebookReport:
         mark = self._write(to_sheet_table(fill_error_sheet(scan)))
         rows = self.texts.text("page.rows", count=len(table.rows))
         file_note = f"{table.name}.csv: {rows}, sha256 {mark}"
-        return show_sheet(table, sheet.note, headings=sheet.columns, file_note=file_note)
+        return display.show_sheet(table, sheet.note, headings=sheet.columns, file_note=file_note)
 
     def chart(
         self,
@@ -262,7 +254,7 @@ class NotebookReport:
         headline: Headline | None = None,
         *,
         on_cover: bool = False,
-    ) -> DisplayOutput:
+    ) -> display.DisplayOutput:
         """Show a plot with its message, or a sentence if there is nothing to draw.
 
         Without a headline the title is neutral: it says what is drawn. `on_cover` puts the plot on
@@ -270,12 +262,12 @@ class NotebookReport:
         """
         place = f"{self.name}.charts.{name}"
         if plot is None:
-            return show_sentence(self.texts.text(f"{place}.empty"))
+            return display.show_sentence(self.texts.text(f"{place}.empty"))
         title = self.texts.text(f"{place}.title")
         if headline is not None:
             title = self.texts.text(f"{place}.messages.{headline.form}", **headline.values)
         note = self.texts.text(f"{place}.note")
-        return show_figure(plot, title, note, part="cover_chart" if on_cover else "chart")
+        return display.show_figure(plot, title, note, part="cover_chart" if on_cover else "chart")
 
     def table_sizes(self) -> pa.Table:
         """Return row count, newest commit and its age in days at the moment, for every table."""

@@ -12,12 +12,7 @@ from itertools import islice
 
 import pyarrow as pa
 
-from warehouse.records.evidence import (
-    MatchThresholds,
-    PairEvidence,
-    is_confirmed_unshifted,
-    meets_rule,
-)
+from warehouse.records import evidence
 from warehouse.records.values import ReadOnlyRow
 
 LIMITS = tuple(round(0.05 * step, 2) for step in range(1, 20))
@@ -29,19 +24,19 @@ type ReportRow = ReadOnlyRow
 def judge_chroma(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
     """Apply other limits of the chroma distance (local rule, 0.65 in use)."""
 
-    def to_limits(value: float) -> MatchThresholds:
-        return replace(MatchThresholds(), local_chroma_distance=value)
+    def to_limits(value: float) -> evidence.MatchThresholds:
+        return replace(evidence.MatchThresholds(), local_chroma_distance=value)
 
-    return _judge(pairs, pool, MatchThresholds().local_chroma_distance, to_limits, top=top)
+    return _judge(pairs, pool, evidence.MatchThresholds().local_chroma_distance, to_limits, top=top)
 
 
 def judge_score(pairs: pa.Table, pool: pa.Table, *, top: int) -> pa.Table:
     """Apply other limits of the composite score (0.65 in use)."""
 
-    def to_limits(value: float) -> MatchThresholds:
-        return replace(MatchThresholds(), match_threshold=value)
+    def to_limits(value: float) -> evidence.MatchThresholds:
+        return replace(evidence.MatchThresholds(), match_threshold=value)
 
-    return _judge(pairs, pool, MatchThresholds().match_threshold, to_limits, top=top)
+    return _judge(pairs, pool, evidence.MatchThresholds().match_threshold, to_limits, top=top)
 
 
 def judge_viral(pool: pa.Table, *, top: int, usual: int) -> pa.Table:
@@ -74,7 +69,7 @@ def _judge(
     pairs: pa.Table,
     pool: pa.Table,
     usual: float,
-    to_limits: Callable[[float], MatchThresholds],
+    to_limits: Callable[[float], evidence.MatchThresholds],
     *,
     top: int,
 ) -> pa.Table:
@@ -102,7 +97,7 @@ def _judge(
     return pa.Table.from_pylist(rows)
 
 
-def _confirmed_ids(pairs: Sequence[ReportRow], limits: MatchThresholds) -> set[str]:
+def _confirmed_ids(pairs: Sequence[ReportRow], limits: evidence.MatchThresholds) -> set[str]:
     return {row["candidate_music_id"] for row in pairs if _holds(row, limits)}
 
 
@@ -116,24 +111,24 @@ def _is_in(row: ReportRow, ids: set[str]) -> bool:
     return row["link_type"] == "exact_music_id" or row["music_id"] in ids
 
 
-def _holds(row: ReportRow, limits: MatchThresholds) -> bool:
+def _holds(row: ReportRow, limits: evidence.MatchThresholds) -> bool:
     """Whether the stored measures confirm the pair; rejections by tones or tempo remain."""
     # Other limits decide again only on what the limits have decided.
     is_open = row["verdict"] == "confirmed" or row["reason"] in {
         "score_below_threshold",
         "distances_above_limits",
     }
-    return is_open and is_confirmed_unshifted(_pair(row), limits)
+    return is_open and evidence.is_confirmed_unshifted(_pair(row), limits)
 
 
-def _is_near(row: ReportRow, limits: MatchThresholds) -> bool:
+def _is_near(row: ReportRow, limits: evidence.MatchThresholds) -> bool:
     """Whether the distances alone are within the limits: an upper bound for looser limits."""
     pair = _pair(row)
     if pair.chroma_distance is None or pair.mfcc_distance is None or pair.overlap_s is None:
         return False
     if pair.segment is None or (pair.speed, pair.semitones) != (1.0, 0.0):
         return False
-    return meets_rule(
+    return evidence.meets_rule(
         pair.segment,
         chroma_distance=pair.chroma_distance,
         mfcc_distance=pair.mfcc_distance,
@@ -142,7 +137,7 @@ def _is_near(row: ReportRow, limits: MatchThresholds) -> bool:
     )
 
 
-def _pair(row: ReportRow) -> PairEvidence:
+def _pair(row: ReportRow) -> evidence.PairEvidence:
     measures = ("segment", "chroma_distance", "mfcc_distance", "overlap_s", "score")
     names = ("verdict", "reason", *measures, "speed", "semitones")
-    return PairEvidence(**{name: row[name] for name in names})
+    return evidence.PairEvidence(**{name: row[name] for name in names})

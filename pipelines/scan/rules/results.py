@@ -8,23 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import cast
 
-from pipelines.documents.result_types import (
-    HotVideos,
-    RelatedVideo,
-    Source,
-    StoredResult,
-)
-from pipelines.documents.video_types import (
-    LinkedVideo,
-    RankedVideo,
-    VariantVideo,
-    VideoDocument,
-)
+from pipelines.documents import result_types, video_types
 from pipelines.documents.videos import to_statistics
 from pipelines.parameters.scan import DEPTH_PARAMETERS, ScanParameters
 from pipelines.scan.rules.ranking import hot_score, is_viral, rank_documents
 
-SOURCE_OF_DEPTH: dict[str, Source] = {
+SOURCE_OF_DEPTH: dict[str, result_types.Source] = {
     "candidate_limit": "music",
     "search_candidate_limit": "search",
     "search_batch_target": "search",
@@ -34,7 +23,9 @@ SOURCE_OF_DEPTH: dict[str, Source] = {
 }
 
 
-def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos:
+def view_result(
+    document: result_types.StoredResult, parameters: ScanParameters
+) -> result_types.HotVideos:
     """Return the view of a result for one request: the top N confirmed videos in its sort order.
 
     Args:
@@ -46,7 +37,7 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
     variants = _selected(document["variants"]["aweme_list"], parameters)[: parameters.count]
     # Search results that stand in the main list as well are marked.
     related, top_ids = document["search_related"], {video["aweme_id"] for video in top}
-    related_videos: list[RelatedVideo] = [
+    related_videos: list[result_types.RelatedVideo] = [
         {**video, "duplicate_with_returned_ranking": video["aweme_id"] in top_ids}
         for video in related["aweme_list"]
     ]
@@ -69,7 +60,7 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
         },
         "variants": {
             "count": document["variants"]["count"],
-            "aweme_list": cast("list[VariantVideo]", _ranked(variants, parameters)),
+            "aweme_list": cast("list[video_types.VariantVideo]", _ranked(variants, parameters)),
             "by_kind": document["variants"]["by_kind"],
         },
         "unique_account_count": document["unique_account_count"],
@@ -87,14 +78,16 @@ def view_result(document: StoredResult, parameters: ScanParameters) -> HotVideos
     }
 
 
-def rank_selected(documents: list[LinkedVideo], parameters: ScanParameters) -> list[RankedVideo]:
+def rank_selected(
+    documents: list[video_types.LinkedVideo], parameters: ScanParameters
+) -> list[video_types.RankedVideo]:
     """Return the top `count` videos that a request selects, with rank and hot score."""
     top = _selected(documents, parameters)[: parameters.count]
-    return cast("list[RankedVideo]", _ranked(top, parameters))
+    return cast("list[video_types.RankedVideo]", _ranked(top, parameters))
 
 
 def satisfies_request(
-    document: StoredResult,
+    document: result_types.StoredResult,
     parameters: ScanParameters,
     *,
     finished_at: datetime,
@@ -122,7 +115,7 @@ def satisfies_request(
     return has_enough or bool(is_exhausted.get("music"))
 
 
-def _selected[Video: VideoDocument](
+def _selected[Video: video_types.VideoDocument](
     documents: list[Video], parameters: ScanParameters
 ) -> list[Video]:
     """Return all videos that the request selects, sorted but not yet limited."""
@@ -135,7 +128,9 @@ def _selected[Video: VideoDocument](
     return rank_documents(selected, sort_by=parameters.sort_by)
 
 
-def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> list[object]:
+def _ranked(
+    documents: Sequence[video_types.VideoDocument], parameters: ScanParameters
+) -> list[object]:
     """Return documents with their rank, hot score and whether they are viral."""
     threshold = parameters.viral_threshold
     return [
@@ -149,7 +144,9 @@ def _ranked(documents: Sequence[VideoDocument], parameters: ScanParameters) -> l
     ]
 
 
-def _count_note_zh(document: StoredResult, parameters: ScanParameters, *, returned: int) -> str:
+def _count_note_zh(
+    document: result_types.StoredResult, parameters: ScanParameters, *, returned: int
+) -> str:
     """Return the Chinese sentence on how many of the requested videos are returned, and why."""
     if returned >= parameters.count:
         return f"已返回请求的 {parameters.count} 条作品"

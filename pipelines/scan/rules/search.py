@@ -9,14 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
 from pipelines.captures.walks import FinishedSearch, distinct_terms
-from pipelines.documents.result_types import (
-    FoundVideo,
-    SearchPagination,
-    SearchRelevance,
-    SearchSummary,
-    SearchTerm,
-    StoredSearch,
-)
+from pipelines.documents import result_types
 from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
 from pipelines.scan.rules.ranking import hot_score
@@ -25,9 +18,11 @@ from warehouse.records.videos import Video
 
 SCENES_ZH = ("原声", "翻唱", "舞蹈", "现场", "BGM", "卡点", "加速版")
 """Typical uses of a song; each is appended to the full title."""
-_HIGH_RELEVANCE: frozenset[SearchRelevance] = frozenset({"exact_title", "music_id_corroborated"})
+_HIGH_RELEVANCE: frozenset[result_types.SearchRelevance] = frozenset(
+    {"exact_title", "music_id_corroborated"}
+)
 # Most relevant first. A conflicting title ranks behind the other candidates.
-_ORDER: tuple[SearchRelevance, ...] = (
+_ORDER: tuple[result_types.SearchRelevance, ...] = (
     "music_id_corroborated",
     "exact_title",
     "expanded_candidate",
@@ -63,7 +58,9 @@ def scene_terms(keyword: str) -> tuple[str, ...]:
     return distinct_terms((name, *(f"{name} {scene}" for scene in SCENES_ZH)))
 
 
-def relevance_of(video: Video, *, title: str | None, verified: Collection[str]) -> SearchRelevance:
+def relevance_of(
+    video: Video, *, title: str | None, verified: Collection[str]
+) -> result_types.SearchRelevance:
     """Return the relevance level of a video.
 
     Args:
@@ -91,7 +88,7 @@ def to_search_related(
     shown_by: Mapping[str, Sequence[str]],
     title: str | None,
     verified: Collection[str],
-) -> StoredSearch:
+) -> result_types.StoredSearch:
     """Build `search_related` of a result, most relevant first, then by engagement.
 
     Args:
@@ -101,10 +98,10 @@ def to_search_related(
         title: The song's title, or the keyword of a search by name.
         verified: Music ids that carry the track.
     """
-    entries: list[FoundVideo] = []
+    entries: list[result_types.FoundVideo] = []
     for video in videos:
         document = to_video_document(video)
-        entry: FoundVideo = {
+        entry: result_types.FoundVideo = {
             **document,
             "hot_score": hot_score(to_statistics(document)),
             "search_relevance_level": relevance_of(video, title=title, verified=verified),
@@ -112,7 +109,7 @@ def to_search_related(
         }
         entries.append(entry)
 
-    def rank(entry: FoundVideo) -> tuple[int, int, str]:
+    def rank(entry: result_types.FoundVideo) -> tuple[int, int, str]:
         level = _ORDER.index(entry["search_relevance_level"])
         return (level, -(entry["hot_score"] or 0), entry["aweme_id"])
 
@@ -130,7 +127,7 @@ def to_search_related(
     }
 
 
-def to_search_summary(search: FinishedSearch, *, union: int) -> SearchSummary:
+def to_search_summary(search: FinishedSearch, *, union: int) -> result_types.SearchSummary:
     """Build `discovery.official_comprehensive_search`: terms, pages and the size of the union."""
     return {
         "terms": [term.term for term in search.terms],
@@ -139,13 +136,16 @@ def to_search_summary(search: FinishedSearch, *, union: int) -> SearchSummary:
     }
 
 
-def to_pagination(search: FinishedSearch) -> SearchPagination:
+def to_pagination(search: FinishedSearch) -> result_types.SearchPagination:
     """Build the `pagination` of a result: pages and stop reason of each term."""
     return {
         "pages_fetched": sum(term.pages for term in search.terms),
         "terms_paginated": sum(term.pages > 0 for term in search.terms),
         "terms": [
-            cast("SearchTerm", {name: getattr(term, name) for name in SearchTerm.__annotations__})
+            cast(
+                "result_types.SearchTerm",
+                {name: getattr(term, name) for name in result_types.SearchTerm.__annotations__},
+            )
             for term in search.terms
         ],
         "request_budget": search.request_budget,

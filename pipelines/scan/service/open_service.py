@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from pipelines.documents.result_types import JobResult
 from pipelines.open_stores import engine_when_used, open_control_of
+from pipelines.platform import providers
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers import (
-    choose_profile,
-    music_provider_name,
-    reads_first_screens_alone,
-    supported_music_providers,
-)
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
@@ -33,7 +28,7 @@ def open_scan_service(settings: Settings) -> Iterator[ScanService]:
         ProfileNotChosenError: No profile is chosen.
         WarehouseError: A store cannot be opened, is too new, or belongs to another profile.
     """
-    profile = choose_profile(settings)
+    profile = providers.choose_profile(settings)
     home = open_home(settings.data_home, profile.name)
     with open_control_of(settings, home) as control, engine_when_used(settings, home) as engine:
         yield build_scan_service(settings, profile, home, control=control, open_engine=engine)
@@ -62,13 +57,13 @@ def build_scan_service(
 
     world = ScanConfig(
         name=profile.name,
-        provider=music_provider_name(settings),
-        scan_providers=supported_music_providers(),
+        provider=providers.music_provider_name(settings),
+        scan_providers=providers.supported_music_providers(),
         find_target=profile.find_target,
         result_cache_ttl_s=settings.result_cache_ttl,
         job_retention_days=settings.job_retention_days,
         worker_lost_after_s=settings.worker_lost_after_s,
-        is_awaited=reads_first_screens_alone(music_provider_name(settings)),
+        is_awaited=providers.reads_first_screens_alone(providers.music_provider_name(settings)),
     )
     return ScanService(
         control=control,

@@ -20,12 +20,7 @@ from pipelines.scan.service.lost_runs import WORKER_GONE, end_lost_run
 from warehouse.control import ControlStore, job_claims, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
 from warehouse.lake.packing import unpack_document
-from warehouse.records.errors import (
-    CapacityExhaustedError,
-    JobNotFoundError,
-    JobResultMissingError,
-    ProviderUnsupportedError,
-)
+from warehouse.records import errors
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
     DISCOVERY,
@@ -285,7 +280,7 @@ class ScanService:
     ) -> ScanJob:
         """Join the unfinished job with this `join_key`, or create one."""
         if not self._has_free_space():
-            raise CapacityExhaustedError("The disk is too full for another scan")
+            raise errors.CapacityExhaustedError("The disk is too full for another scan")
         new = NewJob(
             kind=subject.kind,
             input=subject.text,
@@ -313,7 +308,7 @@ class ScanService:
             return ScanJob(job)
         result = self._results.of(job.job_id)
         if result is None:
-            raise JobResultMissingError("The result of this job cannot be read")
+            raise errors.JobResultMissingError("The result of this job cannot be read")
         return ScanJob(job, result)
 
     def preview(self, job_id: str) -> RunningScan:
@@ -355,7 +350,7 @@ class ScanService:
 
     def _check_provider(self) -> None:
         if self.world.provider not in self.world.scan_providers:
-            raise ProviderUnsupportedError(
+            raise errors.ProviderUnsupportedError(
                 f"The source {self.world.provider} does not support scans in this version",
                 hint="Set MUSIC_DATA_PROVIDER=public-graph and DATA_PROVIDER=vidplat-public",
             )
@@ -374,7 +369,7 @@ class ScanService:
     def _find(self, job_id: str) -> Job:
         job = jobs.get(self._control, job_id) if is_own_id(job_id) else None
         if job is None or (job.expires_at is not None and job.expires_at <= self._clock()):
-            raise JobNotFoundError("No job has this id, or its retention is over")
+            raise errors.JobNotFoundError("No job has this id, or its retention is over")
         if not self._is_lost(job):
             return job
         # The next worker continues the job. Reading writes nothing, so only the copy says so.

@@ -15,22 +15,16 @@ from api.cli.terminal import exit_with_input_error, out, print_json, print_messa
 from pipelines.documents.messages import counted
 from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.engine.user_sql import run_user_sql
+from warehouse.exports import table_files
 from warehouse.exports.atomic_files import write_atomically
 from warehouse.exports.export_table import ExportTable, to_table
-from warehouse.exports.table_files import (
-    TEXT_FORMATS,
-    ExportMethod,
-    TableFormat,
-    csv_parts,
-    to_file,
-)
 from warehouse.records.times import to_utc_text
 
 SHOWN_ROWS = 100
 CELL_LIMIT = 80
 _NUMBER_KINDS = frozenset({"whole", "real"})
 
-QueryFormat = Literal["table", TableFormat]
+QueryFormat = Literal["table", table_files.TableFormat]
 """Output formats of a query: a table for people, the formats of files for programs."""
 _Format = Annotated[
     QueryFormat | None,
@@ -154,7 +148,7 @@ def _print_library(*, as_json: bool) -> None:
 def _choose_format(form: QueryFormat | None, out_file: Path | None) -> QueryFormat:
     """Return the format of a result; refuse one that a terminal cannot show."""
     chosen_form = form or format_of(out_file) or "table"
-    if out_file is None and chosen_form not in {"table", *TEXT_FORMATS}:
+    if out_file is None and chosen_form not in {"table", *table_files.TEXT_FORMATS}:
         exit_with_input_error(
             "this format needs a file", hint="--out answer.parquet, answer.csv, …"
         )
@@ -175,9 +169,9 @@ def _write_result(
         return
     # Without a byte order mark, so that programs can read it.
     parts: Iterable[bytes]
-    file_form: TableFormat = "csv" if form == "table" else form
+    file_form: table_files.TableFormat = "csv" if form == "table" else form
     if file_form == "csv":  # in parts, for results that are too large for memory
-        parts = csv_parts(table.columns, table.rows, for_spreadsheets=False)
+        parts = table_files.csv_parts(table.columns, table.rows, for_spreadsheets=False)
     else:
         # Facts about the result, stored in the file where its format has a place for them
         facts = [("is_demo_data", "true" if workspace.is_demo else "false")]
@@ -186,8 +180,8 @@ def _write_result(
         facts.append(("row_count", str(len(table.rows))))
         if workspace.is_history_rewritten:
             facts.append(("history_rewritten", "true"))
-        content = to_file(table, ExportMethod(tuple(facts)), file_form)
-        parts = (content, b"\n" if file_form in TEXT_FORMATS else b"")
+        content = table_files.to_file(table, table_files.ExportMethod(tuple(facts)), file_form)
+        parts = (content, b"\n" if file_form in table_files.TEXT_FORMATS else b"")
     if out_file is None:
         for part in parts:
             sys.stdout.buffer.write(part)

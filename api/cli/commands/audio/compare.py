@@ -15,27 +15,13 @@ from api.cli.commands.audio.annotate import annotate, annotations
 from api.cli.commands.audio.explain import explain
 from api.cli.commands.audio.identify import identify
 from api.cli.options import JsonDocumentOption, MatchThreshold
-from api.cli.rendering.audio import (
-    VERDICT_STYLE,
-    audio_progress,
-    exit_if_any,
-    format_number,
-    print_problems,
-    searched_text,
-    sound_problems,
-    styled_verdict,
-    verdict_table,
-)
+from api.cli.rendering import audio
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.protocol import MAX_SECONDS
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import MeasuredSound, SoundMeasurement, judging_version
-from pipelines.audio.matching.group_verdict import (
-    MOST_CANDIDATES,
-    MOST_REFERENCES,
-    GroupVerdict,
-)
+from pipelines.audio.matching import group_verdict
 from pipelines.documents.messages import counted
 from pipelines.documents.verdict_reasons import reason_message
 from warehouse.records.evidence import ALGORITHM, MatchThresholds
@@ -78,9 +64,13 @@ def compare(
     Of each sound or video the first 60 s are used. If a file cannot be read as a sound, the command
     says why and ends with status 2. A sound that is silent or shorter than 2 s is not comparable.
     """
-    if len(reference) > MOST_REFERENCES or len(candidate) > MOST_CANDIDATES:
+    if (
+        len(reference) > group_verdict.MOST_REFERENCES
+        or len(candidate) > group_verdict.MOST_CANDIDATES
+    ):
         exit_with_input_error(
-            f"at most {MOST_REFERENCES} references and {MOST_CANDIDATES} candidates are compared",
+            f"at most {group_verdict.MOST_REFERENCES} references and "
+            f"{group_verdict.MOST_CANDIDATES} candidates are compared",
             hint="for many candidates write a manifest and use `sametrack audio bench`",
         )
     limits = MatchThresholds(match_threshold=match_threshold)
@@ -95,12 +85,12 @@ def compare(
     # every pair of the given files is shown, also after one has decided
     verdict = verify_group(references, candidates, limits=limits, stops_when_sure=False)
     paths = [*reference, *candidate]
-    problems = sound_problems(zip(paths, sounds, strict=True))
+    problems = audio.sound_problems(zip(paths, sounds, strict=True))
     if as_json:
         print_json(_document(verdict, limits, paths, sounds))
     elif not problems:
         _show(verdict, reference, candidate)
-    exit_if_any(problems)
+    audio.exit_if_any(problems)
 
 
 @audio_app.command("bench")
@@ -131,7 +121,7 @@ def bench(
     with _writing(out_path):
         prepare_scores(out_path)
     paths = [path for row in rows for path in (*row.references, row.candidate)]
-    with audio_progress() as progress, DecoderPool(workers) as pool:
+    with audio.audio_progress() as progress, DecoderPool(workers) as pool:
         decoding = progress.add_task("decoding", total=len(set(paths)))
         sounds = measure_files(
             pool, paths, on_measured=lambda done: progress.update(decoding, completed=done)
@@ -144,13 +134,13 @@ def bench(
             progress.advance(comparing)
     with _writing(out_path):
         write_scores(out_path, scores)
-    print_problems(sound_problems(sounds.items()))
+    audio.print_problems(audio.sound_problems(sounds.items()))
     # Summary: the verdicts, and the processor time of both steps
     verdicts = Counter(score.verdict.verdict for score in scores)
     print_message(
         "  ".join(
             f"[{style}]{name.replace('_', ' ')}[/] {verdicts[name]}"
-            for name, style in VERDICT_STYLE.items()
+            for name, style in audio.VERDICT_STYLE.items()
         )
     )
     decode_ms = [sound.cpu_ms for sound in sounds.values() if isinstance(sound, MeasuredSound)]
@@ -162,17 +152,20 @@ def bench(
     )
     if crowded := crowded_count(rows):
         print_message(
-            f"[yellow]more than {MOST_REFERENCES} references in {counted(crowded, 'row')}:[/] the "
-            f"cleanest {MOST_REFERENCES} of each were compared"
+            f"[yellow]more than {group_verdict.MOST_REFERENCES} references in "
+            f"{counted(crowded, 'row')}:[/] the cleanest {group_verdict.MOST_REFERENCES} of each "
+            "were compared"
         )
     print_message(f"wrote {safe(out_path)}")
 
 
-def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path]) -> None:
+def _show(
+    verdict: group_verdict.GroupVerdict, references: list[Path], candidates: list[Path]
+) -> None:
     """Print every pair, then the verdict with its reason."""
     assert verdict.best is not None, "there is at least one pair"
     numbers = ("score", "chroma", "mfcc", "peaks", "overlap s", "at s", "speed")
-    table = verdict_table("reference", "candidate", numbers=numbers)
+    table = audio.verdict_table("reference", "candidate", numbers=numbers)
     for pair in verdict.pairs:
         evidence = pair.evidence
         starts = "–"
@@ -181,14 +174,14 @@ def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path])
         table.add_row(
             safe(references[pair.reference_index].name),
             safe(candidates[pair.candidate_index].name),
-            styled_verdict(evidence),
-            format_number(evidence.score, ".3f"),
-            format_number(evidence.chroma_distance, ".3f"),
-            format_number(evidence.mfcc_distance, ".3f"),
-            format_number(evidence.peak_agreement, ".3f"),
-            format_number(evidence.overlap_s, ".1f"),
+            audio.styled_verdict(evidence),
+            audio.format_number(evidence.score, ".3f"),
+            audio.format_number(evidence.chroma_distance, ".3f"),
+            audio.format_number(evidence.mfcc_distance, ".3f"),
+            audio.format_number(evidence.peak_agreement, ".3f"),
+            audio.format_number(evidence.overlap_s, ".1f"),
             starts,
-            format_number(evidence.speed, "g"),
+            audio.format_number(evidence.speed, "g"),
             style=None if pair is verdict.best else "dim",
         )
     out.print(table)
@@ -196,9 +189,9 @@ def _show(verdict: GroupVerdict, references: list[Path], candidates: list[Path])
     # The verdict of the group is that of its best pair.
     score = "" if evidence.score is None else f"score {evidence.score:.3f}"
     reason = safe(reason_message(evidence.reason).en)
-    out.print(f"{styled_verdict(evidence)}  {reason}  {score}".rstrip(), soft_wrap=True)
+    out.print(f"{audio.styled_verdict(evidence)}  {reason}  {score}".rstrip(), soft_wrap=True)
     if evidence.searched:
-        out.print(searched_text(evidence.searched), soft_wrap=True)
+        out.print(audio.searched_text(evidence.searched), soft_wrap=True)
 
 
 @contextmanager
@@ -211,7 +204,7 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _document(
-    verdict: GroupVerdict,
+    verdict: group_verdict.GroupVerdict,
     limits: MatchThresholds,
     paths: list[Path],
     measured: list[SoundMeasurement],

@@ -10,23 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 from rich.table import Table
 
+from api.cli import terminal
 from api.cli.options import JsonDocumentOption
-from api.cli.rendering.audio import (
-    exit_if_any,
-    format_number,
-    searched_text,
-    sound_problems,
-    verdict_words,
-)
+from api.cli.rendering import audio
 from api.cli.stores import stored_settings
-from api.cli.terminal import (
-    err,
-    exit_with_input_error,
-    out,
-    print_json,
-    print_written,
-    safe,
-)
 from api.responses.errors import NotFoundError
 from api.services.evidence.plot import PlotTexts, draw_pair
 from api.services.evidence.scene import to_picture
@@ -71,14 +58,16 @@ def explain(
     # Check the options before anything is measured.
     form = "svg" if out_file is None else out_file.suffix.lower().removeprefix(".")
     if form not in {"svg", "png"}:
-        exit_with_input_error(
+        terminal.exit_with_input_error(
             "an evidence plot is a .svg or a .png file", hint="for example --out pair.svg"
         )
     has_files = reference is not None and candidate is not None
     if has_files == (comparison_id is not None) or (reference is None) != (candidate is None):
-        exit_with_input_error("give either a COMPARISON_ID, or both --reference and --candidate")
+        terminal.exit_with_input_error(
+            "give either a COMPARISON_ID, or both --reference and --candidate"
+        )
     if has_files and excerpts is not None:
-        exit_with_input_error("--excerpts works for stored comparisons only")
+        terminal.exit_with_input_error("--excerpts works for stored comparisons only")
 
     if comparison_id is not None:
         explained = _explain_stored(comparison_id, excerpts)
@@ -92,19 +81,21 @@ def explain(
             out_file.parent.mkdir(parents=True, exist_ok=True)
             out_file.write_bytes(plot)
         except OSError as error:
-            exit_with_input_error(f"{out_file.name} cannot be written: {error.strerror}")
+            terminal.exit_with_input_error(f"{out_file.name} cannot be written: {error.strerror}")
     if as_json:
-        print_json(explained.document)
+        terminal.print_json(explained.document)
         return
     _print_measures(explained.explanation)
     again = explained.document.get("measured_again")
     if again is not None and again["is_equal"]:
-        out.print("measured again from the stored features: all values are equal")
+        terminal.out.print("measured again from the stored features: all values are equal")
     elif again is not None:
         fields = ", ".join(again["deviations"])
-        err.print(f"[yellow]measured again; these values differ:[/] {safe(fields)}")
+        terminal.err.print(
+            f"[yellow]measured again; these values differ:[/] {terminal.safe(fields)}"
+        )
     if out_file is not None:
-        print_written(out_file)
+        terminal.print_written(out_file)
 
 
 def _explain_files(reference: Path, candidate: Path) -> _Explained:
@@ -116,8 +107,8 @@ def _explain_files(reference: Path, candidate: Path) -> _Explained:
         from pipelines.audio.matching.verify import compare_pair  # noqa: PLC0415 -- loads Numba, 0.4 s
 
         sounds = [future.result() for future in futures]
-    exit_if_any(
-        sound_problems(zip((reference, candidate), sounds, strict=True), allowed=frozenset())
+    audio.exit_if_any(
+        audio.sound_problems(zip((reference, candidate), sounds, strict=True), allowed=frozenset())
     )
     first, second = (cast("MeasuredSound", sound).features for sound in sounds)
     evidence = compare_pair(sounds[0], sounds[1], limits=limits)
@@ -150,7 +141,9 @@ def _explain_stored(comparison_id: str, excerpts: Path | None) -> _Explained:
                 for role in EXCERPT_ROLES:
                     _write_excerpt(opened.evidence, comparison_id, role, excerpts / f"{role}.mp3")
             except OSError as error:
-                exit_with_input_error(f"{excerpts.name} cannot be written: {error.strerror}")
+                terminal.exit_with_input_error(
+                    f"{excerpts.name} cannot be written: {error.strerror}"
+                )
     comparison = stored.comparison
     pair, limits = comparison.pair, comparison.limits
     explanation = explain_pair(first, second, pair, limits=limits)
@@ -169,7 +162,7 @@ def _write_excerpt(
     try:
         excerpt = evidence_service.excerpt(comparison_id, role)
     except NotFoundError as error:
-        err.print(f"[yellow]{safe(error.detail)}[/]")
+        terminal.err.print(f"[yellow]{terminal.safe(error.detail)}[/]")
     else:
         path.write_bytes(excerpt)
 
@@ -183,11 +176,14 @@ def _print_measures(explanation: Explanation) -> None:
     texts = PlotTexts("en")
     for measure in explanation.measures:
         sign = "≤" if measure.lower_is_better else "≥"
-        value = format_number(measure.value, ".6f")
+        value = audio.format_number(measure.value, ".6f")
         limit = "–" if measure.limit is None else f"{sign} {measure.limit:g}"
         table.add_row(texts.of(measure.name), value, limit, states[measure.is_met])
-    out.print(table)
+    terminal.out.print(table)
     evidence = explanation.evidence
-    out.print(f"[bold]{verdict_words(evidence)}[/]  {safe(reason_message(evidence.reason).en)}")
+    terminal.out.print(
+        f"[bold]{audio.verdict_words(evidence)}[/]  "
+        f"{terminal.safe(reason_message(evidence.reason).en)}"
+    )
     if evidence.searched is not None:
-        out.print(searched_text(evidence.searched), soft_wrap=True)
+        terminal.out.print(audio.searched_text(evidence.searched), soft_wrap=True)

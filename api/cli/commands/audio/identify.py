@@ -16,17 +16,7 @@ import typer
 from pyarrow import ArrowException
 
 from api.cli.options import JsonDocumentOption, MatchThreshold
-from api.cli.rendering.audio import (
-    READ_REASONS,
-    audio_progress,
-    exit_if_any,
-    format_number,
-    print_problems,
-    searched_text,
-    sound_problems,
-    styled_verdict,
-    verdict_table,
-)
+from api.cli.rendering import audio
 from api.cli.stores import stored_settings
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
 from pipelines.audio.decode.decoder_pool import DecoderPool
@@ -104,7 +94,7 @@ def identify(
         with _open_references(catalog, pool, index_folder) as references:
             # Look up one clip after the other, in the order of the arguments.
             identified = []
-            with audio_progress() as progress:
+            with audio.audio_progress() as progress:
                 task = progress.add_task("identifying", total=len(clips))
                 for clip, future in zip(clips, futures, strict=True):
                     sound = future.result()
@@ -123,7 +113,7 @@ def identify(
             else:
                 _show(identified, references, top=top)
     # At the end, because the other clips are identified anyway.
-    exit_if_any(sound_problems((clip.path, clip.sound) for clip in identified))
+    audio.exit_if_any(audio.sound_problems((clip.path, clip.sound) for clip in identified))
 
 
 @contextmanager
@@ -193,7 +183,7 @@ def _indexed(
 
     try:
         references = FileReferences(files, pool, folder)
-        with audio_progress() as progress:
+        with audio.audio_progress() as progress:
             task = progress.add_task("measuring references", total=None)
             references.add_missing(
                 lambda done, total: progress.update(task, completed=done, total=total)
@@ -201,7 +191,7 @@ def _indexed(
     except (OSError, ValueError) as error:
         exit_with_input_error(f"the index cannot be kept: {error}")
     if not references.count:
-        print_problems(_unusable(references))
+        audio.print_problems(_unusable(references))
         exit_with_input_error(f"{what} has no sound that can be compared", hint=_CATALOG_HINT)
     return references
 
@@ -236,7 +226,7 @@ def _stored_references(name: str, index_folder: Path | None) -> Iterator[Referen
                 "--index is for files; the index of a catalogue is in the data home"
             )
         # Add what scans have stored since the last call; the bar ends before the clips' own.
-        progress = stack.enter_context(audio_progress())
+        progress = stack.enter_context(audio.audio_progress())
         task = progress.add_task("indexing references", total=None)
         sounds.add_missing(lambda done, total: progress.update(task, completed=done, total=total))
         progress.stop()
@@ -294,7 +284,9 @@ def _document(
 
 def _show(identified: list[_IdentifiedClip], references: References, *, top: int) -> None:
     """Print the best references of each clip, and what the comparisons looked for."""
-    table = verdict_table("clip", "recording", numbers=("score", "at s", "speed", "semitones"))
+    table = audio.verdict_table(
+        "clip", "recording", numbers=("score", "at s", "speed", "semitones")
+    )
     names_by_search: dict[str, list[str]] = {}
     for clip in identified:
         for position, candidate in enumerate(clip.candidates[:top]):
@@ -303,23 +295,23 @@ def _show(identified: list[_IdentifiedClip], references: References, *, top: int
             table.add_row(
                 safe(clip.path.name) if is_best else "",
                 safe(references.name(candidate.reference)) if candidate.is_match else "–",
-                styled_verdict(evidence),
-                format_number(evidence.score, ".3f"),
-                format_number(evidence.reference_start_s, ".1f"),
-                format_number(evidence.speed, "g"),
-                format_number(evidence.semitones, "g"),
+                audio.styled_verdict(evidence),
+                audio.format_number(evidence.score, ".3f"),
+                audio.format_number(evidence.reference_start_s, ".1f"),
+                audio.format_number(evidence.speed, "g"),
+                audio.format_number(evidence.semitones, "g"),
                 style=None if is_best else "dim",
             )
         if not clip.candidates:
             if isinstance(clip.sound, MeasuredSound):
                 outcome = "nothing alike"
-            elif clip.sound.reason in READ_REASONS:
+            elif clip.sound.reason in audio.READ_REASONS:
                 outcome = safe(sound_message(clip.sound.reason).en)
             else:
                 outcome = "not read"
             table.add_row(safe(clip.path.name), "–", outcome)
         elif clip.candidates[0].evidence.searched is not None:
-            search = searched_text(clip.candidates[0].evidence.searched)
+            search = audio.searched_text(clip.candidates[0].evidence.searched)
             names_by_search.setdefault(search, []).append(clip.path.name)
     out.print(table)
     # Clips of similar length were searched alike, so each line is printed once.
@@ -327,4 +319,4 @@ def _show(identified: list[_IdentifiedClip], references: References, *, top: int
         names = "" if len(identified) == 1 else f"[dim]{safe(', '.join(clip_names))}[/]  "
         out.print(f"{names}{search}", soft_wrap=True)
     print_message(f"[dim]looked up in {counted(references.count, 'reference')}[/]")
-    print_problems(_unusable(references))
+    audio.print_problems(_unusable(references))

@@ -6,18 +6,9 @@ from typing import Annotated
 
 import typer
 
+from api.cli import terminal
 from api.cli.options import JsonOption
 from api.cli.processes.child_processes import is_listening
-from api.cli.terminal import (
-    EXIT_FAILED,
-    err,
-    exit_with_input_error,
-    out,
-    print_json,
-    print_message,
-    safe,
-    show_error,
-)
 from api.settings import ApiSettings
 from pipelines.documents.messages import counted
 from pipelines.erasure.account import open_erasure
@@ -42,53 +33,53 @@ def erase(
     # A running service reads the files that are to be deleted.
     port = settings.api_port
     if is_listening(port, settings.api_host):
-        show_error(
+        terminal.show_error(
             "warehouse_unavailable",
             f"A service runs on port {port} and caches responses that would be erased",
             "stop it (Ctrl-C where `sametrack up` or `sametrack serve` runs), then erase",
         )
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
     # The stores stay open from the confirmation to the proof.
     with ExitStack() as stack:
         erasure = open_erasure(settings, account, stack)
         if not yes:
             names = erasure.find()
             posts = counted(len(names.videos), "post")
-            err.print(
-                f"This erases [bold]{safe(names.sec_uid)}[/] and {posts} from all tables, results, "
-                "reports and caches. It cannot be undone."
+            terminal.err.print(
+                f"This erases [bold]{terminal.safe(names.sec_uid)}[/] and {posts} from all tables, "
+                "results, reports and caches. It cannot be undone."
             )
             if not typer.confirm("Erase it?", err=True):
-                exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
+                terminal.exit_with_input_error("nothing was erased", hint="answer y, or give --yes")
         erased = erasure.carry_out()
     _print_summary(erased, as_json=as_json)
     if not erased.proof.is_clean:
-        raise typer.Exit(EXIT_FAILED)
+        raise typer.Exit(terminal.EXIT_FAILED)
 
 
 def _print_summary(erased: ErasureResult, *, as_json: bool) -> None:
     """Print what was deleted, and whether a search of all files still finds the account."""
     if as_json:
         document = {**asdict(erased), "is_clean": erased.proof.is_clean}
-        print_json(document, indent=None)
+        terminal.print_json(document, indent=None)
         return
     for name, count in sorted(erased.rows.items()):
-        out.print(f"{count:>10,}  rows of {safe(name)}")
+        terminal.out.print(f"{count:>10,}  rows of {terminal.safe(name)}")
     for name, count in sorted(erased.control_rows.items()):
-        out.print(f"{count:>10,}  rows of {safe(name)} in the control store")
-    out.print(f"{erased.runs:>10,}  Dagster runs")
-    out.print(f"{erased.files:>10,}  files")
+        terminal.out.print(f"{count:>10,}  rows of {terminal.safe(name)} in the control store")
+    terminal.out.print(f"{erased.runs:>10,}  Dagster runs")
+    terminal.out.print(f"{erased.files:>10,}  files")
     searched = (
         f"{counted(erased.proof.file_count, 'file')} ({erased.proof.byte_count:,} bytes) searched"
     )
     if erased.proof.is_clean:
-        out.print(
+        terminal.out.print(
             f"[green]erased[/]: {searched}, including archives; the account is in none of them"
         )
-        print_message(
+        terminal.print_message(
             "files exported elsewhere are not covered; the DuckDB file is published again"
         )
         return
-    show_error(
+    terminal.show_error(
         "internal_error", f"{searched}; the account is still in {', '.join(erased.proof.places)}"
     )

@@ -18,19 +18,7 @@ import typer
 
 from api.cli.interrupts import Interrupted
 from api.cli.options import SandboxDay, SandboxSeed, SandboxSize
-from api.cli.processes.child_processes import (
-    DAGSTER_PORT,
-    LOOPBACK,
-    ChildProcessGroup,
-    Program,
-    Supervisor,
-    find_port,
-    is_accepting,
-    is_listening,
-    local_address,
-    sametrack_command,
-    service_url,
-)
+from api.cli.processes import child_processes
 from api.cli.terminal import EXIT_INPUT, exit_with_input_error, out, print_message, safe, show_error
 from api.settings import ApiSettings
 from pipelines.orchestration.instance import dagster_environment
@@ -79,7 +67,7 @@ class UpConfig:
 def up(
     *,
     sandbox: _Sandbox = False,
-    dagster_port: _DagsterPort = DAGSTER_PORT,
+    dagster_port: _DagsterPort = child_processes.DAGSTER_PORT,
     seed: SandboxSeed = 7,
     size: SandboxSize = 1.0,
     today: SandboxDay = None,
@@ -96,7 +84,7 @@ def up(
         )
 
         def announce() -> None:
-            url = service_url(config.api_host, config.api_port)
+            url = child_processes.service_url(config.api_host, config.api_port)
             out.print(f"[bold green]ready[/] (profile {safe(config.world)})")
             out.print(f"  console     {safe(url)}/console")
             out.print(f"  service     {safe(url)}  (reference: /docs)")
@@ -108,17 +96,17 @@ def up(
             out.print("[dim]Ctrl-C stops all services[/]")
 
         try:
-            with ChildProcessGroup() as process_group:
+            with child_processes.ChildProcessGroup() as process_group:
                 process_group.remove_on_kill(Path(run_dir))
                 # Before the programs: several that create the storage at a time find it locked.
                 prepare_storage(process_group, logs=config.logs, env=_environment(config))
                 print_message(f"starting; logs are in {safe(config.logs)}")
-                Supervisor(process_group, programs(config), on_ready=announce).run()
+                child_processes.Supervisor(process_group, programs(config), on_ready=announce).run()
         except Interrupted as stop:
             print_message(f"stopped by {stop}; all processes have ended")
 
 
-def programs(config: UpConfig) -> list[Program]:
+def programs(config: UpConfig) -> list[child_processes.Program]:
     """Return all programs of `sametrack up`, in the order of their start."""
     # Daemon and UI reach the code server over a socket file, which needs no port.
     socket, workspace = config.run_dir / "code.sock", config.run_dir / "workspace.yaml"
@@ -126,15 +114,15 @@ def programs(config: UpConfig) -> list[Program]:
         f"load_from:\n  - grpc_server: {{socket: {socket}, location_name: {LOCATION}}}\n"
     )
     # They read the assets from it, so they start when it accepts.
-    has_code = partial(is_accepting, socket)
-    program, logs = partial(Program, env=_environment(config)), config.logs
+    has_code = partial(child_processes.is_accepting, socket)
+    program, logs = partial(child_processes.Program, env=_environment(config)), config.logs
     sandbox = []
     if config.sandbox_port is not None:
-        command = sametrack_command(
+        command = child_processes.sametrack_command(
             *("sandbox", "--seed", str(config.seed), "--size", f"{config.size:g}"),
             *("--port", str(config.sandbox_port)),
         )
-        is_ready = partial(is_listening, config.sandbox_port)
+        is_ready = partial(child_processes.is_listening, config.sandbox_port)
         sandbox = [
             program(name="sandbox", command=command, log=logs / "sandbox.log", is_ready=is_ready)
         ]
@@ -142,13 +130,13 @@ def programs(config: UpConfig) -> list[Program]:
         *sandbox,
         program(
             name="api",
-            command=sametrack_command("serve"),
+            command=child_processes.sametrack_command("serve"),
             log=logs / "api.log",
-            is_ready=lambda: is_listening(config.api_port, config.api_host),
+            is_ready=lambda: child_processes.is_listening(config.api_port, config.api_host),
         ),
         program(
             name="worker",
-            command=sametrack_command("worker"),
+            command=child_processes.sametrack_command("worker"),
             log=logs / "worker.log",
             is_ready=lambda: _has_worker(config.api_host, config.api_port),
         ),
@@ -172,11 +160,11 @@ def programs(config: UpConfig) -> list[Program]:
         ),
         program(
             name="dagster",
-            command=sametrack_command(
+            command=child_processes.sametrack_command(
                 "dagster-ui", "--port", str(config.dagster_port), "--socket", str(socket)
             ),
             log=logs / "dagster.log",
-            is_ready=partial(is_listening, config.dagster_port),
+            is_ready=partial(child_processes.is_listening, config.dagster_port),
             can_start=has_code,
         ),
     ]
@@ -197,9 +185,9 @@ def _configure(
     choice = choose_world(settings, sandbox=sandbox)
     for host, port, setting in (
         (settings.api_host, settings.api_port, "API_PORT"),
-        (LOOPBACK, dagster_port, "--dagster-port"),
+        (child_processes.LOOPBACK, dagster_port, "--dagster-port"),
     ):
-        if port and is_listening(port, host):
+        if port and child_processes.is_listening(port, host):
             exit_with_input_error(
                 f"port {port} is in use",
                 hint=f"stop the program on it (another `sametrack up`?), or change {setting}",
@@ -207,13 +195,15 @@ def _configure(
     profile = choose_profile(settings.model_copy(update={"profile": choice}))
     home = open_home(settings.data_home, profile.name)
     # A sandbox that runs already is used.
-    starts_sandbox = profile.name == "sandbox" and not is_listening(settings.sandbox_port)
+    starts_sandbox = profile.name == "sandbox" and not child_processes.is_listening(
+        settings.sandbox_port
+    )
     return UpConfig(
         profile=choice,
         world=profile.name,
         api_host=settings.api_host,
         api_port=settings.api_port,
-        dagster_port=dagster_port or find_port(),
+        dagster_port=dagster_port or child_processes.find_port(),
         sandbox_port=settings.sandbox_port if starts_sandbox else None,
         seed=seed,
         size=size,
@@ -223,7 +213,8 @@ def _configure(
         run_dir=run_dir,
         has_token=settings.has_tokens,
         dagster_url=settings.dagster_url,
-        console_url=settings.console_url or service_url(settings.api_host, settings.api_port),
+        console_url=settings.console_url
+        or child_processes.service_url(settings.api_host, settings.api_port),
     )
 
 
@@ -253,11 +244,13 @@ def choose_world(settings: Settings, *, sandbox: bool) -> str:
 
 
 def prepare_storage(
-    process_group: ChildProcessGroup, *, logs: Path, env: Mapping[str, str]
+    process_group: child_processes.ChildProcessGroup, *, logs: Path, env: Mapping[str, str]
 ) -> None:
     """Create or update Dagster's storage once: several processes at a time would find it locked."""
     command = [sys.executable, "-m", "dagster", "instance", "migrate"]
-    program = Program(name="prepare", command=command, log=logs / "prepare.log", env=env)
+    program = child_processes.Program(
+        name="prepare", command=command, log=logs / "prepare.log", env=env
+    )
     child = process_group.start(program)
     # It ends by itself; its log says why it failed.
     code = child.process.wait()
@@ -270,7 +263,7 @@ def prepare_storage(
 
 def _has_worker(host: str, port: int) -> bool:
     """Return True if the service sees a live worker; else the first scan would start its own."""
-    connection = HTTPConnection(local_address(host), port, timeout=READY_WITHIN_S)
+    connection = HTTPConnection(child_processes.local_address(host), port, timeout=READY_WITHIN_S)
     try:
         connection.request("GET", "/readyz")
         checks = json.load(connection.getresponse())["checks"]

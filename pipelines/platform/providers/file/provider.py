@@ -11,22 +11,11 @@ from pathlib import Path
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
-from pipelines.platform.providers.file.records import (
-    GUIDE,
-    UserRecord,
-    VideoRecord,
-    read_users,
-    read_videos,
-)
+from pipelines.platform.providers.file import records
 from pipelines.platform.providers.provider import LocalProvider
 from pipelines.platform.reading import Reading, SoundFile
 from pipelines.platform.sources.table import SourceRequest
-from warehouse.records.errors import (
-    AudioUnavailableError,
-    InvalidMusicInputError,
-    ProviderUnsupportedError,
-    UnresolvedIdError,
-)
+from warehouse.records import errors
 from warehouse.records.search import SearchPage
 from warehouse.records.videos import (
     Account,
@@ -54,12 +43,12 @@ def build(name: str, dependencies: ProviderDependencies) -> "FileProvider":
     """
     settings = dependencies.settings
     if settings.users_file is None and settings.videos_file is None:
-        raise ProviderUnsupportedError(
-            "no file is configured", hint=f"set USERS_FILE and VIDEOS_FILE; {GUIDE}"
+        raise errors.ProviderUnsupportedError(
+            "no file is configured", hint=f"set USERS_FILE and VIDEOS_FILE; {records.GUIDE}"
         )
     return FileProvider(
-        read_users(settings.users_file),
-        read_videos(settings.videos_file),
+        records.read_users(settings.users_file),
+        records.read_videos(settings.videos_file),
         profile=dependencies.profile,
         name=name,
     )
@@ -79,8 +68,8 @@ class FileProvider(LocalProvider):
 
     def __init__(
         self,
-        users: Iterable[UserRecord],
-        videos: Iterable[VideoRecord],
+        users: Iterable[records.UserRecord],
+        videos: Iterable[records.VideoRecord],
         *,
         profile: PlatformProfile,
         name: str,
@@ -114,8 +103,8 @@ class FileProvider(LocalProvider):
         # A file has no tracks; each video that uses one describes it.
         music = next((v.music for v in self._videos.values() if _uses(v, music_id)), None)
         if music is None:
-            raise InvalidMusicInputError(
-                f"no video in VIDEOS_FILE uses the music id {music_id}", hint=GUIDE
+            raise errors.InvalidMusicInputError(
+                f"no video in VIDEOS_FILE uses the music id {music_id}", hint=records.GUIDE
             )
         track = Track(
             music_id=music_id,
@@ -142,7 +131,9 @@ class FileProvider(LocalProvider):
         """Return one account of `USERS_FILE`."""
         user = self._users.get(request.entity_id)
         if user is None:
-            raise UnresolvedIdError("USERS_FILE contains no such account", hint=GUIDE)
+            raise errors.UnresolvedIdError(
+                "USERS_FILE contains no such account", hint=records.GUIDE
+            )
         return self.reading("user_info", request.entity_id, _account(user, "user_info"))
 
     def answer_account_by_handle(self, request: SourceRequest) -> Reading[Account]:
@@ -152,7 +143,9 @@ class FileProvider(LocalProvider):
             if (user.unique_id or "").casefold() == handle:
                 account = _account(user, "user_by_handle")
                 return self.reading("user_by_handle", request.entity_id, account)
-        raise UnresolvedIdError("USERS_FILE contains no account with this handle", hint=GUIDE)
+        raise errors.UnresolvedIdError(
+            "USERS_FILE contains no account with this handle", hint=records.GUIDE
+        )
 
     def answer_detail(self, request: SourceRequest) -> Reading[VideoDetail | UnavailableVideo]:
         """Return one video; one that the file does not contain is unavailable."""
@@ -173,7 +166,7 @@ class FileProvider(LocalProvider):
         tags = (tag for video in self._videos.values() for tag in video.hashtags or ())
         tag = next((tag for tag in tags if tag.ch_id == ch_id), None)
         if tag is None:
-            raise UnresolvedIdError(f"no video in VIDEOS_FILE carries the hashtag {ch_id}")
+            raise errors.UnresolvedIdError(f"no video in VIDEOS_FILE carries the hashtag {ch_id}")
         info = HashtagInfo(
             ch_id=ch_id, surface="hashtag_info", observed_at=datetime.now(UTC), name=tag.name
         )
@@ -182,7 +175,7 @@ class FileProvider(LocalProvider):
     def answer_hashtag_page(self, request: SourceRequest) -> Reading[VideoPage]:
         """Return one page of the videos with a hashtag."""
 
-        def has_hashtag(video: VideoRecord) -> bool:
+        def has_hashtag(video: records.VideoRecord) -> bool:
             return any(tag.ch_id == request.entity_id for tag in video.hashtags or ())
 
         return self._page("hashtag_list", request, has_hashtag)
@@ -205,14 +198,14 @@ class FileProvider(LocalProvider):
 
     async def download_sound(self, detail: VideoDetail, into: Path) -> SoundFile:
         """Raise: the files contain no sound. A video is not comparable then, but not rejected."""
-        raise AudioUnavailableError(
+        raise errors.AudioUnavailableError(
             f"the video {detail.video.aweme_id} has no sound for {into.name}: files contain none",
             surface="media",
             reason="no_sound_address",
         )
 
     def _page(
-        self, surface: str, request: SourceRequest, is_of: Callable[[VideoRecord], bool]
+        self, surface: str, request: SourceRequest, is_of: Callable[[records.VideoRecord], bool]
     ) -> Reading[VideoPage]:
         # The cursor is a position in the list, so a page ends where the next one begins.
         listed = [video for video in self._videos.values() if is_of(video)]
@@ -224,7 +217,7 @@ class FileProvider(LocalProvider):
         )
         return self.reading(surface, request.entity_id, page)
 
-    def _video(self, video: VideoRecord, surface: str) -> Video:
+    def _video(self, video: records.VideoRecord, surface: str) -> Video:
         music, hashtags = None, None
         if video.music is not None:
             music = Music(
@@ -258,15 +251,17 @@ class FileProvider(LocalProvider):
         )
 
 
-def _uses(video: VideoRecord, music_id: str) -> bool:
+def _uses(video: records.VideoRecord, music_id: str) -> bool:
     return video.music is not None and video.music.id_str == music_id
 
 
-def _not_in_files(what: str) -> ProviderUnsupportedError:
-    return ProviderUnsupportedError(f"{what} cannot be answered from files", hint=_SUPPORTED_HINT)
+def _not_in_files(what: str) -> errors.ProviderUnsupportedError:
+    return errors.ProviderUnsupportedError(
+        f"{what} cannot be answered from files", hint=_SUPPORTED_HINT
+    )
 
 
-def _account(user: UserRecord, surface: str) -> Account:
+def _account(user: records.UserRecord, surface: str) -> Account:
     return Account(
         surface=surface,
         observed_at=datetime.now(UTC),

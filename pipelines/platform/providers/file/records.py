@@ -10,14 +10,7 @@ from json import JSONDecoder
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-)
+import pydantic
 
 from warehouse.input_files import read_text
 from warehouse.records.errors import InvalidParameterError
@@ -27,15 +20,17 @@ from warehouse.records.videos import MediaType
 
 GUIDE = "docs/files.md describes both files, with an example of each"
 
-Id = Annotated[str, StringConstraints(pattern=f"^{PLATFORM_ID}$")]
-SecUid = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")]
-Text = Annotated[str, StringConstraints(max_length=10_000)]
-FileCount = Annotated[int, Field(ge=0, le=MAX_COUNT)]
-FileTime = Annotated[int, Field(ge=0, lt=END_S)]
+Id = Annotated[str, pydantic.StringConstraints(pattern=f"^{PLATFORM_ID}$")]
+SecUid = Annotated[
+    str, pydantic.StringConstraints(min_length=1, max_length=256, pattern=r"^[!-~]+$")
+]
+Text = Annotated[str, pydantic.StringConstraints(max_length=10_000)]
+FileCount = Annotated[int, pydantic.Field(ge=0, le=MAX_COUNT)]
+FileTime = Annotated[int, pydantic.Field(ge=0, lt=END_S)]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+class _Record(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class UserRecord(_Record):
@@ -112,8 +107,8 @@ class VideoRecord(_Record):
     statistics: CountsRecord = CountsRecord()
 
 
-_USERS = TypeAdapter(list[UserRecord])
-_VIDEOS = TypeAdapter(list[VideoRecord])
+_USERS = pydantic.TypeAdapter(list[UserRecord])
+_VIDEOS = pydantic.TypeAdapter(list[VideoRecord])
 
 
 def read_users(path: Path | None) -> tuple[UserRecord, ...]:
@@ -141,18 +136,20 @@ def read_videos(path: Path | None) -> tuple[VideoRecord, ...]:
 
 
 def _read[T](
-    path: Path | None, adapter: TypeAdapter[list[T]], *, setting: str
+    path: Path | None, adapter: pydantic.TypeAdapter[list[T]], *, setting: str
 ) -> tuple[tuple[T, ...], str]:
     if path is None:
         return (), "[]"
     text = read_text(path.expanduser(), what=f"the file of {setting}", hint=GUIDE)
     try:
         return tuple(adapter.validate_json(text)), text
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise _to_input_error(error, text, setting) from error
 
 
-def _to_input_error(error: ValidationError, text: str, setting: str) -> InvalidParameterError:
+def _to_input_error(
+    error: pydantic.ValidationError, text: str, setting: str
+) -> InvalidParameterError:
     """Return an error with line and field of the first problem, and the number of others."""
     first, *others = error.errors(include_url=False, include_input=False)
     more = f" ({len(others)} more)" if others else ""
