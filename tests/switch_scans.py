@@ -10,7 +10,7 @@ from typing import Any
 from pipelines.platform import profiles
 from tests.stage import HOUR_S, LOCAL, Stage, open_stage
 from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
-from warehouse.control import job_claims
+from warehouse.control import jobs
 from warehouse.queries.results import read_candidates, read_result_document
 
 _SEED, _SIZE, _PLACE = 11, 0.2, 0
@@ -78,7 +78,7 @@ def _measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
 def _is_at_work(stage: Stage) -> bool:
     assert stage.worker is not None
     assert stage.worker.exit_code() is None, "the worker ended before it began"
-    return bool(job_claims.live_workers(stage.control, HOUR_S))
+    return bool(jobs.live_workers(stage.control, HOUR_S))
 
 
 @dataclass(frozen=True, slots=True)

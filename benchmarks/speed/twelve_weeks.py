@@ -39,7 +39,7 @@ from benchmarks.speed.reads import (
     _year,
 )
 from benchmarks.speed.running import Figure, Told, Workspace, run_alone
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.compaction import maintain_lake
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from warehouse.control import ControlStore, scan_journal
 from warehouse.control.scan_journal import JournalRow
-from warehouse.lake.packing import pack_bytes, unpack_bytes
+from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 
 
 class ScanJournal:

@@ -32,7 +32,7 @@ from pipelines.platform.call_trace import CallTrace, open_call_trace
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from warehouse.control import ControlStore
-from warehouse.control.captures import generations, sequences
+from warehouse.control import captures as shared_captures
 from warehouse.control.scan_journal import JournalRow
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
@@ -404,7 +404,7 @@ class CaptureRecorder:
             "select sha256 from raw.payloads where sha256 in (select unnest($hashes::varchar[]))",
             {"hashes": sorted(filter(None, hashes))},
         )
-        numbers = sequences.next_numbers(
+        numbers = shared_captures.next_numbers(
             self._control, [(capture.request.surface, capture.entity_id) for capture in captures]
         )
         tables = capture_tables(
@@ -418,7 +418,7 @@ class CaptureRecorder:
             self._lake.append(name, rows, job_id=self._job_id)
         self._engine.refresh()  # this process reads its own writes
         # Last: who sees the new generation reads again, and must find the rows.
-        generations.count_up(
+        shared_captures.raise_generations(
             self._control,
             {entity_key(capture.surface, capture.entity_id) for capture in captures},
         )

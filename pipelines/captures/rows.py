@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from pipelines.captures.capture import Capture
 from pipelines.platform.reading import CapturedValue
 from warehouse.lake import record_rows
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.charts import ChartIndex, ChartPage
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.values import Row

@@ -24,8 +24,7 @@ from pipelines.platform.parsers.links import SEC_UID, LinkTarget
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.reading import CapturedValue, Reading, SoundFile
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import links
-from warehouse.control.hosts import surface_answers
+from warehouse.control import hosts, links
 from warehouse.queries.captures import read_music_of_song
 from warehouse.records import errors, videos
 from warehouse.records.coverage import SourceDecision, to_source_decisions
@@ -98,7 +97,7 @@ class Captures(CaptureSession):
 
     def read_decisions(self) -> list[SourceDecision]:
         """Return what the planner decided about each source so far, with its latest answers."""
-        recent = surface_answers.read_recent(self._control, max_age_s=HEALTH_TTL_S)
+        recent = hosts.recent_answers(self._control, max_age_s=HEALTH_TTL_S)
         latest = {
             surface: (len(answers), sum(kind != ANSWERED for kind in answers))
             for (_, surface), answers in recent.items()

@@ -15,8 +15,8 @@ from pipelines.captures.capture import Capture, CaptureKind, CaptureRequest
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.reading import CapturedValue
 from warehouse.control import ControlStore
-from warehouse.control.captures import capture_claims
-from warehouse.control.captures.capture_claims import CaptureClaim
+from warehouse.control import captures as shared_captures
+from warehouse.control.captures import CaptureClaim
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import record_rows
 from warehouse.queries import captures
@@ -87,7 +87,7 @@ class CaptureSharing:
             # and another process reads the same once more.
             with suppress(errors.WarehouseError):
                 await asyncio.to_thread(
-                    capture_claims.renew,
+                    shared_captures.renew,
                     self._control,
                     lease.name,
                     lease.owner,
@@ -100,7 +100,7 @@ class CaptureSharing:
         Raises:
             WarehouseError: The capture could not be written.
         """
-        if await asyncio.to_thread(capture_claims.finish, self._control, lease.name, lease.owner):
+        if await asyncio.to_thread(shared_captures.finish, self._control, lease.name, lease.owner):
             return
         capture_id = None
         try:
@@ -108,7 +108,7 @@ class CaptureSharing:
             capture_id = lease.capture_id
         finally:
             await asyncio.to_thread(
-                capture_claims.publish, self._control, lease.name, lease.owner, capture_id
+                shared_captures.publish, self._control, lease.name, lease.owner, capture_id
             )
 
     async def recall(self, request: CaptureRequest, capture_id: str) -> Capture[Any] | None:
@@ -139,7 +139,7 @@ class CaptureSharing:
         """Acquire the lease; if we are cancelled meanwhile, release it at once."""
         begin = asyncio.ensure_future(
             asyncio.to_thread(
-                capture_claims.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
+                shared_captures.claim, self._control, lease.name, lease.owner, ttl_s=CAPTURE_LEASE_S
             )
         )
         try:
@@ -147,14 +147,14 @@ class CaptureSharing:
         except asyncio.CancelledError:
             if (await begin).is_ours:
                 await asyncio.to_thread(
-                    capture_claims.publish, self._control, lease.name, lease.owner, None
+                    shared_captures.publish, self._control, lease.name, lease.owner, None
                 )
             raise
 
     async def _wait(self, name: str, owner: str) -> str | None:
         while True:
             await self._clock.sleep(LEASE_POLL_S)
-            over = await asyncio.to_thread(capture_claims.check, self._control, name, owner)
+            over = await asyncio.to_thread(shared_captures.check, self._control, name, owner)
             if over.is_over:
                 return over.capture_id
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.catalog.rules.planning import state_of
 from pipelines.documents.videos import to_time
-from warehouse.records.catalog.tracks import CatalogTrack
+from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.values import Document
 
 if TYPE_CHECKING:

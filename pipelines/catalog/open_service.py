@@ -19,7 +19,7 @@ from pipelines.scan.service.open_service import open_scan_service
 from pipelines.scan.service.service import ScanService
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.videos import ServiceSongList
 

@@ -17,7 +17,7 @@ from pipelines.audio.index.index_folder import IndexFolder
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.results import read_sounds
 from warehouse.queries.sound_matches import read_reference_sounds
-from warehouse.records.catalog.tracks import CatalogTrack
+from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.values import Row
 
 _BATCH = 200

@@ -17,7 +17,7 @@ from pipelines.catalog.service import find_catalog, settle_tracks, spent_today
 from pipelines.parameters.scan import ScanParameters, scan_parameters
 from pipelines.scan.service.service import ScanJob
 from warehouse.control import ControlStore, catalogs, jobs, leases
-from warehouse.records.catalog.tracks import Catalog, CatalogTrack
+from warehouse.records.catalogs import Catalog, CatalogTrack
 from warehouse.records.errors import CapacityExhaustedError, InputError, JobNotFoundError
 from warehouse.records.jobs import (
     FINAL_STATUSES,

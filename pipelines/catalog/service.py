@@ -13,7 +13,7 @@ from pipelines.catalog.rules import importing, planning
 from pipelines.catalog.run_requests import stop_run
 from pipelines.catalog.sources import song_lists
 from warehouse.control import ControlStore, catalogs, jobs
-from warehouse.records.catalog.tracks import Catalog, CatalogTrack
+from warehouse.records.catalogs import Catalog, CatalogTrack
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Job
 from warehouse.records.watchlists import check_name

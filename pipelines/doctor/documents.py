@@ -8,8 +8,7 @@ from pydantic import Field
 
 from pipelines.documents.fields import ClosedDocument, Timestamp
 from pipelines.documents.videos import to_time
-from warehouse.control.hosts.circuits import CircuitState
-from warehouse.control.hosts.robots import RobotsDecision, RobotsVerdict
+from warehouse.control.hosts import CircuitState, RobotsDecision, RobotsVerdict
 from warehouse.records.health import (
     ENDPOINTS,
     OUTCOME_LABELS,

@@ -17,16 +17,14 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from warehouse.control import leases
-from warehouse.home.folder import Home
+from warehouse.home import Home
 from warehouse.lake.library_errors import translate_errors
-from warehouse.maintenance.erasure.account import (
+from warehouse.maintenance.erasure import (
+    AccountNames,
     ErasureResult,
     ErasureStores,
     check_idle,
     erase_account,
-)
-from warehouse.maintenance.erasure.names import (
-    AccountNames,
     find_account_names,
     find_sec_uid,
     to_pattern,

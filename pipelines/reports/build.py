@@ -28,7 +28,7 @@ from pipelines.reports.page import render_page
 from pipelines.reports.texts import load_texts
 from pipelines.settings import Settings
 from warehouse.exports.atomic_files import write_atomically
-from warehouse.lake.as_of import parse_as_of
+from warehouse.lake.reading import parse_as_of
 from warehouse.lake.store import lake_root
 from warehouse.records import errors
 from warehouse.records.errors import (

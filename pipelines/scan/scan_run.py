@@ -29,7 +29,7 @@ from pipelines.scan.runtime import Runtime
 from pipelines.scan.state.checkpoints import CHECKPOINTS, checkpoint_row, resume_scan
 from pipelines.scan.state.preview import PreviewWriter, preview_document
 from pipelines.scan.state.scan_state import ScanState, SoundWorkspace
-from warehouse.control import job_claims, jobs, scan_journal
+from warehouse.control import jobs, scan_journal
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.jobs import (
     DISCOVERY,
@@ -293,7 +293,7 @@ class ScanRun:
         now = time.monotonic()
         if not self._cancelled and now - self._polled_at >= CANCEL_POLL_S:
             self._polled_at = now
-            claim = job_claims.check(self.runtime.control, self.job.job_id, self.job.run_number)
+            claim = jobs.check(self.runtime.control, self.job.job_id, self.job.run_number)
             self._cancelled = claim != "held"
         return self._cancelled
 

@@ -26,7 +26,7 @@ from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.webhook import build_notifier
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.queries.results import read_candidates
 from warehouse.records.videos import Video
 from warehouse.records.watchlists import WatchlistEntry

@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 
 from warehouse.engine.duckdb_engine import Engine, query_errors
-from warehouse.engine.quoting import sql_text
+from warehouse.engine.sql import sql_text
 from warehouse.exports.atomic_files import atomic_path
-from warehouse.home.folder import Home
+from warehouse.home import Home
 from warehouse.queries.accounts import is_history_rewritten
 from warehouse.records.errors import InvalidParameterError, WarehouseUnavailableError
 from warehouse.records.times import to_utc_text

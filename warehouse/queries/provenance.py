@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Literal
 
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import unpack_bytes
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.queries.captures import read_payloads
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.values import Row

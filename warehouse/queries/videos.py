@@ -7,8 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from warehouse.engine.duckdb_engine import Engine, in_files
-from warehouse.engine.quoting import sql_name
-from warehouse.engine.seen_views import IS_CURRENT, REPLAYED_SQL
+from warehouse.engine.sql import IS_CURRENT, REPLAYED_SQL, sql_name
 from warehouse.lake.record_rows import SHOWN_TOGETHER, video_from_row
 from warehouse.lake.video_index import OMITTED_COLUMNS, VIDEOS_TABLE, IndexAnswer
 from warehouse.queries.committed_rows import MAX_INLINE_VALUES, inline_values, keep_committed

@@ -26,9 +26,9 @@ from api.services.report.render import render_report
 from api.services.series import read_series
 from api.services.storage import measure_storage
 from pipelines.reads.series import SeriesKind
-from warehouse.control.hosts import budgets
+from warehouse.control import hosts
 from warehouse.exports.table_files import TableFormat
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.queries.captures import read_so_far
 from warehouse.records.values import Document
 
@@ -151,7 +151,7 @@ def sametrack_storage(sources: SourcesDep) -> exports.Storage:
     home = open_home(settings.data_home, sources.profile.name)
     return measure_storage(
         home.root,
-        spent_today=budgets.spent_today(sources.control),
+        spent_today=hosts.spent_today(sources.control),
         daily_budget=settings.daily_request_budget,
         is_demo=sources.is_demo,
     )

@@ -28,7 +28,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.settings import Settings
 from pipelines.watchlists.schedule import next_time, to_cron
 from warehouse.control import ControlStore, watchlists
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.jobs import Origin
 from warehouse.records.values import ReadOnlyDocument

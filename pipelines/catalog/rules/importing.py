@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from warehouse.records.catalog.tracks import MAX_PRIORITY, MAX_TRACKS, ImportedTrack
+from warehouse.records.catalogs import MAX_PRIORITY, MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InputError
 
 INPUT_COLUMNS = ("track", "input", "music_id", "link", "url", "video", "id", "音乐id", "链接")

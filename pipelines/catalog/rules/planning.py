@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 from uuid import NAMESPACE_URL, uuid5
 
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack
 from warehouse.records.errors import SametrackError
 from warehouse.records.jobs import FINAL_STATUSES, Job
 

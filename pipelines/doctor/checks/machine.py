@@ -18,7 +18,7 @@ import httpx2
 
 from pipelines.doctor.check_results import CheckResult, CheckState
 from warehouse.extras import EXTRAS, missing_libraries
-from warehouse.home.disk_space import free_megabytes, why_unwritable
+from warehouse.home import free_megabytes, why_unwritable
 
 LOOPBACK = "127.0.0.1"
 OLDEST_PYTHON = (3, 12)

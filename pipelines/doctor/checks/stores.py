@@ -9,7 +9,7 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.settings import Settings
 from warehouse.control import ControlStore
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.queries.surface_health import has_report, write_test_row
 from warehouse.records.errors import WarehouseUnavailableError
 

@@ -32,11 +32,10 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.settings import Settings
-from warehouse.control import ControlStore
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import unpack_bytes
+from warehouse.home import open_home
+from warehouse.lake.record_rows import unpack_bytes
 from warehouse.queries import surface_health
 from warehouse.records.errors import UnreachableError, UpstreamError
 from warehouse.records.health import ProbeOutcome, SurfaceHealth
@@ -297,7 +296,7 @@ async def _compare(
     sounds = probe_round.canaries.of("sound")
     # A browser may not request a page whose host is paused, either.
     page_host = dependencies.profile.host_of(visitor.PAGE)
-    if await asyncio.to_thread(budgets.paused_until, dependencies.control, page_host) is not None:
+    if await asyncio.to_thread(hosts.paused_until, dependencies.control, page_host) is not None:
         page = None
     if media is not None and sounds and visitor.is_refused_sound(media):
         on_comparison(await visitor.compare_referers(probe_round.reader, sounds[0]))

@@ -25,7 +25,7 @@ from pipelines.scan import collect, conclude, discover, marts, search
 from pipelines.scan.collect import read_profiles
 from pipelines.scan.confirm import confirm_videos
 from pipelines.scan.scan_run import ScanRun
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.records.videos import Video
 
 TRACK = AssetKey(["raw", "tracks"])

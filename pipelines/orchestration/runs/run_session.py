@@ -28,8 +28,8 @@ from pipelines.scan.runtime import Runtime, open_control_store, open_runtime
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.service.lost_runs import end_lost_run
 from pipelines.settings import Settings
-from warehouse.control import ControlStore, job_claims, jobs, leases
-from warehouse.home.disk_space import MIN_FREE_BYTES, free_bytes
+from warehouse.control import ControlStore, jobs, leases
+from warehouse.home import MIN_FREE_BYTES, free_bytes
 from warehouse.records.errors import SametrackError, WorkerUnavailableError
 from warehouse.records.jobs import FINAL_STATUSES, SCAN, Job, JobStatus
 
@@ -122,7 +122,7 @@ def _heartbeats(
     """Return the thread for the heartbeats of a run, because a step may take long."""
 
     def beat() -> None:
-        job_claims.beat_job(control, job.job_id, run_number=job.run_number)
+        jobs.beat_job(control, job.job_id, run_number=job.run_number)
         kept_until = datetime.now(UTC) + timedelta(days=settings.job_retention_days)
         cancel_jobs_of_terminated_runs(instance, control, [run.run_id], expires_at=kept_until)
 
@@ -210,10 +210,8 @@ def _requeue(control: ControlStore, job: Job, wait: outages.ResourceWait | None 
     Returns False if another run has the job, or if its cancellation was requested.
     """
     if wait is None:
-        return job_claims.requeue(
-            control, job.job_id, run_number=job.run_number, costs_attempt=False
-        )
-    return job_claims.requeue(
+        return jobs.requeue(control, job.job_id, run_number=job.run_number, costs_attempt=False)
+    return jobs.requeue(
         control,
         job.job_id,
         run_number=job.run_number,

@@ -23,8 +23,7 @@ from pipelines.orchestration.runs.run_identity import ENDED_STATUSES
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs, leases
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.cache_files import ExcerptFolder, open_excerpts
-from warehouse.home.folder import Home
+from warehouse.home import ExcerptFolder, Home, open_excerpts
 from warehouse.lake.store import Lake
 from warehouse.maintenance.compaction import maintain_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired

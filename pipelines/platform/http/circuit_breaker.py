@@ -12,9 +12,8 @@ from contextvars import ContextVar
 from pipelines.platform.http.robots import DISALLOWED
 from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.sources.rules import closes_host
-from warehouse.control import ControlStore
-from warehouse.control.hosts import circuits
-from warehouse.control.hosts.circuits import CircuitDecision
+from warehouse.control import ControlStore, hosts
+from warehouse.control.hosts import CircuitDecision
 from warehouse.records import errors
 
 OPEN_REASON = "circuit_open"
@@ -96,14 +95,16 @@ class CircuitBreaker:
     async def _guard(self, host: str, name: str, surface: str) -> AsyncIterator[bool]:
         """Guard one circuit; yields whether this request is its probe."""
         checking = asyncio.ensure_future(
-            asyncio.to_thread(circuits.check, self._store, host, name, probe_s=self._times.probe_s)
+            asyncio.to_thread(
+                hosts.check_circuit, self._store, host, name, probe_s=self._times.probe_s
+            )
         )
         try:
             passage = await asyncio.shield(checking)
         except asyncio.CancelledError:
             # Nobody would use a probe that the store grants to this request meanwhile.
             if (await checking).is_probe:
-                await asyncio.to_thread(circuits.release_probe, self._store, host, name)
+                await asyncio.to_thread(hosts.release_probe, self._store, host, name)
             raise
         if not passage.is_allowed:
             raise _refusal(passage.cause, host, surface, wait_s=passage.wait_s)
@@ -119,7 +120,7 @@ class CircuitBreaker:
                 # Shielded, as the caller is being cancelled: else nobody could probe until
                 # `probe_s` is over.
                 await asyncio.shield(
-                    asyncio.to_thread(circuits.release_probe, self._store, host, name)
+                    asyncio.to_thread(hosts.release_probe, self._store, host, name)
                 )
             raise
         await self._note_success(passage, host, name, with_data=True)
@@ -138,7 +139,7 @@ class CircuitBreaker:
         elif not isinstance(error, _HANDLED_PER_HOST) and reason not in _NO_REQUEST_REASONS:
             await self._note_success(passage, host, surface, with_data=False)
         elif passage.is_probe:
-            await asyncio.to_thread(circuits.release_probe, self._store, host, surface)
+            await asyncio.to_thread(hosts.release_probe, self._store, host, surface)
 
     async def _learn_of_host(
         self, error: errors.SametrackError, passage: CircuitDecision, host: str
@@ -149,7 +150,7 @@ class CircuitBreaker:
         # Two surfaces that demand verification mean the visitor, not the surface.
         if isinstance(error, errors.VerificationDemandedError) and is_answer:
             challenged = await asyncio.to_thread(
-                circuits.open_surfaces,
+                hosts.open_surfaces,
                 self._store,
                 host,
                 cause=error.type,
@@ -162,7 +163,7 @@ class CircuitBreaker:
         elif is_answer and not isinstance(error, (errors.UnreachableError, *_HANDLED_PER_HOST)):
             await self._note_success(passage, host, WHOLE_HOST, with_data=False)
         else:
-            await asyncio.to_thread(circuits.release_probe, self._store, host, WHOLE_HOST)
+            await asyncio.to_thread(hosts.release_probe, self._store, host, WHOLE_HOST)
 
     async def _note_failure(
         self,
@@ -174,7 +175,7 @@ class CircuitBreaker:
         threshold: int,
     ) -> None:
         await asyncio.to_thread(
-            circuits.note_failure,
+            hosts.note_failure,
             self._store,
             host,
             surface,
@@ -196,7 +197,7 @@ class CircuitBreaker:
             return  # only a closed host has a circuit of its own
         if not passage.is_clean:
             await asyncio.to_thread(
-                circuits.note_success,
+                hosts.note_success,
                 self._store,
                 host,
                 surface,

@@ -16,9 +16,8 @@ from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.http.learned_health import LearnedHealth
 from pipelines.platform.http.robots import RobotsPolicy
 from pipelines.platform.profiles import PlatformProfile
-from warehouse.control import ControlStore
-from warehouse.control.hosts import validators
-from warehouse.control.hosts.validators import CacheValidators
+from warehouse.control import ControlStore, hosts
+from warehouse.control.hosts import CacheValidators
 
 NOT_MODIFIED = 304
 _MAX_VALIDATOR_LENGTH = 1000  # validators are short; a longer one is not worth storing
@@ -44,7 +43,7 @@ class ResponseMemory:
 
     async def recall(self, address: str) -> StoredResponse | None:
         """Return the stored response for a URL if it can be revalidated."""
-        stored = await asyncio.to_thread(validators.read, self._store, _key(address))
+        stored = await asyncio.to_thread(hosts.read_validators, self._store, _key(address))
         if stored is None:
             return None
         body = await asyncio.to_thread(self._read_body, stored.payload_sha256)
@@ -65,7 +64,7 @@ class ResponseMemory:
         if len(etag or "") > _MAX_VALIDATOR_LENGTH or len(modified or "") > _MAX_VALIDATOR_LENGTH:
             return
         stored = CacheValidators(etag, modified, hashlib.sha256(body).hexdigest())
-        await asyncio.to_thread(validators.save, self._store, _key(address), stored)
+        await asyncio.to_thread(hosts.save_validators, self._store, _key(address), stored)
 
 
 def _key(address: str) -> str:

@@ -11,9 +11,8 @@ from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.http.circuit_breaker import UNASKED_REASONS
 from pipelines.platform.refusal_table import OF_ONE_ITEM, refusal_of
 from pipelines.platform.sources.rules import ANSWERED
-from warehouse.control import ControlStore
-from warehouse.control.hosts import surface_answers
-from warehouse.control.hosts.surface_answers import is_probe_due
+from warehouse.control import ControlStore, hosts
+from warehouse.control.hosts import is_probe_due
 from warehouse.records import errors
 
 ANSWERS_KEPT = 50
@@ -48,7 +47,7 @@ class LearnedHealth:
             now = self._clock.monotonic()
             if self._refreshed_at is None or now - self._refreshed_at >= REFRESH_S:
                 recent = await asyncio.to_thread(
-                    surface_answers.read_recent, self._store, max_age_s=HEALTH_TTL_S
+                    hosts.recent_answers, self._store, max_age_s=HEALTH_TTL_S
                 )
                 self._answers, self._refreshed_at = dict(recent), now
         return self._answers
@@ -70,7 +69,7 @@ class LearnedHealth:
             return
         self._written[key] = now
         self._answers[key] = await asyncio.to_thread(
-            surface_answers.note,
+            hosts.note_answer,
             self._store,
             host,
             surface,
@@ -83,7 +82,7 @@ class LearnedHealth:
         """Return True if a surface may be probed now; the interval then begins again."""
         if self._store is not None:
             return await asyncio.to_thread(
-                surface_answers.claim_probe,
+                hosts.claim_probe,
                 self._store,
                 host,
                 surface,

@@ -13,8 +13,7 @@ from email.utils import parsedate_to_datetime
 from pipelines.clock import MACHINE_CLOCK, Clock
 from pipelines.platform.call_trace import waiting_for_host
 from pipelines.platform.profiles import HostRate
-from warehouse.control import ControlStore
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts
 from warehouse.records.errors import BudgetSpentError, RateLimitedError
 
 DEFAULT_PAUSE_S = 30.0
@@ -83,7 +82,7 @@ class HostRateLimiter:
         left_s = self._pause_left(host)
         if left_s > 0:
             return False, left_s
-        grant = budgets.take_token(
+        grant = hosts.take_token(
             self._store,
             host,
             rate_per_s=self._rate.per_second,
@@ -102,7 +101,7 @@ class HostRateLimiter:
     def _pause_left(self, host: str) -> float:
         """Return the seconds until the pause of a host ends, by the store and by this process."""
         own = self._paused.get(host)
-        stored = budgets.paused_until(self._store, host)
+        stored = hosts.paused_until(self._store, host)
         until = max((end for end in (own, stored) if end is not None), default=None)
         return 0.0 if until is None else (until - self._clock.now()).total_seconds()
 
@@ -116,7 +115,7 @@ class HostRateLimiter:
         """Pause the host for all processes."""
         until = self._clock.now() + timedelta(seconds=wait_s)
         self._paused[host] = max(until, self._paused.get(host, until))  # at once in this process
-        await asyncio.to_thread(budgets.pause, self._store, host, until)
+        await asyncio.to_thread(hosts.pause_host, self._store, host, until)
 
 
 def read_retry_after(header: str | None, *, now: datetime) -> float:

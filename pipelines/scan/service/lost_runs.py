@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from warehouse.control import ControlStore, job_claims, jobs
+from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import WorkerUnavailableError
 from warehouse.records.jobs import MAX_ATTEMPTS, Job, JobStatus
 
@@ -37,7 +37,7 @@ def end_lost_run(
     """
     status, error = outcome_of_lost_run(job, why, has_result=has_result)
     if status == "queued":
-        is_written = job_claims.requeue(
+        is_written = jobs.requeue(
             control, job.job_id, run_number=job.run_number, costs_attempt=True
         )
     else:

@@ -17,9 +17,9 @@ from pipelines.parameters.scan import JobParameters, ScanParameters, fingerprint
 from pipelines.scan.rules.discovery import DiscoveryParameters, discovery_key
 from pipelines.scan.rules.results import satisfies_request
 from pipelines.scan.service.lost_runs import WORKER_GONE, end_lost_run
-from warehouse.control import ControlStore, job_claims, jobs, links, scan_journal
+from warehouse.control import ControlStore, jobs, links, scan_journal
 from warehouse.control.jobs import NewJob
-from warehouse.lake.packing import unpack_document
+from warehouse.lake.record_rows import unpack_document
 from warehouse.records import errors
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import (
@@ -200,7 +200,7 @@ class ScanService:
 
     def has_worker(self) -> bool:
         """Return whether any worker is alive to run a job."""
-        return bool(job_claims.live_workers(self._control, self.world.worker_lost_after_s))
+        return bool(jobs.live_workers(self._control, self.world.worker_lost_after_s))
 
     def submit_keyword_search(
         self, keyword: str, parameters: ScanParameters, *, origin: Origin

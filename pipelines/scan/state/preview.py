@@ -13,7 +13,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.expansion import ConfirmedVideo, best_comparisons, link_video
 from pipelines.scan.rules.ranking import rank_documents
 from pipelines.scan.state.scan_state import ScanState
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 MOST_ROWS = 50
 EVERY_S = 2.0

@@ -21,7 +21,7 @@ from pipelines.captures.walks import FinishedSearch
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo, VideoVariant
-from warehouse.lake.packing import pack_bytes, unpack_bytes
+from warehouse.lake.record_rows import pack_bytes, unpack_bytes
 from warehouse.records.coverage import RandomAudit, SourceCoverage
 from warehouse.records.evidence import ALGORITHM, VERDICT_REVISION, Comparison, ReferenceSource
 from warehouse.records.values import Row

@@ -12,7 +12,7 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from tests.data.audio.synthesis import RATE, track
 from tests.integration.analyst.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 
 BEFORE, AFTER = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 8, tzinfo=UTC)
 TRACKS = [

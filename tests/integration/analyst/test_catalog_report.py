@@ -18,19 +18,14 @@ from pipelines.catalog.sources.spreadsheet import read_first_sheet
 from tests.integration.analyst.test_genealogy import filled, made_at, observed, page, store
 from tests.unit.report.test_error_sheets import scanned as scanned_document
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 from warehouse.queries.catalogs import (
     CatalogQueryTrack,
     read_catalog_music_ids,
     read_catalog_tracks,
     read_catalog_videos,
 )
-from warehouse.records.catalog.tracks import (
-    Catalog,
-    CatalogSettings,
-    CatalogTrack,
-    ImportedTrack,
-)
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 
 BORN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FIRST, SECOND = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 8, tzinfo=UTC)

@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents import result
 from tests.lake_rows import to_row
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
 HOSTILE = '=HYPERLINK("https://an.example";"a")'

@@ -18,7 +18,7 @@ from api.settings import ApiSettings
 from tests.documents import result
 from tests.lake_rows import to_row
 from tests.packages import Recipient, assert_repeated, hand_over, shown_numbers
-from warehouse.lake.packing import pack_document
+from warehouse.lake.record_rows import pack_document
 
 HOSTILE = '=HYPERLINK("https://an.example";"a")'
 TRACK = "7361729694329545668"

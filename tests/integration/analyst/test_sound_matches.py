@@ -18,7 +18,7 @@ from tests.integration.analyst.test_catalog_reference_sounds import AFTER, BEFOR
 from tests.integration.analyst.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.sound_matches import read_catalog_matches, read_known_matches
-from warehouse.records.catalog.tracks import CatalogTrack
+from warehouse.records.catalogs import CatalogTrack
 from warehouse.records.evidence import MatchThresholds
 
 SECONDS = 20.0

@@ -27,7 +27,7 @@ from tests.children import child
 from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from tests.stage import PATIENCE_S, Stage, open_stage
-from warehouse.control.captures import capture_claims
+from warehouse.control import captures as shared_captures
 from warehouse.queries.charts import read_known_issues
 from warehouse.records.charts import ChartPage
 from warehouse.records.errors import (
@@ -367,7 +367,7 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(rea
     whole = await scripted(reads, ("2022-01-01", "2022-01-02"))
     listed = reads.rows("select volid from raw.chart_issues where chart_date = date '2022-02-10'")
     name = f"chart issue {listed[0]['volid']}"
-    assert capture_claims.claim(reads.control, name, "somebody", ttl_s=60).is_ours
+    assert shared_captures.claim(reads.control, name, "somebody", ttl_s=60).is_ours
     reads.script.asked.clear()
     others_read = asyncio.Event()
 
@@ -379,7 +379,7 @@ async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(rea
     await others_read.wait()
     async with reads.sources.chart() as captures:
         await captures.songs(listed[0]["volid"], limit=20)
-    capture_claims.publish(reads.control, name, "somebody", None)
+    shared_captures.publish(reads.control, name, "somebody", None)
     filled = await running
     assert (filled.new_count, filled.known_count, filled.left_count) == (2, 1, 0)
     assert sum(one[:2] == ("fetch_songs", listed[0]["volid"]) for one in reads.script.asked) == 1

@@ -14,7 +14,7 @@ import pytest
 from websocket import create_connection
 
 from tests.stage import PATIENCE_S
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 ROOT = Path(__file__).parents[3]

@@ -33,7 +33,7 @@ from tests.integration.cli.conftest import ALWAYS, Watch
 from tests.integration.scan.orchestrator import LAUNCH, RUN, launch_parameters
 from tests.stage import PATIENCE_S, wait_for
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.reading import open_lake_for_reading
 
 pytestmark = pytest.mark.soak

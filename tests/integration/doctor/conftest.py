@@ -15,7 +15,7 @@ from tests.children import platform as running_platform
 from tests.stage import LOCAL
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.health import SurfaceHealth
 

@@ -10,7 +10,7 @@ from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
 from tests.stage import LOCAL
-from warehouse.control.hosts import circuits, robots
+from warehouse.control import hosts
 from warehouse.queries.surface_health import (
     GOOD_RESPONSES_KEPT,
     read_known_ids,
@@ -164,13 +164,15 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) 
     assert (told.outcome, told.reason, told.request_count) == ("not_asked", "circuit_open", 0)
     assert told.rests_until is not None
     assert not told.is_broken
-    (circuit,) = [one for one in circuits.read_all(ward.control) if one.surface == "user_info"]
+    (circuit,) = [one for one in hosts.read_circuits(ward.control) if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
 
 
 async def test_what_robots_files_say_is_recorded_per_host(ward: Any) -> None:
     await ward.ask("music_info", "chart_issues")
-    decided = {(one.host, one.surface): one.decision for one in robots.decisions(ward.control)}
+    decided = {
+        (one.host, one.surface): one.decision for one in hosts.robots_decisions(ward.control)
+    }
     assert decided[("share.vidplat.localhost", "music_info")] == "allowed"
     assert ("chart.chartsrc.localhost", "chart_issues") in decided
 

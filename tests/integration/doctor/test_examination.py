@@ -18,7 +18,7 @@ from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import load_profile
 from pipelines.settings import Settings
 from warehouse.control import open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError
 
 

@@ -44,9 +44,10 @@ from tests.guides import (
     words_of,
 )
 from tests.stage import LOCAL, wait_for
-from warehouse.control import ControlStore, job_claims, jobs, open_control
-from warehouse.home.folder import open_home
-from warehouse.lake.packing import pack_document
+from warehouse.control import ControlStore, jobs, open_control
+from warehouse.control import jobs as job_claims
+from warehouse.home import open_home
+from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.evidence import ALGORITHM
 

@@ -16,7 +16,7 @@ from pipelines.platform.reparse import ArchivedBody, BodyParser
 from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
 from tests.integration.mobileapp.conftest import Device
-from warehouse.control.hosts import budgets
+from warehouse.control import hosts
 from warehouse.records.errors import (
     AppUnreadableError,
     BudgetSpentError,
@@ -85,7 +85,7 @@ async def test_every_step_waits_for_its_turn_and_the_day_has_a_budget(device: De
     await device.reader().read_page(device.track, 0, 2)
     log = device.phone.log
     steps = len(log.opened) + log.swipes + 1 + 2  # the first work is tapped, two are shared
-    assert budgets.spent_today(device.control) == {"device:stand-in-1": steps}
+    assert hosts.spent_today(device.control) == {"device:stand-in-1": steps}
     with pytest.raises(BudgetSpentError):
         await device.reader(daily_budget=steps).read_page(device.track, 0, 1)
 

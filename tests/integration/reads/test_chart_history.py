@@ -14,7 +14,7 @@ from pipelines.charts.rules import history
 from pipelines.charts.rules.history import read_span
 from tests.reads import Desk, open_reads, until_over, without_end
 from tests.stage import wait_for
-from warehouse.control.captures import backlog
+from warehouse.control import captures
 from warehouse.queries.charts import read_known_issues, read_songs_of_issues, read_stored_days
 from warehouse.records.errors import (
     ChartUnavailableError,
@@ -246,7 +246,7 @@ async def test_what_is_left_is_captured_in_the_background(desk: Desk) -> None:
     await left_issues(desk)
     with chart_backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(desk.control, "chart_songs") is None)
     questions(desk)
     found = await ask(desk, "2022-03-02", "2022-03-24")
     assert (reasons(found), questions(desk)) == ([None] * 3, [])
@@ -256,7 +256,7 @@ async def test_what_was_left_before_a_restart_is_captured_after_it(desk: Desk) -
     await left_issues(desk)
     chart_backlog(desk).leave(desk.left)  # of a process that ended before it came to it
     with chart_backlog(desk):
-        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(desk.control, "chart_songs") is None)
     assert reasons(await ask(desk, "2022-03-02", "2022-03-24")) == [None] * 3
 
 
@@ -267,7 +267,7 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(desk: Desk) -> No
     with chart_backlog(desk) as later:
         later.leave(desk.left)
         wait_for(lambda: desk.script.asked)
-    wanted = backlog.claim(desk.control, "chart_songs", limit=9, hold_s=1)
+    wanted = captures.claim_backlog(desk.control, "chart_songs", limit=9, hold_s=1)
     assert len(wanted) == 3
 
 
@@ -280,5 +280,5 @@ async def test_what_is_refused_again_and_again_is_given_up(
     questions(desk)
     with chart_backlog(desk) as later:
         later.leave(desk.left)
-        wait_for(lambda: backlog.next_due_at(desk.control, "chart_songs") is None)
+        wait_for(lambda: captures.backlog_due_at(desk.control, "chart_songs") is None)
     assert len(questions(desk)) == 9

@@ -19,10 +19,10 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, empty_scan
 from tests.stage import Stage, open_stage
-from warehouse.control import ControlStore, job_claims, jobs, open_control
+from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.jobs import PRIORITY_INTERACTIVE, Job, JobStatus
 
@@ -77,7 +77,7 @@ class House:
         self.worker.beat()
         for job_id, run in self.launcher.runs.items():
             if run.begun and not run.is_gone and not run.is_silent:
-                job_claims.beat_job(self.control, job_id, run_number=run.run_number)
+                jobs.beat_job(self.control, job_id, run_number=run.run_number)
 
     def notice_silence(self) -> None:
         """So much time passes that the worker gives up who has sent nothing, and claims."""

@@ -18,7 +18,7 @@ from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.watchlist_runs import WATCH_RUN_TAG
 from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S
 from tests.fake_runs import empty_scan
-from warehouse.control import job_claims, jobs
+from warehouse.control import jobs
 from warehouse.records.jobs import Job, JobStatus
 
 
@@ -40,7 +40,7 @@ def test_a_run_marked_as_cancelled_at_once_stops_its_job_too(house: Any) -> None
 
 def test_a_job_that_ends_as_its_lost_run_is_terminated_is_not_kept_for_ever(house: Any) -> None:
     job_id = house.running()
-    job_claims.requeue(house.control, job_id, run_number=1, costs_attempt=True)
+    jobs.requeue(house.control, job_id, run_number=1, costs_attempt=True)
     house.instance.report_run_canceled(house.instance.get_run_by_id(job_id))
     kept_until = datetime(2027, 1, 1, tzinfo=UTC)
     cancel_jobs_of_terminated_runs(house.instance, house.control, [job_id], expires_at=kept_until)
@@ -163,7 +163,7 @@ def test_a_scan_that_loses_its_process_three_times_fails_with_the_reason(house: 
 def test_a_job_is_cancelled_between_two_attempts(house: Any) -> None:
     job_id = house.running()
     house.worker.held.clear()
-    assert job_claims.requeue(house.control, job_id, run_number=1, costs_attempt=True)
+    assert jobs.requeue(house.control, job_id, run_number=1, costs_attempt=True)
     cancelled = jobs.request_cancel(house.control, job_id)
     assert cancelled is not None
     assert cancelled.status == "cancelled"

@@ -26,11 +26,10 @@ from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import Stage
 from tests.switch_outcomes import GENEROUS, SwitchOutcome
 from tests.switch_scans import switch_to
-from warehouse.control import jobs
-from warehouse.control.hosts import surface_answers
+from warehouse.control import hosts, jobs
 from warehouse.control.jobs import NewJob
 from warehouse.queries.results import read_result_document
-from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogTrack, ImportedTrack
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.jobs import Job, keyword_subject
 
@@ -107,7 +106,7 @@ def answer(town: Stage, surface: str, kind: str) -> None:
     """Let the last three answers of a surface have been of one kind, whatever was before."""
     host = "share.vidplat.localhost"
     for _ in range(3):
-        surface_answers.note(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
+        hosts.note_answer(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
 
 
 def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(

@@ -28,10 +28,9 @@ from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.host_rates import AT_ONCE
 from tests.integration.upstream.conftest import PATIENCE_S, Wire, never
-from warehouse.control import ControlStore, open_control
-from warehouse.control.hosts import budgets
+from warehouse.control import ControlStore, hosts, open_control
 from warehouse.control.schema import HOSTS
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import (
     BudgetSpentError,
     ProviderUnsupportedError,
@@ -308,7 +307,7 @@ async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_
     wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     wire.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
-    assert budgets.spent_today(book) == {"share.vidplat.localhost": 2}
+    assert hosts.spent_today(book) == {"share.vidplat.localhost": 2}
     monkeypatch.setattr(turns, "_daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)

@@ -11,7 +11,7 @@ import pytest
 from tests.fake_clock import START, FakeClock
 from tests.postgres import on_both
 from warehouse.control import ControlStore, catalogs, open_control
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 GIVEN = {"fresh_days": 3.5, "tracks_per_day": 40, "parameters": {"candidate_limit": 15}}
 FIRST = ImportedTrack(

@@ -30,8 +30,7 @@ from tests.integration.analyst.test_sound_matches import BOATS, OTHER, compared,
 from tests.integration.warehouse.test_damaged_files import STORE, cut, garble
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import database_path, publish_database
-from warehouse.home.cache_files import open_excerpts, open_pictures
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_excerpts, open_home, open_pictures
 from warehouse.lake.store import Lake, open_lake
 from warehouse.lake.video_index import VIDEOS_TABLE, VideoIndex
 from warehouse.maintenance.compaction import sort_lake

@@ -23,8 +23,8 @@ from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.fake_runs import empty_scan
 from tests.integration.warehouse.together import run_together
-from warehouse.home.folder import Home, open_home
-from warehouse.maintenance.erasure.names import AccountNames
+from warehouse.home import Home, open_home
+from warehouse.maintenance.erasure import AccountNames
 from warehouse.records.errors import WarehouseUnavailableError
 
 

@@ -18,7 +18,7 @@ from tests.integration.warehouse.test_damaged_files import STORE
 from tests.stage import PATIENCE_S
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
 BOUND = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--")

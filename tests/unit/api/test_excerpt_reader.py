@@ -16,7 +16,7 @@ from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
 from pipelines.platform.reading import SoundFile
 from tests.made_sounds import made_mp3
-from warehouse.home.cache_files import ExcerptFolder
+from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.videos import UnavailableVideo
 

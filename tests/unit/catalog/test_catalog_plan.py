@@ -16,7 +16,7 @@ from pipelines.catalog.rules.planning import (
     next_submissions,
     state_of,
 )
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)
 WEEK = CatalogSettings(fresh_days=7)

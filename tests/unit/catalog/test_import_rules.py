@@ -10,7 +10,7 @@ from pipelines.catalog.rules.importing import (
     plan_import,
     updated_track,
 )
-from warehouse.records.catalog.tracks import MAX_TRACKS, ImportedTrack
+from warehouse.records.catalogs import MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 
 

@@ -17,7 +17,7 @@ from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService
 from tests.unit.catalog.test_catalog_runs import TTL, World, build_world
 from warehouse.control import catalogs
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.videos import ServiceSongList
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pipelines.catalog.rules.planning import (
     settled,
     submitted,
 )
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, Job, JobStatus, ProgressRecord
 

@@ -14,7 +14,7 @@ from pipelines.catalog.look_ups import look_ups
 from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.run import CatalogProgress
 from pipelines.settings import Settings
-from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack
 
 SETTINGS = Settings(_env_file=None)
 ENDED = CatalogProgress(

@@ -12,7 +12,7 @@ from pipelines.catalog.rules.planning import TRACK_STATES, DaySpending, TrackSta
 from pipelines.catalog.run import CatalogProgress
 from pipelines.catalog.service import CatalogStatus, ImportReport
 from pipelines.catalog.sources.song_lists import ImportedSongList
-from warehouse.records.catalog.tracks import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
+from warehouse.records.catalogs import Catalog, CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.jobs import Job, ProgressRecord
 
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

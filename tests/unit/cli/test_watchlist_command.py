@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from api.cli.commands.watchlist import app
 from api.cli.terminal import INPUT_ERROR_TYPES
 from warehouse.control import jobs, open_control
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
 FILE = """\

@@ -12,7 +12,7 @@ from pipelines.doctor.checks.stores import check_warehouse
 from pipelines.doctor.health_check import check_machine
 from pipelines.settings import Settings
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import WRITE_TEST
 from warehouse.maintenance.table_review import review_table
 from warehouse.queries.surface_health import write_health

@@ -14,7 +14,7 @@ from pipelines.doctor.probes.probe_result import (
     probe_reason,
 )
 from warehouse.engine.duckdb_engine import Engine
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,

@@ -10,7 +10,7 @@ from pipelines.captures.session import CaptureCounters
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from pipelines.scan.state.scan_state import ReferenceSound, ScanState, pack_state, unpack_state
-from warehouse.lake.packing import pack_bytes
+from warehouse.lake.record_rows import pack_bytes
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Hashtag, Music, Statistics, Video, VideoDetail

@@ -16,7 +16,7 @@ from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
 from tests.unit.upstream.planned_platform import FULL, PARTIAL, Platform, empty
-from warehouse.control.hosts import surface_answers
+from warehouse.control import hosts
 from warehouse.records.errors import (
     SURFACE_OFF,
     BudgetSpentError,
@@ -370,7 +370,7 @@ async def test_who_asks_while_the_answers_are_read_waits_for_them(
         assert is_read.wait(60), max_age_s
         return {("a", "s"): ("empty_body",)}
 
-    monkeypatch.setattr(surface_answers, "read_recent", read)
+    monkeypatch.setattr(hosts, "recent_answers", read)
     health = LearnedHealth(cast("Any", object()), clock=clock)
     asked = [asyncio.create_task(health.answers()) for _ in range(3)]
     await asyncio.sleep(0)

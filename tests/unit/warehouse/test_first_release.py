@@ -23,7 +23,7 @@ from warehouse.exports.export_table import columns_of, rows_of
 from warehouse.exports.extracts import ALL_TABLES, ExportScope, choose_extracts, read_batches
 from warehouse.exports.pseudonyms import Pseudonyms, open_pseudonyms
 from warehouse.exports.table_files import csv_parts
-from warehouse.home.folder import Home, open_home
+from warehouse.home import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.results import read_result_document
 

@@ -17,7 +17,7 @@ from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
-from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
+from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_INTERACTIVE
@@ -194,7 +194,7 @@ def test_scans_of_schedules_wait_behind_those_of_people(week: Week) -> None:
     jobs.create_or_join(week.control, people)
     joined, is_new = jobs.create_or_join(week.control, replace(people, fingerprint=TRACKS[3]))
     assert (is_new, joined.priority) == (False, PRIORITY_INTERACTIVE)
-    claimed = [job_claims.claim(week.control, "worker") for _ in range(3)]
+    claimed = [jobs.claim(week.control, "worker") for _ in range(3)]
     inputs = [job.input for job in claimed if job is not None]
     assert (set(inputs[:2]), inputs[2] in TRACKS) == ({TRACKS[3], "x"}, True)
 

@@ -21,7 +21,7 @@ from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.recording import INDEX, prepare_folder, record_responses
 from pipelines.documents.messages import counted
 from warehouse.exports.pseudonyms import open_pseudonyms
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 DEADLINE_S = 26.0
 """Default time limit of the whole command, including its start."""

@@ -18,7 +18,7 @@ from pipelines.documents.messages import counted
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import choose_profile
 from pipelines.watchlists.webhook import webhook_address
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 from warehouse.records.errors import InvalidParameterError, ProfileNotChosenError, WarehouseError
 
 if TYPE_CHECKING:

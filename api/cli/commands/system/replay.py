@@ -19,7 +19,7 @@ from pipelines.platform.providers import choose_profile
 from pipelines.platform.reading import PARSER_VERSION
 from pipelines.platform.reparse import SURFACES
 from pipelines.settings import Settings
-from warehouse.home.folder import open_home
+from warehouse.home import open_home
 
 EXAMPLE_LIMIT = 100
 FIELDS_SHOWN = 6
