@@ -9,7 +9,7 @@ from typing import Any
 from pipelines.documents.videos import to_time
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
 from tests.documents import work
 from warehouse.control import ControlStore, jobs

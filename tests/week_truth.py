@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api.services.series import read_series
-from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
+from pipelines.scan.rules.results import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
 from tests.week import Step, Truth, Week
 from warehouse.records.watchlists import DigestThresholds, WatchlistRun
 

@@ -1,6 +1,6 @@
 """Bodies and queries of the catalogue operations.
 
-Types and sizes are declared here; `pipelines/catalog/rules/importing.py` says what a line means.
+Types and sizes are declared here; `pipelines/catalog/rules.py` says what a line means.
 """
 
 from typing import Annotated, Self
@@ -8,8 +8,7 @@ from typing import Annotated, Self
 from pydantic import Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from api.params.scan import InputText, PrintableText, QueryModel, StrictModel
-from pipelines.catalog.rules.importing import ImportLine
-from pipelines.catalog.rules.planning import TrackState
+from pipelines.catalog.rules import ImportLine, TrackState
 from pipelines.catalog.sources.tables import link_lines
 from warehouse.records.values import Document
 

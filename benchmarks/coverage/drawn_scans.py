@@ -20,12 +20,15 @@ from pipelines.scan.rules.candidate_pool import (
     is_row_of,
     reserved_places,
 )
-from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
-from pipelines.scan.rules.coverage.estimates import (
+from pipelines.scan.rules.coverage import (
     ConfirmedSample,
+    audit_size,
     audited_rest,
+    draw_sample,
+    left_out,
     listed_only,
     sample_of,
+    with_bound,
 )
 from pipelines.scan.rules.expansion import (
     CANDIDATES_PER_LIST,

@@ -28,7 +28,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService

@@ -22,7 +22,7 @@ from typing import Any
 import psutil
 from dagster import DagsterRunStatus
 
-from pipelines.orchestration.runs.run_identity import run_id
+from pipelines.orchestration.runs.reconciliation import run_id
 from tests.integration.scan.orchestrator import start_orchestrator
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.control import jobs, links

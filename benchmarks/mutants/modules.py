@@ -33,12 +33,12 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/unit/report/test_source_decisions.py",
     ),
     "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
-    "pipelines/scan/service/lost_runs.py": (
+    "pipelines/scan/service/service.py": (
         f"{TESTS}/test_job_rules.py",
         f"{TESTS}/test_lost_runs.py",
     ),
-    "pipelines/scan/rules/coverage/audit.py": (f"{TESTS}/test_random_audit.py",),
-    "pipelines/scan/rules/coverage/estimates.py": (
+    "pipelines/scan/rules/coverage.py": (
+        f"{TESTS}/test_random_audit.py",
         f"{TESTS}/test_coverage_estimate_rules.py",
         f"{TESTS}/test_coverage_estimates.py",
         f"{TESTS}/test_unseen_estimate.py",
@@ -49,8 +49,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         f"{TESTS}/test_scan_parameters.py",
         f"{TESTS}/test_scan_keys.py",
     ),
-    "pipelines/scan/rules/ranking.py": (f"{TESTS}/test_ranking.py",),
-    "pipelines/scan/rules/results.py": (f"{TESTS}/test_results.py",),
+    "pipelines/scan/rules/results.py": (
+        f"{TESTS}/test_ranking.py",
+        f"{TESTS}/test_results.py",
+    ),
     "pipelines/captures/walks.py": (
         "tests/unit/captures/test_search_steps.py",
         f"{UPSTREAM}/test_walk.py",

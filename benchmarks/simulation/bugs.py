@@ -11,13 +11,13 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import fingerprint
 from pipelines.platform.http.circuit_breaker import CircuitBreaker
 from pipelines.platform.sources import planner, rules
-from pipelines.scan.service import lost_runs
+from pipelines.scan.service import service
 from warehouse.control import ControlStore, hosts, jobs
 from warehouse.control.jobs import transition_job
 
 WORKER = "pipelines.orchestration.worker.worker.Worker."
 CLAIMS = "warehouse.control.jobs."
-ENDINGS = "pipelines.scan.service.lost_runs."
+ENDINGS = "pipelines.scan.service.service."
 BUCKET = "warehouse.control.hosts.take"
 CIRCUITS = "warehouse.control.hosts."
 PLANNER = "pipelines.platform.sources.planner."
@@ -51,7 +51,7 @@ def _stop_costs() -> AbstractContextManager[object]:
 
 
 def _ending(change: Callable[[Any, Any], Any]) -> Bug:
-    original = lost_runs.outcome_of_lost_run
+    original = service.outcome_of_lost_run
 
     def changed(job: Any, why: str, *, has_result: bool = False) -> Any:
         return change(job, original(job, why, has_result=has_result))
@@ -60,7 +60,7 @@ def _ending(change: Callable[[Any, Any], Any]) -> Bug:
 
 
 def _results_forgotten() -> AbstractContextManager[object]:
-    original = lost_runs.outcome_of_lost_run
+    original = service.outcome_of_lost_run
     return patch(ENDINGS + "outcome_of_lost_run", lambda job, why, **_: original(job, why))
 
 

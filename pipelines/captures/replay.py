@@ -14,8 +14,7 @@ from http import HTTPStatus
 from typing import Any, Literal, get_args
 from uuid import uuid4
 
-from pipelines.captures.capture import Capture, CaptureRequest, outcome_of
-from pipelines.captures.rows import capture_tables
+from pipelines.captures.capture import Capture, CaptureRequest, capture_tables, outcome_of
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.reparse import SURFACES, ArchivedBody, BodyParser
 from warehouse.engine.duckdb_engine import Engine

@@ -15,9 +15,16 @@ from datetime import UTC, datetime
 from functools import partial
 
 from pipelines.doctor import documents
-from pipelines.doctor.check_results import CheckResult, HealthVerdict, summarise_health
-from pipelines.doctor.checks.machine import check_disk, check_python, check_sandbox, check_workers
-from pipelines.doctor.checks.stores import check_control, check_home, check_warehouse
+from pipelines.doctor.checks import (
+    check_control,
+    check_disk,
+    check_home,
+    check_python,
+    check_sandbox,
+    check_warehouse,
+    check_workers,
+)
+from pipelines.doctor.documents import CheckResult, HealthVerdict, summarise_health
 from pipelines.doctor.probes.probe_round import ProbeListener, probe_and_store
 from pipelines.doctor.recording import ProbeResponse
 from pipelines.platform.profiles import PlatformProfile

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pipelines.scan import collect, verify_audio
 from pipelines.scan.excerpts import finish_cutting
 from pipelines.scan.rules import expansion
-from pipelines.scan.rules.coverage.audit import audit_size, draw_sample, left_out, with_bound
+from pipelines.scan.rules.coverage import audit_size, draw_sample, left_out, with_bound
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ReferenceSound
 from warehouse.records.coverage import AuditedVideo, AuditVerdict, NotAudited, RandomAudit

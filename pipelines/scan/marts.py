@@ -19,7 +19,7 @@ from pipelines.documents.video_types import LinkedVideo, VideoPreview
 from pipelines.parameters.scan import ScanParameters, SortBy
 from pipelines.scan.collect import wanted_profiles
 from pipelines.scan.rules.candidate_pool import Sighting
-from pipelines.scan.rules.ranking import SORT_VALUES
+from pipelines.scan.rules.results import SORT_VALUES
 from pipelines.scan.scan_run import ScanRun
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.coverage import CoverageEstimate, SourceCoverage

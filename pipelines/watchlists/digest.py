@@ -15,8 +15,7 @@ import orjson
 from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.messages import FIGURES
 from pipelines.documents.videos import to_time
-from pipelines.watchlists.changes import WatchChanges
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchChanges, WatchObservation
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.values import Document, ReadOnlyDocument
 from warehouse.records.watchlists import EntryCheck, WatchlistRun

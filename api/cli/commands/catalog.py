@@ -25,11 +25,10 @@ from api.cli.rendering.catalogs import (
 from api.cli.stores import stored_settings
 from api.settings import ApiSettings
 from pipelines.catalog import open_service
-from pipelines.catalog.documents import to_import_document
 from pipelines.catalog.look_ups import LookUps, look_ups
-from pipelines.catalog.rules.planning import TRACK_STATES, TrackState
+from pipelines.catalog.rules import TRACK_STATES, TrackState
 from pipelines.catalog.run import AT_ONCE, CatalogProgress, CatalogRun
-from pipelines.catalog.service import CatalogService
+from pipelines.catalog.service import CatalogService, to_import_document
 from pipelines.catalog.sources.tables import link_lines, read_lines
 from pipelines.documents.messages import counted
 
@@ -208,7 +207,7 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Write tracks, music ids and videos of a catalogue as HTML, XLSX and Parquet."""
-    from pipelines.catalog.report.catalog_report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
+    from pipelines.catalog.report import REPORT_FORMATS  # noqa: PLC0415 -- loads DuckDB and Delta, 0.4 s
 
     if language not in LANGUAGES:
         terminal.exit_with_input_error(f"--language {language} is none of {', '.join(LANGUAGES)}")

@@ -20,7 +20,7 @@ from api.schemas.responses import PARAMETER_ERRORS, STORE_ERRORS
 from api.services.catalogs import PATH, CatalogApi
 from api.services.reads.sources import Sources
 from pipelines.catalog.service import CatalogService
-from pipelines.catalog.sources.song_list_reader import SongListReader
+from pipelines.catalog.sources.song_lists import SongListReader
 
 operations = OperationRoutes(lists_unchanged_last=True)
 

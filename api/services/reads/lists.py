@@ -16,8 +16,8 @@ from api.schemas.lists import CursorList
 from api.services.reads import documents
 from api.services.reads.deadline import Deadline
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.recent_details import fresh_until, is_fresh
 from pipelines.captures.session import Captures
+from pipelines.captures.sharing import fresh_until, is_fresh
 from pipelines.captures.walks import ListWalk
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document

@@ -17,8 +17,8 @@ from api.schemas.lists import FilteredVideo, ManyVideos
 from api.services.reads.deadline import Deadline, ReadOutcomes
 from api.services.reads.documents import provenance
 from api.services.reads.sources import FALLBACK_PROVIDER, Sources
-from pipelines.captures.recent_details import is_fresh
 from pipelines.captures.session import DetailOrUnavailable
+from pipelines.captures.sharing import is_fresh
 from pipelines.documents.video_types import VideoDocument
 from pipelines.documents.videos import to_video_document
 from warehouse.queries.captures import read_unavailable_videos

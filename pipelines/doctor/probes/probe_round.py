@@ -12,7 +12,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from pipelines.doctor.check_results import CheckResult
+from pipelines.doctor.documents import CheckResult
 from pipelines.doctor.probes import payload_shapes, visitor
 from pipelines.doctor.probes.canaries import (
     Canaries,
@@ -26,11 +26,10 @@ from pipelines.open_stores import open_control_of, open_engine_of
 from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpLimits
-from pipelines.platform.http.host_policy import build_host_policy
+from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
 from pipelines.platform.http.link_gate import Dialler
-from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, hosts
 from warehouse.engine.duckdb_engine import Engine

@@ -14,7 +14,7 @@ import dagster as dg
 from pipelines.documents.videos import SOURCE_CHANNEL_ZH
 from pipelines.orchestration.assets.scan_steps import CONFIRMED
 from pipelines.orchestration.partitions import tracks
-from pipelines.orchestration.runs.current_scan import CurrentScan
+from pipelines.orchestration.runs.run_session import CurrentScan
 from pipelines.scan.rules.expansion import ConfirmedVideo
 from warehouse.records.evidence import is_confirmed_unshifted
 

@@ -16,8 +16,7 @@ from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.rules.discovery import DiscoveryParameters
 from pipelines.scan.runtime import Runtime
 from pipelines.scan.service.preparation import acquire_scan_lease, job_keys
-from pipelines.scan.state.checkpoints import find_state
-from pipelines.scan.state.scan_state import ScanState
+from pipelines.scan.state.scan_state import ScanState, find_state
 from warehouse.control import jobs
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import InvalidMusicInputError, WorkerUnavailableError

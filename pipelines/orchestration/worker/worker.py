@@ -26,18 +26,18 @@ from dagster import DagsterInstance
 from pipelines.background_thread import background_thread
 from pipelines.catalog.background import run_requested_catalogs
 from pipelines.logs import configure_process_logging
-from pipelines.orchestration.outages import ResourceWait, awaited_resource, is_outage
+from pipelines.orchestration.failures import ResourceWait, awaited_resource, is_outage
 from pipelines.orchestration.runs import reconciliation
-from pipelines.orchestration.runs.heartbeats import SilenceWatch, heartbeats
 from pipelines.orchestration.runs.local import LocalExecutor
 from pipelines.orchestration.runs.open_instance import open_instance
+from pipelines.orchestration.runs.reconciliation import run_id
 from pipelines.orchestration.runs.remote import RemoteExecutor
-from pipelines.orchestration.runs.run_identity import run_id
+from pipelines.orchestration.runs.run_session import SilenceWatch, heartbeats
 from pipelines.orchestration.worker.asset_catalog import report_assets
 from pipelines.orchestration.worker.launch import JobLauncher, Launched, LaunchedRun
 from pipelines.orchestration.worker.maintenance import run_maintenance
 from pipelines.scan.runtime import open_runtime
-from pipelines.scan.service.lost_runs import ASK_AGAIN, WORKER_GONE, end_lost_run
+from pipelines.scan.service.service import ASK_AGAIN, WORKER_GONE, end_lost_run
 from pipelines.settings import Settings
 from warehouse.control import ControlStore, jobs
 from warehouse.home import free_megabytes

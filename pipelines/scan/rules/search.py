@@ -12,7 +12,7 @@ from pipelines.captures.walks import FinishedSearch, distinct_terms
 from pipelines.documents import result_types
 from pipelines.documents.videos import to_statistics, to_video_document
 from pipelines.parameters.scan import MAX_SEARCH_KEYWORDS
-from pipelines.scan.rules.ranking import hot_score
+from pipelines.scan.rules.results import hot_score
 from pipelines.scan.rules.titles import names_song, song_names, video_mentions
 from warehouse.records.videos import Video
 

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from pipelines.catalog.report.catalog_report import write_catalog_report
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.report import write_catalog_report
+from pipelines.catalog.rules import DaySpending, count_states
 from pipelines.catalog.service import CatalogStatus
-from pipelines.catalog.sources.spreadsheet import read_first_sheet
+from pipelines.catalog.sources.tables import read_first_sheet
 from tests.integration.analyst.test_genealogy import filled, made_at, observed, page, store
 from tests.unit.report.test_error_sheets import scanned as scanned_document
 from warehouse.engine.duckdb_engine import Engine

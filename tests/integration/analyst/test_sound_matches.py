@@ -11,8 +11,7 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import judging_version, pack_features
 from pipelines.audio.index.identify import MOST_TRIED
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import MatchCounts, SoundMatches, held
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, MatchCounts, SoundMatches, held
 from tests.data.audio.synthesis import RATE, track
 from tests.integration.analyst.test_catalog_reference_sounds import AFTER, BEFORE, TRACKS
 from tests.integration.analyst.test_genealogy import filled, store

@@ -11,9 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from pipelines.captures.capture import Capture, CaptureRequest
+from pipelines.captures.capture import Capture, CaptureRequest, capture_tables
 from pipelines.captures.replay import Replay, SurfaceReplay
-from pipelines.captures.rows import capture_tables
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from warehouse.control import captures

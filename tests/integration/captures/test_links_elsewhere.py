@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
-from pipelines.platform.reading import Reading
+from pipelines.platform.sources.table import Reading
 from tests.charted import row
 from tests.integration.captures.conftest import Source, video
 from tests.integration.captures.test_forgetting import mark

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from adbutils.errors import AdbError
 
-from pipelines.platform.mobileapp.adb import QuietClient
+from pipelines.platform.mobileapp.phone import QuietClient
 from tests.integration.mobileapp.conftest import Device
 
 PACKAGE = "localhost.vidplat.app"

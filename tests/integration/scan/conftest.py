@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
 from pipelines.orchestration.runs.open_instance import open_instance
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
+from pipelines.orchestration.runs.reconciliation import ORIGIN_TAG
+from pipelines.orchestration.runs.run_session import SILENT_CHECKS
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, empty_scan

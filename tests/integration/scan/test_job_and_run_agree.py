@@ -10,11 +10,11 @@ import pytest
 from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.reconciliation import (
+    ORIGIN_TAG,
     cancel_jobs_of_terminated_runs,
     end_run,
     end_unserved_runs,
 )
-from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.watchlist_runs import WATCH_RUN_TAG
 from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S
 from tests.fake_runs import empty_scan

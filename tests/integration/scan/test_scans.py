@@ -19,8 +19,7 @@ from api.process import build_app_from_settings
 from api.schemas.result import DiscoveryResponse
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import SoundMatches
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.stage import Stage

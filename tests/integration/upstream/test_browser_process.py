@@ -11,7 +11,7 @@ from tests.stage import wait_for
 
 OWNER = """
 import asyncio, sys
-from pipelines.platform.browser.installation import find_chromium
+from pipelines.platform.browser.process import find_chromium
 from pipelines.platform.browser.process import BrowserProcess
 async def main():
     process = BrowserProcess(find_chromium(None))

@@ -13,8 +13,7 @@ import pytest
 from pipelines.platform.call_trace import open_call_trace
 from pipelines.platform.http.circuit_breaker import OPEN_REASON
 from pipelines.platform.http.client import GuestClient, HttpRequest
-from pipelines.platform.http.host_policy import build_host_policy
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter, build_host_policy
 from pipelines.platform.http.robots import FETCH_LEASE_S, MAX_POLLS
 from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.table import SourceRequest

@@ -19,8 +19,7 @@ from PIL import Image
 from api.services.pictures import PictureService
 from pipelines.audio.decode.decoding import cut_sound
 from pipelines.audio.decode.protocol import DecodeLimits
-from pipelines.catalog.reference_sounds import CatalogReferenceSounds
-from pipelines.catalog.sound_matches import SoundMatches
+from pipelines.catalog.sound_matches import CatalogReferenceSounds, SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
 from tests.data.audio.synthesis import RATE, track

@@ -17,7 +17,7 @@ from dagster_postgres import (
     PostgresScheduleStorage,
 )
 
-from pipelines.erasure.account import forget_runs
+from pipelines.erasure import forget_runs
 from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings

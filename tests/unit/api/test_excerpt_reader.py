@@ -14,7 +14,7 @@ from api.responses.errors import NotFoundError
 from api.services.evidence.excerpts import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
-from pipelines.platform.reading import SoundFile
+from pipelines.platform.sources.table import SoundFile
 from tests.made_sounds import made_mp3
 from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence

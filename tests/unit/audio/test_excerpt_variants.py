@@ -9,8 +9,8 @@ import pytest
 from pipelines.audio.explanation import measures_of
 from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.features.sounds import MeasuredSound
+from pipelines.audio.matching.agreement import common_stretches, is_reversed
 from pipelines.audio.matching.judging import judge_excerpt
-from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.audio.recompute import deviations, recompute
 from tests.clips import Band, Listener

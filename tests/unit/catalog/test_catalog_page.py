@@ -6,13 +6,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from pipelines.catalog.report.catalog_report import (
-    MOST_VIDEOS,
-    CatalogTables,
-    page_text,
-    render_catalog_page,
-)
-from pipelines.catalog.rules.planning import DaySpending
+from pipelines.catalog.report import MOST_VIDEOS, CatalogTables, page_text, render_catalog_page
+from pipelines.catalog.rules import DaySpending
 from pipelines.catalog.service import CatalogStatus
 from warehouse.exports.export_table import ExportColumn, ExportTable
 from warehouse.records.catalogs import Catalog, CatalogSettings

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.catalog.rules.planning import (
+from pipelines.catalog.rules import (
     RETRY_AFTER,
     DaySpending,
     count_states,

@@ -4,12 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.catalog.rules.importing import (
-    ImportLine,
-    ImportOutcome,
-    plan_import,
-    updated_track,
-)
+from pipelines.catalog.rules import ImportLine, ImportOutcome, plan_import, updated_track
 from warehouse.records.catalogs import MAX_TRACKS, ImportedTrack
 from warehouse.records.errors import InvalidMusicInputError
 

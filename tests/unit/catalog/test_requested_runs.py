@@ -10,8 +10,7 @@ import pytest
 
 from pipelines.catalog.background import CatalogRunner
 from pipelines.catalog.look_ups import FIRST_AFTER, LookUps
-from pipelines.catalog.rules.importing import ImportLine
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.rules import DaySpending, ImportLine, count_states
 from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService

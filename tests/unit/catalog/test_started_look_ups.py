@@ -11,7 +11,7 @@ import structlog
 
 from pipelines.catalog import look_ups as module
 from pipelines.catalog.look_ups import look_ups
-from pipelines.catalog.rules.planning import DaySpending, count_states
+from pipelines.catalog.rules import DaySpending, count_states
 from pipelines.catalog.run import CatalogProgress
 from pipelines.settings import Settings
 from warehouse.records.catalogs import CatalogSettings, CatalogTrack, ImportedTrack

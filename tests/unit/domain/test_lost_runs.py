@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.scan.service.lost_runs import end_lost_run
+from pipelines.scan.service.service import end_lost_run
 from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.parameters.scan import SortBy
-from pipelines.scan.rules.ranking import (
+from pipelines.scan.rules.results import (
     COLLECT_WEIGHT,
     COMMENT_WEIGHT,
     SHARE_WEIGHT,

@@ -6,8 +6,15 @@ from xml.sax.saxutils import quoteattr
 import pytest
 
 from pipelines.platform.mobileapp.bundles import parse_app_page, parse_app_track
-from pipelines.platform.mobileapp.layouts import App, Layout, load_app
-from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree, read_video
+from pipelines.platform.mobileapp.screens import (
+    App,
+    Layout,
+    TreeError,
+    kind_of,
+    load_app,
+    parse_tree,
+    read_video,
+)
 from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT

@@ -11,10 +11,9 @@ import pytest
 from deltalake.exceptions import DeltaError
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.outages import awaited_resource
+from pipelines.orchestration.failures import awaited_resource
 from pipelines.orchestration.runs import run_session
-from pipelines.orchestration.runs.current_scan import ScanOutcome
-from pipelines.orchestration.runs.run_session import end_job, end_job_patiently
+from pipelines.orchestration.runs.run_session import ScanOutcome, end_job, end_job_patiently
 from pipelines.scan.runtime import Runtime
 from tests.fake_clock import FakeClock
 from warehouse.control import ControlStore, jobs, leases, open_control

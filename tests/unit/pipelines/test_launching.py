@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 
-from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id_of
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, run_id_of
 from pipelines.orchestration.worker.launch import JobLauncher, Launched
 from tests.fake_clock import FakeClock
 from tests.fake_runs import FakeRun

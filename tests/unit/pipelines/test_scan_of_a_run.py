@@ -12,9 +12,8 @@ import pytest
 from dagster import DagsterExecutionInterruptedError, DagsterInstance, DagsterRun, Failure
 
 from pipelines.orchestration.runs import run_session
-from pipelines.orchestration.runs.current_scan import CurrentScan, ScanOutcome
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id
-from pipelines.orchestration.runs.run_session import scan_of_run
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
+from pipelines.orchestration.runs.run_session import CurrentScan, ScanOutcome, scan_of_run
 from pipelines.scan.scan_run import ScanRun
 from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob

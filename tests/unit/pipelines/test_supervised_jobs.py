@@ -9,8 +9,8 @@ import pytest
 from dagster import DagsterInstance, DagsterRunStatus
 from sqlalchemy.exc import OperationalError
 
-from pipelines.orchestration.runs.heartbeats import SILENT_CHECKS
-from pipelines.orchestration.runs.run_identity import JOB_TAG, ORIGIN_TAG, run_id_of
+from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id_of
+from pipelines.orchestration.runs.run_session import SILENT_CHECKS
 from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings

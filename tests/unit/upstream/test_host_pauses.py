@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.platform.call_trace import watch_pauses
-from pipelines.platform.http.rate_limiter import HostRateLimiter
+from pipelines.platform.http.host_policy import HostRateLimiter
 from pipelines.platform.profiles import HostRate
 from tests.fake_clock import FakeClock
 from warehouse.control import hosts, open_control

@@ -9,8 +9,7 @@ from typing import Any, cast
 import pytest
 
 from pipelines.platform.call_trace import open_call_trace
-from pipelines.platform.http.circuit_breaker import OPEN_REASON
-from pipelines.platform.http.learned_health import PROBE_EVERY_S, LearnedHealth
+from pipelines.platform.http.circuit_breaker import OPEN_REASON, PROBE_EVERY_S, LearnedHealth
 from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.platform.http.rate_limiter import (
+from pipelines.platform.http.host_policy import (
     DEFAULT_PAUSE_S,
     MAX_PAUSE_S,
     HostRateLimiter,
     read_retry_after,
 )
 from pipelines.platform.profiles import HostRate, PlatformProfile
-from pipelines.platform.providers.dependencies import ProviderDependencies
+from pipelines.platform.providers.provider import ProviderDependencies
 from pipelines.settings import Settings
 from tests.fake_clock import START, FakeClock
 from warehouse.control import ControlStore, hosts, open_control

@@ -15,7 +15,7 @@ import pytest
 
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
-from pipelines.watchlists.observations import to_observation
+from pipelines.watchlists.changes import to_observation
 from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.control.migrations import MIGRATIONS
 from warehouse.engine.duckdb_engine import Engine

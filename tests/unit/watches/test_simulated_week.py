@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pipelines.watchlists.observations import WatchObservation
+from pipelines.watchlists.changes import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
 from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher

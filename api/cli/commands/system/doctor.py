@@ -16,7 +16,7 @@ import typer
 from api.cli.commands.system.doctor_checks import build_examination
 from api.cli.rendering.doctor import DoctorDisplay, print_report
 from api.cli.terminal import exit_with_input_error, out, print_json, print_message, safe
-from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
+from pipelines.captures.recorded import BodyPseudonymiser
 from pipelines.doctor.health_check import SystemHealthCheck
 from pipelines.doctor.recording import INDEX, prepare_folder, record_responses
 from pipelines.documents.messages import counted

@@ -14,7 +14,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipelines.catalog.rules.planning import state_of
+from pipelines.catalog.rules import state_of
 from pipelines.catalog.service import CatalogStatus
 from pipelines.documents.html_pages import PageTemplates, rounded_number
 from pipelines.documents.messages import LANGUAGES, Message
@@ -28,6 +28,10 @@ from warehouse.queries.sound_matches import read_catalog_matches
 from warehouse.records.times import to_utc_text
 from warehouse.records.values import Row
 from warehouse.records.worlds import is_demo_world
+
+# The report of a catalogue: its tables, a page, a workbook, and a Parquet file for each table.
+#
+# What is unknown is empty in a table, never 0.
 
 CatalogReportFormat = Literal["html", "xlsx", "parquet"]
 REPORT_FORMATS: tuple[CatalogReportFormat, ...] = get_args(CatalogReportFormat)

@@ -1,7 +1,7 @@
 """Erase an account from a world: its stores, and the Dagster runs that mention it.
 
 Opens the stores, refuses while a worker is alive, and cleans Dagster's storage. Not here:
-searching and erasing the stores (`warehouse/maintenance/erasure`).
+searching and erasing the stores (`warehouse/maintenance/erasure.py`).
 """
 
 import re
@@ -30,6 +30,11 @@ from warehouse.maintenance.erasure import (
     to_pattern,
 )
 from warehouse.records.errors import CapacityExhaustedError
+
+# Erase an account from a world: its stores, and the Dagster runs that mention it.
+#
+# Opens the stores, refuses while a worker is alive, and cleans Dagster's storage. Not here:
+# searching and erasing the stores (`warehouse/maintenance/erasure`).
 
 LEASE = "erasing"
 LEASE_S = 3600.0
