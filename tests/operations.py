@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pipelines.platform.providers import build_data_provider
-from tests.documents import MUSIC_ID
 from tests.reads import Desk
+from tests.stored_results import MUSIC_ID
 from warehouse.control import job_claims, jobs
 from warehouse.records.values import Document
 

@@ -153,9 +153,8 @@ class Sandbox:
         return load_profile("sandbox", sandbox_port=self.port)
 
 
-@pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    cache = tmp_path_factory.mktemp("sounds")
+def run_sandbox(cache: Path) -> Iterator[Sandbox]:
+    """Start a sandbox, and end it when the caller goes on."""
     command = [
         sys.executable, "-m", "sandbox", "--seed", "11", "--size", "0.1",
         "--port", "0", "--cache", str(cache),

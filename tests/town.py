@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # a plugin is loaded for every test, and the stage loads the 
     from pathlib import Path
 
     from tests.stage import Stage
+    from tests.stand_in_platform import Sandbox
 
 SEED, SIZE = 5, 0.1
 
@@ -45,3 +46,20 @@ def town(running_town: Stage) -> Iterator[Stage]:
     running_town.settle()
     yield running_town
     running_town.settle()
+
+
+@pytest.fixture
+def stage(tmp_path: Path, sound_cache: Path) -> Iterator[Stage]:
+    """An empty world; everything started in it is stopped again."""
+    from tests.stage import open_stage  # noqa: PLC0415 -- as above
+
+    with open_stage(tmp_path, sound_cache) as built:
+        yield built
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """The platform alone, for reads of its surfaces."""
+    from tests.stand_in_platform import run_sandbox  # noqa: PLC0415 -- as above
+
+    yield from run_sandbox(tmp_path_factory.mktemp("sounds"))

@@ -11,7 +11,7 @@ from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ScanJob
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import WatchlistRunner
-from tests.documents import work
+from tests.stored_results import work
 from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import JobNotFoundError, JobResultMissingError

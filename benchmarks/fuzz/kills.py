@@ -23,7 +23,7 @@ import psutil
 from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.run_identity import run_id
-from tests.integration.scan.orchestrator import start_orchestrator
+from tests.orchestration.runs.orchestrator import start_orchestrator
 from tests.stage import Stage, open_stage, wait_for
 from warehouse.control import jobs, links
 from warehouse.queries.results import read_result_document

@@ -16,8 +16,8 @@ import psutil
 from benchmarks.speed.running import Figure, Told, Workspace, run_alone
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
-from tests.documents import result, work
 from tests.stage import Stage, open_stage, wait_for
+from tests.stored_results import result, work
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 WORKS = 100_000

@@ -13,6 +13,8 @@ from api.cli.commands.audio.compare import audio_app
 from pipelines.audio.manifest import SCORE_COLUMNS, ManifestUnreadableError
 from tests.clips import Band
 
+pytestmark = pytest.mark.full
+
 runner = CliRunner()
 
 

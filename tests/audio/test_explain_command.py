@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 
 from api.cli.commands.audio.compare import audio_app
 
+pytestmark = pytest.mark.full
+
 runner = CliRunner()
 
 

@@ -13,6 +13,8 @@ from benchmarks.chaos.faults import BY_NAME, FAULTS
 from benchmarks.chaos.proxy import FaultProxy
 from benchmarks.chaos.scans import Weather, open_campaign
 
+pytestmark = pytest.mark.full
+
 QUICK = [name for name in BY_NAME if name not in {"silence", "trickle"}]
 LIKE_OTHERS = {"reset_within", "length_long", "status_500"}
 """A cut body, a reset and another status of the host end in the same error; in the soak."""

@@ -9,6 +9,8 @@ from benchmarks.simulation.bugs import BUGS
 from benchmarks.simulation.days import BrokenPromiseError, simulate
 from benchmarks.simulation.lives import find_bug
 
+pytestmark = pytest.mark.full
+
 DAYS = 1.0
 FOUND_AT_ONCE = ("circuits open too early", "an equal request makes a second job")
 SEEDS = range(1, 41)

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.test_console_rules import DOT, ask_module
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 LOOKS: dict[str, dict[str, Any]] = {
     "english-light": {"locale": "en-GB", "color_scheme": "light"},
     "chinese-dark": {"locale": "zh-CN", "color_scheme": "dark"},

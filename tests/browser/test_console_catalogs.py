@@ -11,12 +11,12 @@ from playwright.sync_api import FilePayload, Route, expect
 
 from api.schemas.examples import read_example
 from tests.browser.test_console_rules import answer, ask_module, refusal
+from tests.catalog.test_import_tables import CASES, spreadsheet
 from tests.stage import Stage
-from tests.unit.catalog.test_import_tables import CASES, spreadsheet
 from tests.visitor import View, Visitors
 from warehouse.control import catalogs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 LINES = [
     "track;title;note",

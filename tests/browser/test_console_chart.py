@@ -10,7 +10,7 @@ from api.schemas.examples import read_example
 from tests.browser.test_console_rules import HOSTILE, answer
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1440, "height": 900}
 ENTRY = "2026-03-13"

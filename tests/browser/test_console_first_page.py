@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.test_console_rules import settle
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from playwright.sync_api import Request, expect
 from tests.browser.test_console_rules import HOSTILE, JOB_ID, answer, completed
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7410369778457395648"
 ROWS: list[dict[str, Any]] = [
     {"music_id": TRACK, "kind": "own_id", "created_at": "2024-09-03T10:59:25Z",

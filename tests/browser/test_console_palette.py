@@ -8,7 +8,7 @@ from playwright.sync_api import Route, expect
 
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from api.schemas.examples import read_example
 from pipelines.parameters.scan import SORT_LABELS, SORT_ORDERS
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 FIRST_LOAD_BYTES = 120_000
 TOKEN = "sesam-42-sesam-42-sesam-42"
 ACCOUNT = "MS4wLjABAAAAaccount"

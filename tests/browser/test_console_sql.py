@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.browser.test_console_rules import ask_module
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 LOOKS: dict[str, dict[str, Any]] = {
     "english-light": {"locale": "en-GB", "color_scheme": "light"},
     "chinese-dark-phone": {

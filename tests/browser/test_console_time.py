@@ -9,7 +9,7 @@ from api.schemas.examples import read_example
 from tests.browser.test_console_rules import JOB_ID, answer, completed
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7400000000000000001"
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 

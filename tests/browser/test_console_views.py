@@ -19,7 +19,7 @@ from tests.browser.test_console_rules import (
 )
 from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 RANKING = f"**/jobs/{JOB_ID}/ranking?*"
 ASKED = {"count": 100, "sort_by": "digg", "viral_only": True, "viral_threshold": 500}
 

@@ -13,7 +13,7 @@ from tests.visitor import View
 from warehouse.control import watchlists
 from warehouse.records.watchlists import DueRun
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 TRACK = "7300000000000000001"
 GONE = {"aweme_id": "7310000000000000009", "title": None, "rank": 4, "reason": "status_deleted"}

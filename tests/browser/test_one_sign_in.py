@@ -13,7 +13,7 @@ from api.cli.processes.child_processes import find_port
 from tests.stage import Stage, open_stage, wait_for
 from tests.visitor import PATIENCE_MS, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 ROOT = Path(__file__).parents[2]
 TOKEN = "token-of-the-owner"
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"

@@ -25,6 +25,8 @@ from warehouse.records.errors import StructureChangedError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo
 
+pytestmark = pytest.mark.full
+
 SEEN_AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
 MUSIC = "7361234567890123456"
 INFO = {

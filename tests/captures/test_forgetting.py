@@ -12,6 +12,8 @@ from warehouse.records.erasure import ErasureMarks, erasure_mark
 from warehouse.records.errors import UnresolvedIdError
 from warehouse.records.videos import UnavailableVideo
 
+pytestmark = pytest.mark.full
+
 SALT = "a salt"
 OTHER_SEC_UID = "MS4wLjABAAAAanother-account_0001"
 

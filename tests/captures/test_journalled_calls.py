@@ -12,10 +12,12 @@ import pytest
 from pipelines.captures.capture import Capture, CaptureRequest, pack_capture
 from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
-from tests.integration.captures.conftest import video
-from tests.integration.captures.test_links_elsewhere import GONE, OneVideo
+from tests.captures.conftest import video
+from tests.captures.test_links_elsewhere import GONE, OneVideo
 from warehouse.records.errors import AudioUnavailableError, ForbiddenError
 from warehouse.records.videos import Track, VideoDetail
+
+pytestmark = pytest.mark.full
 
 JOB = "a job"
 NOW = datetime(2026, 11, 20, 8, tzinfo=UTC)

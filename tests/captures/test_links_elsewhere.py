@@ -12,9 +12,9 @@ import pytest
 from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading
+from tests.captures.conftest import Source, video
+from tests.captures.test_forgetting import mark
 from tests.charted import row
-from tests.integration.captures.conftest import Source, video
-from tests.integration.captures.test_forgetting import mark
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
@@ -24,6 +24,8 @@ from warehouse.records.errors import (
     UnresolvedIdError,
 )
 from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail
+
+pytestmark = pytest.mark.full
 
 VIDEO_ID, SONG_ID, TREND_ID = "7361234567890123456", "7100000000000000001", "7200000000000000001"
 SEC = "MS4wLjABAAAAabcdef"

@@ -16,8 +16,10 @@ import pytest
 
 from tests.stage import wait_for
 
+pytestmark = pytest.mark.full
+
 PROGRAM = Path(__file__).parent / "programs" / "capture_loop.py"
-PROFILE = Path(__file__).parents[3] / "pipelines/platform/profiles/sandbox.toml"
+PROFILE = Path(__file__).parents[2] / "pipelines/platform/profiles/sandbox.toml"
 PROCESSES, READERS, RATE, BURST = 2, 4, 16, 4
 RETRY_AFTER_S = 2
 AFTERWARDS = 12

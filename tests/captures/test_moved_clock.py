@@ -18,6 +18,8 @@ from warehouse.lake.store import open_lake
 from warehouse.records.times import observed_now, shift_observed_time
 from warehouse.records.videos import Statistics, Video
 
+pytestmark = pytest.mark.full
+
 DAY_S, HALF_DAY_S = 86_400, 43_200
 A_WHILE = timedelta(minutes=10)  # what a busy machine may take, and far less than a day
 FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)

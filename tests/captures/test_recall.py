@@ -13,6 +13,8 @@ from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
 from warehouse.records.videos import Statistics, Video
 
+pytestmark = pytest.mark.full
+
 FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)
 
 

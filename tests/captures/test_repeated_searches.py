@@ -16,6 +16,8 @@ from pipelines.scan.state.scan_state import ScanState
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.search import SearchPage, SearchPosition
 
+pytestmark = pytest.mark.full
+
 TERMS = ("song", "song remix")
 
 

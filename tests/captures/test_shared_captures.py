@@ -29,6 +29,8 @@ from warehouse.records.errors import (
 from warehouse.records.search import SearchPage, SearchPosition
 from warehouse.records.videos import VideoDetail
 
+pytestmark = pytest.mark.full
+
 Begin = Callable[..., Captures]
 
 

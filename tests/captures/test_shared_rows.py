@@ -12,9 +12,11 @@ from pipelines.captures.capture import CaptureKind, CaptureRequest
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.captures.sharing import LEASE_POLL_S, restore_value
+from tests.captures.test_shared_captures import together
 from tests.fake_clock import FakeClock
-from tests.integration.captures.test_shared_captures import together
 from warehouse.records.errors import RefusedLatelyError
+
+pytestmark = pytest.mark.full
 
 DAY = date(2026, 11, 20)
 

@@ -21,6 +21,8 @@ from warehouse.records.errors import (
 )
 from warehouse.records.search import SearchPage, SearchPosition
 
+pytestmark = pytest.mark.full
+
 SEC = "MS4wLjABAAAAabcdef"
 Begin = Callable[..., Captures]
 LIMITS = SearchLimits(page_limit=5)

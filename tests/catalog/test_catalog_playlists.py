@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from pipelines.catalog.open_service import open_catalog_service
 from pipelines.catalog.sources.tables import link_lines
 from pipelines.settings import Settings
-from tests.integration.upstream.conftest import Sandbox, ask_control
+from tests.stand_in_platform import Sandbox, ask_control
+
+pytestmark = pytest.mark.full
 
 
 def test_a_playlist_becomes_its_songs_and_names_how_many_it_states(

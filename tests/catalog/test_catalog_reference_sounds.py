@@ -5,14 +5,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sound_features import FEATURE_VERSION
 from pipelines.audio.features.sounds import pack_features
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from tests.data.audio.synthesis import RATE, track
-from tests.integration.analyst.test_genealogy import filled, store
+from tests.warehouse.analysis.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
+
+pytestmark = pytest.mark.full
 
 BEFORE, AFTER = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 8, tzinfo=UTC)
 TRACKS = [

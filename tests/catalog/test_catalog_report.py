@@ -15,8 +15,8 @@ from pipelines.catalog.report.catalog_report import write_catalog_report
 from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.service import CatalogStatus
 from pipelines.catalog.sources.spreadsheet import read_first_sheet
-from tests.integration.analyst.test_genealogy import filled, made_at, observed, page, store
-from tests.unit.report.test_error_sheets import scanned as scanned_document
+from tests.reports.test_error_sheets import scanned as scanned_document
+from tests.warehouse.analysis.test_genealogy import filled, made_at, observed, page, store
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.queries.catalogs import (
@@ -31,6 +31,8 @@ from warehouse.records.catalog.tracks import (
     CatalogTrack,
     ImportedTrack,
 )
+
+pytestmark = pytest.mark.full
 
 BORN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FIRST, SECOND = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 8, tzinfo=UTC)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.catalog import app
 from pipelines.catalog.sound_matches import MatchCounts, held
-from tests.documents import MUSIC_ID
+from tests.stored_results import MUSIC_ID
 from warehouse.control import ControlStore, job_claims, leases, open_control
 from warehouse.home.folder import open_home
 

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from pipelines.catalog.sources.spreadsheet import MAX_PART_BYTES, read_first_sheet
-from tests.unit.catalog.test_large_tables import CELL, MAIN, spreadsheet
+from tests.catalog.test_large_tables import CELL, MAIN, spreadsheet
 from warehouse.records.errors import InvalidParameterError
 
 SHEET = f'<worksheet xmlns="{MAIN}"><sheetData><row>{CELL.format("12345")}</row></sheetData>'

@@ -15,7 +15,7 @@ from pipelines.catalog.rules.planning import DaySpending, count_states
 from pipelines.catalog.run import LEASE_S, CatalogProgress, cancel_run
 from pipelines.catalog.run_requests import is_run_requested, request_run
 from pipelines.catalog.service import CatalogService
-from tests.unit.catalog.test_catalog_runs import TTL, World, build_world
+from tests.catalog.test_catalog_runs import TTL, World, build_world
 from warehouse.control import catalogs
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 from warehouse.records.videos import ServiceSongList

@@ -13,13 +13,15 @@ from pipelines.audio.features.sounds import judging_version, pack_features
 from pipelines.audio.index.identify import MOST_TRIED
 from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import MatchCounts, SoundMatches, held
+from tests.catalog.test_catalog_reference_sounds import AFTER, BEFORE, TRACKS
 from tests.data.audio.synthesis import RATE, track
-from tests.integration.analyst.test_catalog_reference_sounds import AFTER, BEFORE, TRACKS
-from tests.integration.analyst.test_genealogy import filled, store
+from tests.warehouse.analysis.test_genealogy import filled, store
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.queries.sound_matches import read_catalog_matches, read_known_matches
 from warehouse.records.catalog.tracks import CatalogTrack
 from warehouse.records.evidence import MatchThresholds
+
+pytestmark = pytest.mark.full
 
 SECONDS = 20.0
 BOATS, OTHER = "11", "22"

@@ -18,6 +18,8 @@ from tests.fake_clock import FakeClock
 from tests.reads import Desk, open_reads
 from warehouse.records.errors import ChartUnavailableError, ForbiddenError
 
+pytestmark = pytest.mark.full
+
 FEW_DAYS = ("2022-01-01", "2022-01-03")
 MUCH_LATER = datetime(2100, 1, 1, tzinfo=UTC)
 

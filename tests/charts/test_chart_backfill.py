@@ -37,6 +37,8 @@ from warehouse.records.errors import (
     RunCancelledError,
 )
 
+pytestmark = pytest.mark.full
+
 BATCH = 10
 """Issues of a batch; more in life, which takes longer to read and shows nothing else."""
 MONTH = ("2022-01-01", "2022-01-31")

@@ -24,6 +24,8 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 
+pytestmark = pytest.mark.full
+
 REFUSED = ChartUnavailableError("no chart", surface="chart_songs")
 MARCH = ("2022-03-01", "2022-03-21")
 

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from api.cli.rendering import chart, reads
 from api.cli.terminal import out
-from tests.documents import MUSIC_ID
-from tests.unit.cli.asked_scans import answer_scan
+from tests.cli.asked_scans import answer_scan
+from tests.stored_results import MUSIC_ID
 from warehouse.control import open_control
 
 

@@ -1,9 +1,13 @@
 """Links by names against the truth of an invented world: which of its songs are its music ids."""
 
+import pytest
+
 from pipelines.charts.rules.song_links import Song, link_songs
 from sandbox.world.chart import SandboxChart
 from sandbox.world.world import SandboxWorld
 from warehouse.records.charts import PlatformMusic
+
+pytestmark = pytest.mark.full
 
 EVERY = 5  # issues; a song stays for weeks
 

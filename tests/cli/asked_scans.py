@@ -5,7 +5,7 @@ from typing import Any
 from api.services.job_document import to_job_document
 from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.service.service import ScanJob
-from tests.documents import MUSIC_ID, result
+from tests.stored_results import MUSIC_ID, result
 from warehouse.control import ControlStore, job_claims, jobs
 from warehouse.control.jobs import NewJob
 

@@ -16,8 +16,8 @@ from api.cli.interrupts import Interrupted
 from api.cli.main import app as commands_of_all
 from api.cli.processes.demo_data import has_tables
 from api.services.evidence.report_evidence import ReportEvidence
-from tests.documents import MUSIC_ID, work
-from tests.unit.cli.asked_scans import answer_scan
+from tests.cli.asked_scans import answer_scan
+from tests.stored_results import MUSIC_ID, work
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake

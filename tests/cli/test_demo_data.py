@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.processes.demo_data import has_tables, keep_tables
-from tests.unit.cli.asked_scans import ask_for_scan
+from tests.cli.asked_scans import ask_for_scan
 from warehouse import open_warehouse
 from warehouse.control import jobs, open_control
 from warehouse.control.captures import sequences

@@ -7,7 +7,7 @@ from pydantic_core import to_jsonable_python
 
 from api.settings import ApiSettings
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^# (?P<name>[A-Z][A-Z0-9_]+)=(?P<value>.*)$", re.MULTILINE)
 SHOWN = {
     found["name"]: found["value"] for found in LINE.finditer((ROOT / ".env.example").read_text())

@@ -18,7 +18,7 @@ from api.cli.commands.scan import scan
 from api.cli.main import app as main_app
 from api.cli.rendering import progress
 from api.client import ApiResponse, AsyncClient
-from tests.documents import MUSIC_ID
+from tests.stored_results import MUSIC_ID
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.records.jobs import JobStatus

@@ -8,7 +8,7 @@ import pytest
 from api.cli.commands import notebook as jupyter
 from api.cli.main import main
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def test_without_jupyterlab_one_line_names_the_extra(

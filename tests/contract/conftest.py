@@ -29,8 +29,8 @@ from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
-from tests.documents import MUSIC_ID, NOW, PROVIDER, result
 from tests.reads import Desk, open_reads
+from tests.stored_results import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.control.sessions import StoredSessions

@@ -24,8 +24,8 @@ from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
 from sandbox.mock.provider import open_world
-from tests.documents import MUSIC_ID, result
 from tests.reads import Desk
+from tests.stored_results import MUSIC_ID, result
 
 HERE = "http://127.0.0.1"
 READING = {

@@ -9,8 +9,8 @@ from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
 from api.services import job_responses
 from pipelines.scan.rules.discovery import DiscoveryParameters
-from tests.documents import discovery_result
 from tests.operations import BusyWorker
+from tests.stored_results import discovery_result
 from warehouse.control import job_claims
 
 PATH = "/api/v1/vidplat/app/v3/discover_music_related_videos"

@@ -18,8 +18,8 @@ from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings
 from sandbox.mock.provider import open_world
-from tests.documents import result
 from tests.reads import Desk
+from tests.stored_results import result
 from warehouse.records.errors import ChartUnavailableError
 
 WORLD = open_world(11, 0.1)

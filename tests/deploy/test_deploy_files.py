@@ -22,7 +22,9 @@ from api.cli.command_table import BY_NAME
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import LOCATION
 
-ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.full
+
+ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 COMPOSE = DEPLOY / "compose" / "compose.yaml"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))

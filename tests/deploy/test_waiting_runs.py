@@ -12,6 +12,8 @@ from api.cli.processes.child_processes import ChildProcessGroup, is_listening
 from deploy.local.stores import RedisServer
 from tests.stage import wait_for
 
+pytestmark = pytest.mark.full
+
 CODE = """
 import sys
 from dagster_celery.make_app import make_app

@@ -12,12 +12,15 @@ from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes, load_profile
 from pipelines.settings import Settings
 from tests.children import platform as running_platform
+from tests.platform.mobileapp.devices import device, small_world
 from tests.stage import LOCAL
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.health import SurfaceHealth
+
+__all__ = ["device", "small_world"]
 
 
 @dataclass(frozen=True)

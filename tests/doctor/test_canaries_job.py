@@ -13,6 +13,8 @@ from warehouse.lake.store import open_lake
 from warehouse.queries.surface_health import read_latest_health
 from warehouse.records.health import SURFACE_USES
 
+pytestmark = pytest.mark.full
+
 
 def test_a_round_of_canaries_is_kept_and_starts_no_scan(
     platform: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

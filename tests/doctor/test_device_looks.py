@@ -16,7 +16,7 @@ from pipelines.platform.mobileapp.phone import NotIdleError
 from pipelines.settings import Settings
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
-from tests.unit.mobileapp.scripted_phone import PACKAGE, ScriptedPhone, dump
+from tests.platform.mobileapp.scripted_phone import PACKAGE, ScriptedPhone, dump
 
 HOME = dump(screens.home())
 LOADING = dump(screens.loading())

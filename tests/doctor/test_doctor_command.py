@@ -24,8 +24,10 @@ from pipelines.doctor.probes.table import PROBES
 from tests.children import bare_environment
 from tests.stage import LOCAL
 
+pytestmark = pytest.mark.full
+
 PROMISED_S = 30
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def doctor(home: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,9 @@ import pytest
 from pipelines.doctor.check_results import CheckResult
 from pipelines.doctor.checks.device import NAMES, device_checks
 from pipelines.settings import Settings
-from tests.integration.mobileapp.conftest import Device
+from tests.platform.mobileapp.devices import Device
+
+pytestmark = pytest.mark.full
 
 
 def settings(**values: Any) -> Settings:

@@ -20,6 +20,8 @@ from warehouse.queries.surface_health import (
 )
 from warehouse.records.health import SurfaceHealth
 
+pytestmark = pytest.mark.full
+
 type Told = tuple[str, str, str, int | None]
 """A fault, and what is told of it: outcome, type of error and HTTP status."""
 

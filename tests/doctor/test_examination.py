@@ -21,6 +21,8 @@ from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 
 def examination(home: Path, *surfaces: str, **settings: Any) -> SystemHealthCheck:
     chosen = Settings(_env_file=None, data_home=home, profile="sandbox", **settings)

@@ -15,6 +15,8 @@ from warehouse.home.folder import open_home
 from warehouse.records.errors import SametrackError
 from warehouse.records.videos import VideoDetail
 
+pytestmark = pytest.mark.full
+
 SANDBOX = (Path(load_profile.__code__.co_filename).parent / "sandbox.toml").read_text("utf-8")
 OTHER_HOST = '"v3.cdnplat.localhost"'
 

@@ -10,10 +10,10 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from tests.unit.house.test_house_rules import parsed
+from tests.house.test_house_rules import parsed
 from warehouse.extras import EXTRAS
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "pipelines", "sandbox", "warehouse")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BROUGHT = {

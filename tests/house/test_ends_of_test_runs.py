@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 WITH_HYPOTHESIS_AND_DUCKDB = (
-    "tests/unit/scan/test_sql_models.py::test_coverage_summed_in_sql_is_the_merged_report"
+    "tests/scan/test_sql_models.py::test_coverage_summed_in_sql_is_the_merged_report"
 )
 
 

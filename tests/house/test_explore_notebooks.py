@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "notebooks" / "explore").glob("*.ipynb"))
 MOST_LINES = 25  # of one cell
 LIBRARIES = {

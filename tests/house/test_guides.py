@@ -30,7 +30,6 @@ from api.services.job_feed import JobBroadcaster
 from api.services.watchlists.files import read_watch_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
-from tests.documents import result
 from tests.guides import (
     PAGES,
     ROOT,
@@ -44,11 +43,14 @@ from tests.guides import (
     words_of,
 )
 from tests.stage import LOCAL, wait_for
+from tests.stored_results import result
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.evidence import ALGORITHM
+
+pytestmark = pytest.mark.full
 
 PRINTED = re.compile(r"(?:`|\[bold\])(sametrack [a-z][^`\[]*)(?:`|\[/)")
 LINE: Any = build_command(command_line)

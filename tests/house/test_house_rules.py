@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "pipelines", "sandbox", "warehouse")
 CLIENT = ROOT / "api" / "client"
 MAX_LINES = 800

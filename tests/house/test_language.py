@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.unit.house.test_house_rules import PACKAGES, ROOT, parsed, sources
+from tests.house.test_house_rules import PACKAGES, ROOT, parsed, sources
 
 NOT_WRITTEN = {
     "arranging", "desk", "doors", "doorway", "ear", "household", "keeper", "leash",

@@ -1,7 +1,7 @@
 """Files, make targets, modules and settings that pages and docstrings name exist today.
 
 A page names a file by its path from the root, so that a reader finds it without a search. Whether
-commands of the pages run is tested in `tests/integration/guides/test_guides.py`.
+commands of the pages run is tested in `tests/house/test_guides.py`.
 """
 
 import re
@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 
-from tests.unit.house.test_house_rules import PACKAGES, ROOT, ours
+from tests.house.test_house_rules import PACKAGES, ROOT, ours
 
 FOLDERS = (*PACKAGES, "docs", "notebooks", "tests")
 SOURCES = {".py", ".js"}
@@ -107,6 +107,6 @@ def test_a_module_named_in_a_docstring_or_comment_exists() -> None:
         for name in _CODE.findall(text)
         if _SOURCE_FILE.fullmatch(name)
         and name.rsplit("/", 1)[-1] not in ends
-        and "tests/unit/house" not in path
+        and "tests/house" not in path
     ]
     assert wrong == []

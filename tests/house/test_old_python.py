@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 NEEDED = "Sametrack needs Python 3.12 or newer; this is Python 3.11"
 
 

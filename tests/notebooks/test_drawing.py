@@ -5,6 +5,8 @@ import pytest
 
 from pipelines.reports.drawing import PlotRenderer
 
+pytestmark = pytest.mark.full
+
 BAR = """{"data": {"values": [{"name": "%s", "count": 3}]}, "mark": "bar", "encoding": {
     "y": {"field": "name", "type": "nominal"}, "x": {"field": "count", "type": "quantitative"}
 }}"""

@@ -19,6 +19,8 @@ from tests.notebooks.kernels import ROOT, Kernel
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 FOLDER = ROOT / "notebooks" / "explore"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 TRACK = "7400000000000000001"  # of the world in conftest.py

@@ -24,6 +24,8 @@ from tests.notebooks.conftest import one_kernel_for_reports
 from tests.notebooks.kernels import Kernel
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 NAMES = [one.name for one in read_catalogue()]
 LONG = "track"
 """The report with the most texts; the others are made in Chinese by `make soak`."""

@@ -10,6 +10,8 @@ import pytest
 from pipelines.reports.catalogue import NOTEBOOKS, RUNTIME_PARAMETERS, read_catalogue
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ALLOWED = ("warehouse", "pipelines.reports.figures")
 MOST_LINES = 45  # of one cell: a query stands in one

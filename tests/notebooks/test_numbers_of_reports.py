@@ -19,6 +19,8 @@ from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 TRACK = TRACKS[0]
 SHARED = f"{TRACK[:-1]}9"  # the music id that a scan of any track confirms
 UNSCANNED = TRACKS[2]

@@ -20,6 +20,8 @@ from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
+pytestmark = pytest.mark.full
+
 TRACK = "7400000000000000001"
 TEXTS = load_texts("en")
 PLOTS = ReportPlots(TEXTS)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.full
+
+ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent
 
 

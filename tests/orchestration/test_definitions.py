@@ -107,7 +107,7 @@ def test_the_code_server_can_load_everything() -> None:
 
 
 def test_the_code_location_has_the_name_that_runs_are_filed_under() -> None:
-    workspace = (Path(__file__).parents[3] / "workspace.yaml").read_text()
+    workspace = (Path(__file__).parents[2] / "workspace.yaml").read_text()
     assert f"location_name: {LOCATION}\n" in workspace
 
 

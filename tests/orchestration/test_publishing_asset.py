@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
 from dagster import DagsterInstance, DefaultScheduleStatus
 
 from pipelines.orchestration.definitions import build_definitions
 from warehouse.exports.published_database import database_path
+
+pytestmark = pytest.mark.full
 
 
 def test_the_job_publishes_and_tells_rows(small: Any) -> None:

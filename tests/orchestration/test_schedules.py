@@ -22,6 +22,8 @@ from pipelines.settings import Settings
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 NAMES = [rhythm.name for rhythm in SCHEDULES]
 ALL = (*NAMES, "chart")
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

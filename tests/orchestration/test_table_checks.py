@@ -26,6 +26,8 @@ from warehouse.lake.schema_evolution import VERSION
 from warehouse.lake.store import Lake, open_lake
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 NOW = datetime.now(UTC)
 OLD = NOW - timedelta(days=3)
 type Found = Mapping[str, AssetCheckEvaluation]

@@ -14,7 +14,7 @@ from pipelines.documents.videos import (
 )
 from pipelines.parameters.scan import scan_parameters
 from pipelines.scan.rules.results import view_result
-from tests.documents import stored_result
+from tests.stored_results import stored_result
 from warehouse.records.evidence import ALGORITHM, Comparison, MatchThresholds, PairEvidence
 from warehouse.records.videos import Author, Music, Statistics, Track, Video
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from api.services.report.render import render_report
-from tests.documents import result
+from tests.stored_results import result
 from warehouse.exports import error_sheet
 from warehouse.exports.error_sheet import SheetLanguage, fill_error_sheet, to_sheet_table
 

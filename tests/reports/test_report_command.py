@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands.report import report
 from pipelines.reports.catalogue import read_catalogue
-from tests.unit.cli.asked_scans import ask_for_scan
+from tests.cli.asked_scans import ask_for_scan
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import SametrackError

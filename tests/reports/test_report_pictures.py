@@ -14,7 +14,7 @@ from api.services.evidence.report_evidence import (
 )
 from api.services.evidence.service import EvidenceService
 from api.services.report.render import render_report
-from tests.unit.report.conftest import SCAN
+from tests.reports.conftest import SCAN
 
 type Build = Callable[..., dict[str, Any]]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>"a" & \'b\' <#%></title></svg>'

@@ -6,7 +6,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from api.services.report.render import render_report
-from tests.documents import NO_SEARCH
+from tests.stored_results import NO_SEARCH
 from warehouse.exports.error_sheet import is_scan_result
 
 TERM = {

@@ -13,7 +13,7 @@ from api.cli.commands import report as command
 from api.cli.terminal import out
 from api.services.evidence.report_evidence import ReportEvidence
 from pipelines.reports.build import RenderedReport, ReportRequest
-from tests.unit.cli.asked_scans import answer_scan
+from tests.cli.asked_scans import answer_scan
 from warehouse.control import open_control
 from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 

@@ -9,6 +9,9 @@ import pytest
 from sandbox.server.addresses import SandboxUrls
 from sandbox.server.platform import SandboxPlatform
 from sandbox.world.world import SandboxWorld
+from tests.platform.mobileapp.devices import device, small_world
+
+__all__ = ["device", "small_world"]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,9 @@ import pytest
 from adbutils.errors import AdbError
 
 from pipelines.platform.mobileapp.adb import QuietClient
-from tests.integration.mobileapp.conftest import Device
+from tests.platform.mobileapp.devices import Device
+
+pytestmark = pytest.mark.full
 
 PACKAGE = "localhost.vidplat.app"
 

@@ -21,6 +21,8 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake
 from warehouse.records.jobs import Job
 
+pytestmark = pytest.mark.full
+
 FRESH = ScanState(settled={"fresh"})
 
 

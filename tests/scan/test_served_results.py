@@ -18,6 +18,8 @@ from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
+pytestmark = pytest.mark.full
+
 KEY = "the same scan"
 WANTED = ScanParameters(candidate_limit=50)
 

@@ -18,6 +18,8 @@ from warehouse.lake.store import Lake
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
+pytestmark = pytest.mark.full
+
 KEPT = timedelta(days=1)
 DOCUMENT = {"music_id": "1", "confirmed_count": 7, "algorithm": "test"}
 

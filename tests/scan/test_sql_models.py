@@ -17,8 +17,8 @@ from pipelines.scan.marts import rank_videos, sum_coverage, summarize_accounts
 from pipelines.scan.rules.ranking import SORT_VALUES
 from pipelines.scan.rules.results import view_result
 from tests.account_oracle import to_account_summary
-from tests.documents import result
 from tests.lake_rows import to_row
+from tests.stored_results import result
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv

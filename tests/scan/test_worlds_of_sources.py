@@ -6,8 +6,12 @@ A scan in the demo world is in `../cli/test_wheel.py`.
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from pipelines.scan.runtime import open_runtime
 from pipelines.settings import Settings
+
+pytestmark = pytest.mark.full
 
 
 def folders(home: Path) -> list[str]:

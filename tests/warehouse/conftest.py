@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.small_store import command, first_release_home, small, small_at
+
+__all__ = ["command", "first_release_home", "small", "small_at"]
+
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def control_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:

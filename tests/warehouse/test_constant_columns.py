@@ -17,7 +17,7 @@ from tests.standards.constant_columns import (
     read_declarations,
     undeclared,
 )
-from tests.unit.warehouse.test_first_release import unpack
+from tests.warehouse.test_first_release import unpack
 from warehouse.lake.reading import open_lake_for_reading
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake

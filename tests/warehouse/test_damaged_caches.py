@@ -23,11 +23,11 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
+from tests.catalog.test_catalog_reference_sounds import TRACKS
+from tests.catalog.test_sound_matches import BOATS, OTHER, compared, sound
 from tests.data.audio.synthesis import RATE, track
-from tests.integration.analyst.test_catalog_reference_sounds import TRACKS
-from tests.integration.analyst.test_genealogy import store
-from tests.integration.analyst.test_sound_matches import BOATS, OTHER, compared, sound
-from tests.integration.warehouse.test_damaged_files import STORE, cut, garble
+from tests.warehouse.analysis.test_genealogy import store
+from tests.warehouse.test_damaged_files import STORE, cut, garble
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.published_database import database_path, publish_database
 from warehouse.home.cache_files import open_excerpts, open_pictures
@@ -39,6 +39,8 @@ from warehouse.maintenance.video_index import update_video_index
 from warehouse.queries.sound_matches import read_known_matches
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.evidence import Excerpt, MatchThresholds
+
+pytestmark = pytest.mark.full
 
 CATALOGUE = "cache/reference-index/catalogue"
 EXCERPT = Excerpt(sha256="a" * 64, start_s=1.0, duration_s=2.0)

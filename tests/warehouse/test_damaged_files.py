@@ -14,7 +14,9 @@ from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import WarehouseError
 
-STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
+pytestmark = pytest.mark.full
+
+STORE = Path(__file__).parents[1] / "data" / "first_release" / "store.tar.xz"
 LOG = "lake/raw/videos/_delta_log/*.json"
 FILES = "lake/raw/videos/*.parquet"
 

@@ -102,7 +102,7 @@ def test_the_doctor_lists_the_extras_that_are_not_installed(
 
 
 def test_pages_name_the_wheel_of_this_version_and_no_package_of_an_index() -> None:
-    root = Path(__file__).parents[3]
+    root = Path(__file__).parents[2]
     pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
     texts = "\n".join(path.read_text(encoding="utf-8") for path in pages)
     versions = set(re.findall(r"sametrack-(\d[\d.]*\d)-py3-none-any\.whl", texts))

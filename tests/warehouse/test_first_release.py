@@ -27,7 +27,7 @@ from warehouse.home.folder import Home, open_home
 from warehouse.lake.store import open_lake
 from warehouse.queries.results import read_result_document
 
-DATA = Path(__file__).parents[2] / "data/first_release"
+DATA = Path(__file__).parents[1] / "data/first_release"
 TRACK = "7410369778457395648"
 FIRST_VERSION = 4
 

@@ -13,6 +13,8 @@ from warehouse.home.disk_space import MIN_FREE_BYTES
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import CapacityExhaustedError, WarehouseUnavailableError
 
+pytestmark = pytest.mark.full
+
 
 def test_lake_without_room_is_unavailable_and_keeps_what_it_had(
     tmp_path: Path, programs: Path

@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from api.cli.processes.child_processes import find_port, sametrack_command
-from tests.integration.warehouse.test_damaged_files import STORE
 from tests.stage import PATIENCE_S
+from tests.warehouse.test_damaged_files import STORE
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
+
+pytestmark = pytest.mark.full
 
 BOUND = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--")
 READ_ONLY = "the disk is read-only, or the files may not be written"

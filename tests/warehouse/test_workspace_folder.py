@@ -6,7 +6,7 @@ import pytest
 
 from warehouse.analysis.address import find_workspace, read_address_settings
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

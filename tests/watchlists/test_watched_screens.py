@@ -14,6 +14,8 @@ from tests.reads import Desk, open_reads
 from warehouse.records.errors import InputError, UpstreamError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry
 
+pytestmark = pytest.mark.full
+
 SEED, SIZE = 11, 0.1
 WORLD = open_world(SEED, SIZE)
 ACCOUNT = WatchlistEntry(kind="account", input=WORLD.sec_uid(3))

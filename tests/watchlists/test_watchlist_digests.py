@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands import watchlist
 from api.cli.terminal import out
-from tests.documents import MUSIC_ID
+from tests.stored_results import MUSIC_ID
 from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
 from warehouse.home.folder import open_home
 from warehouse.records.watchlists import DueRun

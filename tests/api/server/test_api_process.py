@@ -27,12 +27,14 @@ from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
-from tests.documents import MUSIC_ID, result
 from tests.stage import PATIENCE_S, Stage, open_stage, wait_for
+from tests.stored_results import MUSIC_ID, result
 from warehouse.control import job_claims, jobs
 from warehouse.lake.packing import pack_document
 from warehouse.records.evidence import ALGORITHM
 from warehouse.records.jobs import Job, ProgressRecord
+
+pytestmark = pytest.mark.full
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 STREAMS = "/api/v1/sametrack/jobs/{}/events"

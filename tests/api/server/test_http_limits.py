@@ -17,6 +17,8 @@ from api.server.health import Readiness
 from api.server.listener import MAX_HEADER_BYTES, server_options
 from api.settings import ApiSettings
 
+pytestmark = pytest.mark.full
+
 PATIENCE_S = 600
 SEARCH = b"POST /api/v1/vidplat/web/fetch_multi_video HTTP/1.1\r\nHost: localhost\r\n"
 JSON = b"Content-Type: application/json\r\n"

@@ -10,6 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
+pytestmark = pytest.mark.full
+
 PROGRAM = """
 import json, os, sys
 from opentelemetry import trace

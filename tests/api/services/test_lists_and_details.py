@@ -16,6 +16,8 @@ from sandbox.mock.provider import MockProvider
 from tests.reads import Desk, ScriptedSources, open_reads, without_end
 from warehouse.records.videos import UnavailableVideo, Video, VideoPage
 
+pytestmark = pytest.mark.full
+
 APP = "/api/v1/vidplat/app/v3"
 POSTS, METRICS = f"{APP}/fetch_user_post_videos", f"{APP}/fetch_user_metrics"
 MUSIC, HASHTAG = f"{APP}/fetch_music_video_list", f"{APP}/fetch_hashtag_video_list"

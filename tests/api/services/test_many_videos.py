@@ -17,6 +17,8 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 
+pytestmark = pytest.mark.full
+
 NOBODY = "7999999999999999999"
 
 

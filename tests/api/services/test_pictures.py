@@ -14,9 +14,11 @@ from api.responses.errors import NotFoundError
 from api.services.pictures import PictureService
 from pipelines.platform.http.client import GuestClient
 from pipelines.platform.pictures import BOX, MAX_BYTES, PictureSource, shrink
-from tests.integration.upstream.test_http_client import reply
+from tests.platform.http.test_http_client import reply
 from warehouse.home.cache_files import PictureFolder
 from warehouse.records.errors import StructureChangedError, SubstitutionError
+
+pytestmark = pytest.mark.full
 
 HOST = "media.vidplat.localhost"
 PLACE = "/img/1.png"

@@ -29,6 +29,8 @@ from warehouse.records.errors import (
 )
 from warehouse.records.videos import Account, VideoPage
 
+pytestmark = pytest.mark.full
+
 WORLD = open_world(11, 0.1)
 NOW = datetime.fromtimestamp(WORLD.now, UTC)
 ALL_TIME = TimeWindow(days=3650, end=NOW)

@@ -13,6 +13,8 @@ from api.schemas.chart import ChartHistoryDocument
 from api.schemas.lists import ManyVideos
 from tests.reads import open_reads
 
+pytestmark = pytest.mark.full
+
 WEB = "/api/v1/vidplat/web/fetch_multi_video"
 CHART = "/api/v1/music/chartsrc/top500/history"
 

@@ -9,8 +9,10 @@ import pytest
 from api.services.batch import expand_inputs
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from tests.integration.upstream.conftest import Sandbox, Start, Stores, ask_control
+from tests.stand_in_platform import Sandbox, Start, Stores, ask_control
 from warehouse.records.errors import InvalidMusicInputError
+
+pytestmark = pytest.mark.full
 
 FORMS = ("track_link", "track_short_link", "track_short_link_old")
 

@@ -12,8 +12,10 @@ from api.services.reads.deadline import Deadline
 from api.services.reads.lists import ListPageRequest, music_list_source
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from tests.integration.upstream.conftest import PATIENCE_S, Sandbox, Start, Stores
+from tests.stand_in_platform import PATIENCE_S, Sandbox, Start, Stores
 from warehouse.records.errors import InvalidParameterError, SametrackError
+
+pytestmark = pytest.mark.full
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ from warehouse.records.errors import (
     VerificationDemandedError,
 )
 
+pytestmark = pytest.mark.full
+
 VIDPLAT = "/api/v1/vidplat"
 APP = f"{VIDPLAT}/app/v3"
 WORLD = open_world(11, 0.1)

@@ -17,6 +17,8 @@ from sandbox.world.world import SandboxWorld
 from tests.reads import Desk, open_reads, without_end
 from warehouse.records.errors import VerificationDemandedError
 
+pytestmark = pytest.mark.full
+
 VIDPLAT = "/api/v1/vidplat"
 RESOLVE = f"{VIDPLAT}/web/get_sec_user_id"
 APP = f"{VIDPLAT}/app/v3"

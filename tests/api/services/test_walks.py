@@ -11,6 +11,8 @@ from starlette.testclient import TestClient
 from tests.reads import Desk, Scripted, ScriptedSources, open_reads
 from warehouse.records.videos import VideoPage
 
+pytestmark = pytest.mark.full
+
 APP = "/api/v1/vidplat/app/v3"
 MUSIC, HASHTAG = f"{APP}/fetch_music_video_list", f"{APP}/fetch_hashtag_video_list"
 POSTS = f"{APP}/fetch_user_post_videos"

@@ -25,6 +25,8 @@ from warehouse.records.errors import (
     WarehouseUnavailableError,
 )
 
+pytestmark = pytest.mark.full
+
 ENDLESS = Statement("select count(*) from range(9000000000000)")
 ONE = Statement("select 1")
 type OpenRunner = Callable[..., StatementRunner]

@@ -10,6 +10,8 @@ import pytest
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.parametrize("name", ["song.m4a", "song.mp3", "song.ogg", "song.flac"])
 async def test_a_stretch_is_mono_short_and_audible(

@@ -16,7 +16,7 @@ import pytest
 from pipelines.audio.decode import decoder_process as child
 from pipelines.audio.decode.protocol import FRAME, DecodeLimits, DecoderRequest, Task
 from pipelines.audio.features.sounds import unpack_features
-from tests.unit.audio.test_decode_refusals import as_wav, tone
+from tests.audio.decode.test_decode_refusals import as_wav, tone
 
 PARENT = 4711
 

@@ -22,6 +22,8 @@ from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from tests.clips import PATIENT
 
+pytestmark = pytest.mark.full
+
 
 def pids(pool: DecoderPool) -> list[int]:
     return [child.process.pid for child in pool._children]

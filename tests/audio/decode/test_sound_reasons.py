@@ -12,7 +12,7 @@ from pipelines.audio.decode.protocol import MAX_SECONDS, DecodeLimits
 from pipelines.documents.messages import SOUND_REASONS
 from pipelines.documents.stop_reasons import stop_message
 from pipelines.documents.verdict_reasons import REASONS, reason_message
-from tests.unit.audio.test_decode_refusals import RATE, as_wav, tone
+from tests.audio.decode.test_decode_refusals import RATE, as_wav, tone
 from warehouse.sound_formats import CODEC_NAMES, FORMAT_NAMES
 
 

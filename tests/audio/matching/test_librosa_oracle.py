@@ -14,6 +14,8 @@ from tests.clips import Band
 from tests.data.audio.synthesis import RATE
 from warehouse.records.evidence import MatchThresholds
 
+pytestmark = pytest.mark.full
+
 ORACLE_RATE, HOP = 22_050, 512
 SONG_S, START_S, END_S = 21.0, 6.0, 16.0
 

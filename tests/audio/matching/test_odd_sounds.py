@@ -15,6 +15,8 @@ from pipelines.audio.matching.verify import compare_pair
 from tests.clips import Band
 from warehouse.records.evidence import MatchThresholds
 
+pytestmark = pytest.mark.full
+
 RATE = 44_100
 TIME = np.arange(10 * RATE) / RATE
 ODD: dict[str, Callable[[Band], NDArray[np.floating]]] = {

@@ -12,7 +12,7 @@ from pipelines.captures.walks import SearchLimits
 from sandbox.server.surfaces.lists import repeats_cursor, trends_path
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import JOB, Start, Stores, ask_control
+from tests.stand_in_platform import JOB, Start, Stores, ask_control
 from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import (
     AudioUnavailableError,
@@ -23,6 +23,8 @@ from warehouse.records.errors import (
     UnreachableError,
 )
 from warehouse.records.videos import UnavailableVideo, VideoDetail
+
+pytestmark = pytest.mark.full
 
 
 async def test_every_form_of_input_leads_to_the_track(start: Start, track: dict[str, Any]) -> None:

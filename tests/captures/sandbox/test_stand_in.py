@@ -12,12 +12,14 @@ from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings
-from tests.integration.upstream.conftest import PATIENT
+from tests.stand_in_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import ForbiddenError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
+
+pytestmark = pytest.mark.full
 
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"
 INFO, POSTS = "/web/api/v2/user/info/", "/web/api/v2/aweme/post/"

@@ -10,6 +10,8 @@ import pytest
 from api.cli.main import main
 from tests.stage import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 type Start = Callable[..., subprocess.Popen[str]]
 CLI = ("-m", "api.cli.main")
 CASES: dict[str, tuple[tuple[str, ...], dict[str, str], int, str]] = {

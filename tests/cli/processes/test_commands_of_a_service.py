@@ -17,6 +17,8 @@ from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from tests.stage import wait_for
 
+pytestmark = pytest.mark.full
+
 TRACK = "7348759830572834348"
 
 type Run = Callable[..., Any]

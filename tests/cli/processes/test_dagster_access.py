@@ -18,6 +18,8 @@ from api.server.access.sessions import COOKIE, SessionsInMemory
 from api.settings import ApiSettings
 from tests.dagster_routes import open_dagster_app, routes_of
 
+pytestmark = pytest.mark.full
+
 TOKENS = {"read": "token-to-look", "scan": "token-to-scan", "operate": "token-for-all"}
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
 DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'

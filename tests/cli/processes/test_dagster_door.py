@@ -18,6 +18,8 @@ from api.server.access.sessions import SessionsInMemory
 from api.settings import ApiSettings
 from tests.dagster_routes import open_dagster_app
 
+pytestmark = pytest.mark.full
+
 OWN = "http://127.0.0.1:8781"
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
 DELETE = f'mutation {{ deletePipelineRun(runId: "{RUN_ID}") {{ __typename }} }}'

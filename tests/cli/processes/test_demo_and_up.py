@@ -15,6 +15,8 @@ import pytest
 
 from tests.stage import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[3]
 type Start = Callable[..., subprocess.Popen[str]]
 CLI = ("-m", "api.cli.main")

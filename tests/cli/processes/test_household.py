@@ -18,6 +18,8 @@ from api.cli.processes.child_processes import (
 )
 from tests.stage import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 OWNER = str(Path(__file__).with_name("programs") / "owner.py")
 type Start = Callable[..., subprocess.Popen[str]]
 
@@ -45,7 +47,7 @@ def test_a_stop_signal_ends_children_and_grandchildren(
 
 @pytest.mark.parametrize(
     "kind",
-    # the watchdog is patient for half a minute; less so in tests/unit/cli/test_parent_watchdog.py
+    # the watchdog is patient for half a minute; less so in tests/cli/test_parent_watchdog.py
     ["tame", pytest.param("deaf", marks=pytest.mark.soak)],
 )
 def test_a_killed_command_leaves_no_process_and_no_folder(

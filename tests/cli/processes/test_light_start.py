@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 UNWANTED: Mapping[str, set[str]] = {
     "api.cli.main": {"pydantic", "sqlalchemy", "httpx2"},
     "api.cli.commands.jobs, api.cli.local_job_client": {

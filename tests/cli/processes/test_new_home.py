@@ -7,7 +7,9 @@ from dagster import DagsterInstance
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from tests.integration.warehouse.together import run_together
+from tests.warehouse.together import run_together
+
+pytestmark = pytest.mark.full
 
 PROGRAM = Path(__file__).parent / "programs" / "open_storage.py"
 

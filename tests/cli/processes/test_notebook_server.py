@@ -17,6 +17,8 @@ from tests.stage import PATIENCE_S
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[3]
 FIRST = ROOT / "notebooks" / "explore" / "first_steps.ipynb"
 type Start = Callable[..., subprocess.Popen[str]]

@@ -17,6 +17,8 @@ from api.cli.main import app
 from tests.stage import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
 
+pytestmark = pytest.mark.full
+
 runner = CliRunner()
 JOB = {
     "job_id": "0a3c2f5e-1111-4222-8333-444455556666",

@@ -9,6 +9,8 @@ import pytest
 
 from tests.stage import PATIENCE_S
 
+pytestmark = pytest.mark.full
+
 
 @pytest.mark.soak
 def test_a_second_scan_brings_a_worker_of_its_own(

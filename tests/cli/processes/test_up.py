@@ -3,8 +3,8 @@
 It starts everything on ports of loopback, none of which answers a stranger. It revives a dead
 worker, runs scans and what is launched in Dagster, and takes all along when it ends. Every line of
 every log is JSON then, whatever happened to scans and processes. The same sweeps of routes, with
-more callers, are in process in tests/contract/test_open_paths.py and test_dagster_access.py; the
-followed pages start `up`, scan and end it in each check.
+more callers, are in process in tests/contract/access/test_open_paths.py and
+test_dagster_access.py; the followed pages start `up`, scan and end it in each check.
 """
 
 import http.client
@@ -28,9 +28,9 @@ from api.cli.processes.child_processes import find_port
 from api.routes import ROUTERS
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from tests.children import end_group
+from tests.cli.processes.conftest import ALWAYS, Watch
 from tests.dagster_routes import open_dagster_app, routes_of
-from tests.integration.cli.conftest import ALWAYS, Watch
-from tests.integration.scan.orchestrator import LAUNCH, RUN, launch_parameters
+from tests.orchestration.runs.orchestrator import LAUNCH, RUN, launch_parameters
 from tests.stage import PATIENCE_S, wait_for
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home

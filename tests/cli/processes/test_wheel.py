@@ -26,6 +26,8 @@ from tests.wheels import build_wheel, install_wheel, tracked
 from warehouse import open_warehouse
 from warehouse.extras import EXTRAS
 
+pytestmark = pytest.mark.full
+
 DEMO_MARK = "demo data, generated on this machine"
 CACHES = {".cache"}
 """What libraries keep in a home folder."""

@@ -1,7 +1,7 @@
 """With a token set, every path of the service but the open ones is closed to strangers.
 
 The paths are those of the application itself, so a new route is swept without being listed here.
-The orchestrator's UI has the same sweep in tests/integration/cli/test_dagster_access.py. Workers,
+The orchestrator's UI has the same sweep in tests/cli/processes/test_dagster_access.py. Workers,
 daemon and code server listen on no port (the code server on a socket file of its owner). The
 sandbox stands in for the platform, whose public pages it serves: it has nothing to protect.
 """

@@ -24,8 +24,8 @@ from api.openapi.reference import INTERFACE, build_reference
 from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.contract.conftest import HERE, answering, client_of, good
-from tests.documents import MUSIC_ID
 from tests.reads import Desk, open_reads
+from tests.stored_results import MUSIC_ID
 
 AS_FILES = {
     # what is no envelope comes by a plain GET: pictures, sounds, tables, the words of supervisors

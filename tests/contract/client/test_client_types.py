@@ -7,8 +7,8 @@ from pydantic import TypeAdapter
 
 from api.client import Client, answers
 from tests.contract.conftest import client_of
-from tests.documents import MUSIC_ID
 from tests.reads import Desk
+from tests.stored_results import MUSIC_ID
 
 ENTRY: Any = {"kind": "track", "input": MUSIC_ID}
 ASKED: dict[str, Callable[[Client], Any]] = {

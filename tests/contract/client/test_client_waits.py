@@ -16,7 +16,7 @@ from api.client import (
     WaitTimeoutError,
 )
 from tests.contract.conftest import HERE, answering, answering_twin, good, refusal
-from tests.documents import MUSIC_ID, result
+from tests.stored_results import MUSIC_ID, result
 from warehouse.control import job_claims, jobs
 
 

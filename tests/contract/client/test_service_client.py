@@ -37,8 +37,8 @@ from api.generate.files import derived_files, read_description
 from api.openapi.reference import INTERFACE, build_reference
 from api.settings import ApiSettings
 from tests.contract.conftest import HERE, answering, answering_twin, client_of, good, refusal
-from tests.documents import MUSIC_ID
 from tests.fake_clock import FakeClock
+from tests.stored_results import MUSIC_ID
 
 
 def test_what_the_service_refuses_is_an_error_with_name_advice_and_request_id(

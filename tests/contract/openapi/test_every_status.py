@@ -17,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 
 from api.server.access.sessions import SessionsInMemory
 from api.server.middleware_stack import wrap
-from tests.documents import discovery_result
 from tests.operations import (
     APP,
     JOBS,
@@ -29,6 +28,7 @@ from tests.operations import (
     operation,
 )
 from tests.reads import Desk
+from tests.stored_results import discovery_result
 from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import (
     ForbiddenError,

@@ -26,7 +26,7 @@ from api.schemas.lists import (
 from api.schemas.result import HotVideosResponse, JobDocument
 from pipelines.parameters.scan import PARAMETERS, Parameter
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HOT = "/api/v1/vidplat/app/v3/fetch_music_hot_videos"
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 

@@ -1,7 +1,4 @@
-"""Fixtures: an empty stage, with sounds that all worlds of a run share, and empty stores.
-
-And a worker without processes, whose time the tests move.
-"""
+"""Dagster's storage of an empty home, and a worker without processes, whose time the tests move."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,32 +15,10 @@ from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
 from tests.fake_runs import FakeLauncher, empty_scan
-from tests.stage import Stage, open_stage
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
-from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
-from warehouse.lake.store import Lake, open_lake
 from warehouse.records.jobs import PRIORITY_INTERACTIVE, Job, JobStatus
-
-
-@pytest.fixture
-def stage(tmp_path: Path, sound_cache: Path) -> Iterator[Stage]:
-    """An empty world; everything started in it is stopped again."""
-    with open_stage(tmp_path, sound_cache) as built:
-        yield built
-
-
-@pytest.fixture
-def opened_stores(tmp_path: Path) -> Iterator[tuple[ControlStore, Lake, Engine]]:
-    """The stores of an empty home."""
-    home = open_home(tmp_path, "sandbox")
-    lake = open_lake(home.lake_url, world="sandbox")
-    with (
-        closing(open_control(home.control_url, world="sandbox")) as control,
-        closing(Engine(lake)) as engine,
-    ):
-        yield control, lake, engine
 
 
 @dataclass

@@ -21,6 +21,8 @@ from tests.fake_runs import empty_scan
 from warehouse.control import job_claims, jobs
 from warehouse.records.jobs import Job, JobStatus
 
+pytestmark = pytest.mark.full
+
 
 def test_terminate_in_the_ui_asks_the_job_to_stop(house: Any) -> None:
     job_id = house.running()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.orchestration.definitions import GRAPHS
-from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
+from tests.orchestration.runs.orchestrator import Orchestrator, start_orchestrator
 from tests.stage import Stage, open_stage
 from warehouse.records.jobs import SCAN
 

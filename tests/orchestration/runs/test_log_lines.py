@@ -78,7 +78,7 @@ def test_an_uncaught_error_is_one_line_with_its_traceback_as_a_field(written: An
     (entry,) = entries(written.getvalue())
     assert entry["level"] == "error"
     assert "ValueError: a\nfault" in entry["exception"]
-    assert 'File "tests/unit/pipelines/test_log_lines.py"' in entry["exception"]
+    assert 'File "tests/orchestration/runs/test_log_lines.py"' in entry["exception"]
 
 
 def test_paths_of_the_installation_are_cut_to_what_follows_them(written: Any) -> None:

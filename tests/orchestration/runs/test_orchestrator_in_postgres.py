@@ -22,10 +22,14 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.fake_runs import empty_scan
-from tests.integration.warehouse.together import run_together
+from tests.warehouse.together import run_together
 from warehouse.home.folder import Home, open_home
 from warehouse.maintenance.erasure.names import AccountNames
 from warehouse.records.errors import WarehouseUnavailableError
+
+pytestmark = pytest.mark.full
+
+OPEN_DAGSTER = Path(__file__).parent / "programs" / "open_dagster.py"
 
 
 @pytest.mark.filterwarnings("ignore")  # those of the library are not ours
@@ -72,11 +76,9 @@ def test_dagster_storage_url_puts_all_of_dagsters_storages_on_the_server(home: H
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.soak
-def test_machines_that_meet_an_empty_database_make_its_tables_once(
-    programs: Path, tmp_path: Path
-) -> None:
+def test_machines_that_meet_an_empty_database_make_its_tables_once(tmp_path: Path) -> None:
     homes = [(str(tmp_path / name),) for name in ("one", "two")]
-    opened = run_together("dagster_postgres", programs / "open_dagster.py", *homes)
+    opened = run_together("dagster_postgres", OPEN_DAGSTER, *homes)
     assert opened == ["0"] * 2
 
 

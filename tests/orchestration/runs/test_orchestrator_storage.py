@@ -16,6 +16,8 @@ from tests.stage import PATIENCE_S
 from warehouse.home.folder import Home, open_home
 from warehouse.records.errors import WarehouseUnavailableError, WorkerUnavailableError
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[3]
 
 

@@ -16,7 +16,7 @@ from dagster import DagsterRunStatus
 from dagster_postgres import PostgresRunStorage
 
 from pipelines.orchestration.runs.run_identity import run_id
-from tests.integration.scan.orchestrator import Orchestrator, start_orchestrator
+from tests.orchestration.runs.orchestrator import Orchestrator, start_orchestrator
 from tests.postgres import new_database
 from tests.stage import Stage, open_stage
 

@@ -67,7 +67,7 @@ def test_celery_asks_the_run_of_a_job_to_end_alike() -> None:
     code = (
         f"import os; os.environ['CELERY_BROKER_URL'] = {BROKER!r}\n"
         "from pipelines.orchestration.runs.celery_runs import CeleryJobLauncher\n"
-        "from tests.unit.pipelines.test_run_launcher import FakeInstance\n"
+        "from tests.orchestration.runs.test_run_launcher import FakeInstance\n"
         "launcher = CeleryJobLauncher.from_config_value(None, {})\n"
         "instance = FakeInstance(is_of_a_job=True)\n"
         "launcher.register_instance(instance)\n"

@@ -26,6 +26,8 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import pack_document
 from warehouse.queries.results import read_checkpointed_jobs, read_result_document
 
+pytestmark = pytest.mark.full
+
 KEPT = timedelta(days=30)
 
 

@@ -12,6 +12,8 @@ from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.jobs import PRIORITY_SCHEDULED, ProgressRecord
 
+pytestmark = pytest.mark.full
+
 
 def test_a_run_that_was_given_up_and_comes_back_changes_nothing(house: Any) -> None:
     job_id = house.running()

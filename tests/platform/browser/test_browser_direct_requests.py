@@ -16,9 +16,11 @@ from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
 from tests.host_rates import AT_ONCE
-from tests.integration.upstream.conftest import PATIENT
+from tests.stand_in_platform import PATIENT
 from warehouse.control import ControlStore
 from warehouse.records.errors import RateLimitedError, SametrackError, UnreachableError
+
+pytestmark = pytest.mark.full
 
 PATH = "/web/api/v2/user/info/"
 

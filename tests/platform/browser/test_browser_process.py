@@ -9,6 +9,8 @@ import pytest
 
 from tests.stage import wait_for
 
+pytestmark = pytest.mark.full
+
 OWNER = """
 import asyncio, sys
 from pipelines.platform.browser.installation import find_chromium

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pipelines.platform.browser.proxy import GateProxy, ProxyRequest, parse_proxy_request
 from pipelines.platform.profiles import PlatformProfile
 
+pytestmark = pytest.mark.full
+
 PAGE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 SHARE = "share.vidplat.localhost"
 

@@ -27,7 +27,7 @@ from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.host_rates import AT_ONCE
-from tests.integration.upstream.conftest import PATIENCE_S, Wire, never
+from tests.stand_in_platform import PATIENCE_S, Wire, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets
 from warehouse.control.schema import HOSTS
@@ -43,7 +43,7 @@ from warehouse.records.errors import (
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import VideoDetail
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.full, pytest.mark.asyncio(loop_scope="module")]
 browser = pytest.mark.browser
 module_fixture = pytest_asyncio.fixture(scope="module", loop_scope="module")
 SEC = "MS4wLjABAAAAq7Rk2dV0xYt3mH8sLw5uZc1nPfJb4eGo6aTi9yWvKrE"

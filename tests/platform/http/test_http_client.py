@@ -16,7 +16,7 @@ from pipelines.platform.http.client import USER_AGENT, GuestClient, HttpRequest
 from pipelines.platform.http.download import FileSink
 from pipelines.platform.profiles import PlatformProfile
 from tests.fake_clock import START, FakeClock
-from tests.integration.upstream.conftest import never
+from tests.stand_in_platform import never
 from warehouse.control import ControlStore
 from warehouse.control.schema import HOSTS
 from warehouse.records.errors import (
@@ -26,6 +26,8 @@ from warehouse.records.errors import (
     SubstitutionError,
     UnreachableError,
 )
+
+pytestmark = pytest.mark.full
 
 HOST = "share.vidplat.localhost"
 

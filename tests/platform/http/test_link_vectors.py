@@ -23,6 +23,8 @@ from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.host_rates import AT_ONCE
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
+pytestmark = pytest.mark.full
+
 HOST = "www.vidplat.localhost"
 OPEN_HOST = "media.example.com"
 VECTORS = Path(__file__).parents[2] / "data" / "links" / "refused.toml"

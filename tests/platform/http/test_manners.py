@@ -20,7 +20,7 @@ from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT, never
+from tests.stand_in_platform import PATIENT, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets, circuits, robots
 from warehouse.records.errors import (
@@ -31,6 +31,8 @@ from warehouse.records.errors import (
     UnreachableError,
     VerificationDemandedError,
 )
+
+pytestmark = pytest.mark.full
 
 HOST = "share.vidplat.localhost"
 LIMITS = replace(PATIENT, attempts=1)

@@ -13,8 +13,10 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.host_rates import AT_ONCE
-from tests.integration.upstream.conftest import PATIENT
+from tests.stand_in_platform import PATIENT
 from warehouse.records.errors import UnreachableError
+
+pytestmark = pytest.mark.full
 
 PAIR = Path(__file__).parents[2] / "data" / "tls" / "share.pem"
 SHARE, OTHER = "share.vidplat.localhost", "www.vidplat.localhost"

@@ -1,9 +1,13 @@
-"""Lock files of these tests stay in folders of their own."""
+"""Devices of these tests, and lock files that stay in folders of their own."""
 
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.platform.mobileapp.devices import changed_app, device, small_world
+
+__all__ = ["changed_app", "device", "small_world"]
 
 
 @pytest.fixture(autouse=True)

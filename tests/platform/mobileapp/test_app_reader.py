@@ -8,7 +8,7 @@ from pipelines.platform.mobileapp.phone import NotIdleError, unavailable
 from pipelines.platform.mobileapp.reader import LOOK_EVERY_S, RETURN_S
 from sandbox.server.device import screens
 from tests.fake_clock import FakeClock
-from tests.unit.mobileapp.scripted_phone import (
+from tests.platform.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,
     State,

@@ -16,7 +16,8 @@ from sandbox.server.device import screens
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
 from tests.host_rates import FreeTurns
-from tests.unit.mobileapp.scripted_phone import (
+from tests.platform.conftest import ScriptedClient
+from tests.platform.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,
     State,
@@ -27,7 +28,6 @@ from tests.unit.mobileapp.scripted_phone import (
     visit,
     work_screen,
 )
-from tests.unit.upstream.conftest import ScriptedClient
 from warehouse.records.errors import (
     DeviceUnavailableError,
     LoginRequiredError,

@@ -15,7 +15,7 @@ from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from sandbox.server.device.screens import rounded
 from tests.answers import SEEN_AT
-from tests.integration.mobileapp.conftest import Device
+from tests.platform.mobileapp.devices import Device
 from warehouse.control.hosts import budgets
 from warehouse.records.errors import (
     AppUnreadableError,
@@ -26,6 +26,8 @@ from warehouse.records.errors import (
     VerificationDemandedError,
 )
 from warehouse.records.videos import VideoPage
+
+pytestmark = pytest.mark.full
 
 SEEN = ParseContext(surface="music_app", observed_at=SEEN_AT, link_of=str)
 

@@ -24,7 +24,7 @@ from warehouse.records.errors import SametrackError, UpstreamError
 ROWS = {row.name: row for row in REFUSALS}
 OURS = {"budget_spent", "surface_off", "refused_lately"}  # no answer of anybody: our own rules
 OF_THE_APP = {"app_login", "app_verification", "app_unreadable", "device_unavailable"}
-"""No body of a web surface: `tests/unit/mobileapp` and the stand-in device hold these."""
+"""No body of a web surface: `tests/platform/mobileapp` and the stand-in device hold these."""
 
 
 def _causes(kind: type[UpstreamError]) -> Iterator[type[UpstreamError]]:

@@ -23,11 +23,13 @@ from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import SEEN_AT, Shape, read_index
-from tests.integration.upstream.conftest import never
+from tests.stand_in_platform import never
 from warehouse.control import open_control
 from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
 from warehouse.records.times import observed_now
 from warehouse.records.videos import UnavailableVideo, Video, VideoDetail
+
+pytestmark = pytest.mark.full
 
 WIRE = [shape for shape in read_index() if shape.level == "wire"]
 SOUND = "/sound"

@@ -15,7 +15,7 @@ from pipelines.platform.sources.planner import Planner, SickPolicy
 from pipelines.platform.sources.rules import SICK_AFTER, RankedSource
 from pipelines.platform.sources.table import Question, SourcePages
 from tests.fake_clock import FakeClock
-from tests.unit.upstream.planned_platform import FULL, PARTIAL, Platform, empty
+from tests.platform.providers.planned_platform import FULL, PARTIAL, Platform, empty
 from warehouse.control.hosts import surface_answers
 from warehouse.records.errors import (
     SURFACE_OFF,

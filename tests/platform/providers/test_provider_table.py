@@ -24,7 +24,7 @@ from pipelines.settings import Settings
 from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedError
 from warehouse.records.worlds import OWN_WORLDS, DataProvider, MusicProvider
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DATA, MUSIC = get_args(DataProvider), get_args(MusicProvider)
 NAMES = {*DATA, *MUSIC}
 METHODS = [name for name in vars(Provider) if not name.startswith("_") and name != "name"]

@@ -16,10 +16,12 @@ from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
 from tests.host_rates import AT_ONCE
-from tests.integration.upstream.conftest import PATIENT
+from tests.stand_in_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, Video
+
+pytestmark = pytest.mark.full
 
 LIMITS = replace(PATIENT, attempts=2, body_bytes=HttpLimits().body_bytes)
 LONG_S = 120.0  # longer than the client is patient

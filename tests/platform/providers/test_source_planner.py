@@ -19,7 +19,7 @@ from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.integration.upstream.conftest import PATIENT, Sandbox
+from tests.stand_in_platform import PATIENT, Sandbox
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import (
     RefusedLatelyError,
@@ -27,6 +27,8 @@ from warehouse.records.errors import (
     VerificationDemandedError,
 )
 from warehouse.records.videos import VideoDetail
+
+pytestmark = pytest.mark.full
 
 LIMITS = replace(PATIENT, body_bytes=HttpLimits().body_bytes)
 DETAIL_SURFACES = ("slides_info", "video_page", "web_detail", "web_video_page")

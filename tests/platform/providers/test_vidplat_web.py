@@ -17,7 +17,7 @@ from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
-from tests.integration.upstream.conftest import PATIENT
+from tests.stand_in_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
@@ -29,6 +29,8 @@ from warehouse.records.errors import (
     VerificationDemandedError,
 )
 from warehouse.records.videos import UnavailableVideo, VideoDetail
+
+pytestmark = pytest.mark.full
 
 ID = "7568123456789012345"
 DETAIL, PAGE = "/aweme/v1/web/aweme/detail/", f"/share/video/{ID}/"

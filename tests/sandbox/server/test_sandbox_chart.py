@@ -10,6 +10,8 @@ from sandbox.world.world import SandboxWorld
 
 from .conftest import SEED, SIZE, Json, Sandbox
 
+pytestmark = pytest.mark.full
+
 CHART = "chart.chartsrc.localhost"
 DAY_S = 86_400
 CHARTED = SandboxChart(SandboxWorld(SEED, SIZE))

@@ -15,6 +15,8 @@ from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox, page_data
 
+pytestmark = pytest.mark.full
+
 WEB = "www.vidplat.localhost"
 CHART = "chart.chartsrc.localhost"
 COUNTS = {"digg_count", "comment_count", "collect_count", "share_count"}

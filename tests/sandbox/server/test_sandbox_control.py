@@ -7,6 +7,8 @@ from sandbox.world.ground_truth import GroundTruth
 
 from .conftest import Sandbox
 
+pytestmark = pytest.mark.full
+
 
 def test_tracks_are_listed_with_links_prose_and_expected_counts(sandbox: Sandbox) -> None:
     tracks = sandbox.get("/_world/tracks").json()["tracks"]

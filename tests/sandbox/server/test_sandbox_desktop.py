@@ -3,6 +3,8 @@
 from collections import Counter
 from datetime import UTC, datetime
 
+import pytest
+
 from pipelines.platform.parsers.pages import parse_video_page
 from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.surfaces.video_pages import is_withheld
@@ -10,6 +12,8 @@ from sandbox.world.content.tables import VideoState
 from warehouse.records.videos import VideoDetail
 
 from .conftest import Sandbox
+
+pytestmark = pytest.mark.full
 
 WEB = "www.vidplat.localhost"
 DESKTOP_FORMS = ("videoDetail", "%2241%22", "__pace_f")

@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from sandbox.server.app import SURFACES
 from sandbox.server.faults import KINDS
 from sandbox.server.switches import MODES, SWITCHES, value_hint
 from tests.switch_outcomes import FURTHER_OUTCOMES, OUTCOMES
+
+pytestmark = pytest.mark.full
 
 TEXT = (Path(__file__).parents[3] / "docs" / "sandbox.md").read_text(encoding="utf-8")
 

@@ -5,6 +5,8 @@ import pytest
 
 from .conftest import Sandbox
 
+pytestmark = pytest.mark.full
+
 
 def _info(sandbox: Sandbox, *, host: str = "share.vidplat.localhost") -> httpx.Response:
     music_id = sandbox.world.tracks[1].music_id

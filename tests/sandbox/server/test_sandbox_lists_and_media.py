@@ -19,6 +19,8 @@ from sandbox.world.sound.instruments import Samples
 
 from .conftest import Json, Sandbox, page_data
 
+pytestmark = pytest.mark.full
+
 
 def test_music_info_has_no_address_and_no_user_count(sandbox: Sandbox) -> None:
     sound = sandbox.world.tracks[0]

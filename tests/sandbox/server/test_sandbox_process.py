@@ -19,6 +19,8 @@ from tests.stage import PATIENCE_S
 
 from .conftest import SEED, SIZE, Sandbox
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def world() -> SandboxWorld:

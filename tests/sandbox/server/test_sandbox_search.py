@@ -7,6 +7,8 @@ from sandbox.server.surfaces.search import SEARCH_DEPTH, demands_verification_fi
 
 from .conftest import Json, Sandbox
 
+pytestmark = pytest.mark.full
+
 WEB = "www.vidplat.localhost"
 SEARCH = "/aweme/v1/web/general/search"
 

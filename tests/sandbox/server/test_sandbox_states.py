@@ -12,6 +12,8 @@ from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox
 
+pytestmark = pytest.mark.full
+
 WEB, SHARE = "www.vidplat.localhost", "share.vidplat.localhost"
 CHART = "chart.chartsrc.localhost"
 SINGLE = "/aweme/v1/web/general/search/single/?keyword=vlog&offset={cursor}"

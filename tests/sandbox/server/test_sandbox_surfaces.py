@@ -11,6 +11,8 @@ from sandbox.world.content.tables import VideoState
 
 from .conftest import Sandbox, page_data
 
+pytestmark = pytest.mark.full
+
 
 def test_a_video_page_has_the_recorded_shape(sandbox: Sandbox) -> None:
     work = sandbox.shown(is_photo=False)

@@ -14,6 +14,8 @@ from sandbox.world.content.tables import VideoState
 
 from .conftest import Json, Sandbox, page_data
 
+pytestmark = pytest.mark.full
+
 WEB = "www.vidplat.localhost"
 CHART = "chart.chartsrc.localhost"
 MUSIC = "music.vidplat.localhost"

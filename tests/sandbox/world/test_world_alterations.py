@@ -25,6 +25,8 @@ from sandbox.world.sound.recordings import render_video
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 WORLD = SandboxWorld(21, 0.2)
 seeds = st.integers(0, 2**31)
 shares = st.floats(0, 1)

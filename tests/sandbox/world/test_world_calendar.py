@@ -14,6 +14,8 @@ from sandbox.world.ground_truth import GroundTruth
 from sandbox.world.growth import DAY_S, HORIZON_DAYS
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 NOW = 1_795_000_000.5  # in November 2026
 WORLD = SandboxWorld(31, 0.2)
 

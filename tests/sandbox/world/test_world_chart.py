@@ -17,6 +17,8 @@ from sandbox.world.chart import (
 )
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 WORLD = SandboxWorld(31, 0.2)
 CHART = SandboxChart(WORLD)
 COUNT = CHART.calendar.count_at(WORLD.now)

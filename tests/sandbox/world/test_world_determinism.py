@@ -16,6 +16,8 @@ from sandbox.world.random_streams import scattered, stream, timed_ids
 from sandbox.world.sound.sound_cache import SoundCache
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 _PRINT_WORLD = """
 import hashlib, json, sys
 from pathlib import Path

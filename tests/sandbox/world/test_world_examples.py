@@ -15,6 +15,8 @@ from sandbox.world.guest_view import VideoTextIndex
 from sandbox.world.world import SandboxWorld
 from tests.guides import PAGES, ROOT
 
+pytestmark = pytest.mark.full
+
 SEED = 7
 """Default of `sametrack up`."""
 SIZES = (0.3, 1.0)

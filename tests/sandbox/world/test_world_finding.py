@@ -14,6 +14,8 @@ from sandbox.world.guest_view import (
 )
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def index() -> VideoTextIndex:

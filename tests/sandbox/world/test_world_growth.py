@@ -12,6 +12,8 @@ from sandbox.world.ground_truth import GroundTruth
 from sandbox.world.growth import DAY_S, HORIZON_DAYS
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 FIRST = SandboxWorld(7, 0.1, tracks=12)
 WEEK = FIRST.at(7 * DAY_S)
 END = FIRST.at(HORIZON_DAYS * DAY_S)

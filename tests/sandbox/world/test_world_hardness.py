@@ -11,6 +11,8 @@ from sandbox.world.hardness import CEILINGS, check_hardness
 from sandbox.world.world import SandboxWorld
 from warehouse.records.errors import WorldTooEasyError
 
+pytestmark = pytest.mark.full
+
 
 def _without_covers(world: SandboxWorld) -> None:
     kind = np.where(world.sounds.kind > LAST_VARIANT, SoundKind.SPEECH, world.sounds.kind)

@@ -13,6 +13,8 @@ from sandbox.world.world import (
     SandboxWorld,
 )
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture(scope="module")
 def world() -> SandboxWorld:

@@ -23,6 +23,8 @@ from sandbox.world.sound.sound_cache import (
 )
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 WORLD = SandboxWorld(21, 0.2)
 
 

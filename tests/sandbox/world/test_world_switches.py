@@ -13,6 +13,8 @@ from sandbox.world.ground_truth import GroundTruth
 from sandbox.world.guest_view import GuestView
 from sandbox.world.world import MUSIC_LIST_DEPTH, SandboxWorld
 
+pytestmark = pytest.mark.full
+
 WORLD = SandboxWorld(31, 0.2)
 
 

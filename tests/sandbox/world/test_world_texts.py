@@ -1,8 +1,12 @@
 """What people write: hints, hostile text, titles that break careless code."""
 
+import pytest
+
 from sandbox.world.content import texts
 from sandbox.world.content.tables import SoundKind
 from sandbox.world.world import SandboxWorld
+
+pytestmark = pytest.mark.full
 
 WORLD = SandboxWorld(6, 1.0)
 

@@ -7,6 +7,8 @@ from sandbox.world.ground_truth import GroundTruth, VideoTruth
 from sandbox.world.hardness import Hardness, check_hardness, measure_hardness
 from sandbox.world.world import SandboxWorld
 
+pytestmark = pytest.mark.full
+
 SEEDS = (
     1, 17, 2**31,
     *(pytest.param(one, marks=pytest.mark.soak) for one in (2, 3, 99, 1234, 777_777)),

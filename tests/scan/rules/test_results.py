@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.rules.results import satisfies_request, view_result
-from tests.documents import NO_SEARCH, NO_VARIANTS, stored_result
+from tests.stored_results import NO_SEARCH, NO_VARIANTS, stored_result
 from warehouse.records.videos import Author, Statistics, Track, Video
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)

@@ -16,6 +16,8 @@ from warehouse.control import jobs, scan_journal
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import MAX_ATTEMPTS
 
+pytestmark = pytest.mark.full
+
 CANDIDATES = 10
 LISTENING = ("play", "media")  # the address of a sound leads to its host
 

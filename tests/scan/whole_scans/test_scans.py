@@ -34,6 +34,8 @@ from warehouse.records.catalog.tracks import CatalogTrack, ImportedTrack
 from warehouse.records.evidence import MatchThresholds
 from warehouse.records.jobs import Job, keyword_subject
 
+pytestmark = pytest.mark.full
+
 DISCOVER = "/api/v1/vidplat/app/v3/discover_music_related_videos"
 SMALL: dict[str, Any] = {"candidate_limit": 15, "search_enabled": False}
 LISTS_OF_ACCOUNTS = ("user_posts", "user_page")

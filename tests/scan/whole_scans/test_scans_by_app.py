@@ -19,6 +19,8 @@ from warehouse.control import jobs
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
 
+pytestmark = pytest.mark.full
+
 HEARD = {"candidate_limit": 20, "search_enabled": False}
 QUICK = {"verify_audio": False, "search_enabled": False, "candidate_limit": 15}
 PROMISED_S = 5.0

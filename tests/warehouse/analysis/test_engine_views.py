@@ -21,6 +21,8 @@ from warehouse.records.errors import (
 )
 from warehouse.tables import TABLES, Table
 
+pytestmark = pytest.mark.full
+
 COUNT = "select count(*) as n from raw.capture_items"
 
 

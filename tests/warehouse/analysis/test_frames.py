@@ -15,6 +15,8 @@ from warehouse.analysis.warehouse import Warehouse
 from warehouse.tables import RELATIONS, TABLES
 from warehouse.tables.column import BOOLEAN, BYTES, DATE, FLOAT, INTEGER, TEXT, TEXT_LIST, TIME
 
+pytestmark = pytest.mark.full
+
 ID = "7361729694329545668"
 VALUES: dict[Any, object] = {
     TEXT: ID, INTEGER: 1_760_000_000, FLOAT: 0.5, BOOLEAN: True, TEXT_LIST: [ID],

@@ -10,6 +10,8 @@ from warehouse.engine.user_sql import REFUSED_FUNCTIONS, run_user_sql
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 

@@ -25,6 +25,8 @@ from warehouse.records.times import (
 from warehouse.records.videos import Author, Music, Track, Video
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 NOW = datetime(2026, 11, 2, 9, tzinfo=UTC)
 BORN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SEED = 20_261_123

@@ -3,8 +3,12 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from warehouse import open_warehouse
 from warehouse.tables import BY_NAME
+
+pytestmark = pytest.mark.full
 
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK, COPY, OTHER = "7400000000000000001", "7400000000000000002", "7400000000000000003"

@@ -16,6 +16,8 @@ from warehouse.lake.packing import pack_document
 from warehouse.queries.sound_matches import read_reference_sounds
 from warehouse.records.jobs import keyword_subject
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7348759830572834348"
 OTHER_TRACK = "7361729694329545669"

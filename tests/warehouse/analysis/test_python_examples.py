@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "analysis.md"
 STORE = ROOT / "tests" / "data" / "first_release" / "store.tar.xz"

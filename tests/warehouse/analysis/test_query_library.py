@@ -14,6 +14,8 @@ from warehouse.analysis.query_library import find_query, named_queries
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 ROW_COUNTS = {
     "account-history": 4, "shared-accounts": 0, "top-accounts": 4, "chart-climbers": 20,
     "chart-song": 300, "refusals": 0, "requests-per-day": 12, "stop-reasons": 9, "link-types": 3,

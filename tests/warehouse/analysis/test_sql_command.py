@@ -11,6 +11,8 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
+pytestmark = pytest.mark.full
+
 TOP = "select rank, aweme_id, digg_count, comment_count from marts.rankings order by rank"
 
 

@@ -19,6 +19,8 @@ from warehouse.records.videos import Account, Author, Music, Statistics, Video
 from warehouse.tables import RELATIONS, STAR
 from warehouse.tables.column import read_examples
 
+pytestmark = pytest.mark.full
+
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7348759830572834348"
 OLD, NEW = "7400000000000000001", "7400000000000000002"

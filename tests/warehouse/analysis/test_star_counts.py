@@ -4,6 +4,8 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import observation_row, search_page_row, video_row
@@ -22,6 +24,8 @@ from warehouse.records.videos import (
     Video,
 )
 from warehouse.tables import BY_NAME
+
+pytestmark = pytest.mark.full
 
 MONDAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
 TRACK = "7348759830572834348"

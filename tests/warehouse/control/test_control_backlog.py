@@ -10,6 +10,8 @@ from warehouse.control import ControlStore, open_control
 from warehouse.control.captures import backlog
 from warehouse.control.captures.backlog import BacklogItem
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 1, tzinfo=UTC)
 SURFACE = "chart_songs"
 

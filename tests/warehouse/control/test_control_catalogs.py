@@ -13,6 +13,8 @@ from tests.postgres import on_both
 from warehouse.control import ControlStore, catalogs, open_control
 from warehouse.records.catalog.tracks import CatalogSettings, CatalogTrack, ImportedTrack
 
+pytestmark = pytest.mark.full
+
 GIVEN = {"fresh_days": 3.5, "tracks_per_day": 40, "parameters": {"candidate_limit": 15}}
 FIRST = ImportedTrack(
     key="music:12345",

@@ -12,6 +12,8 @@ from warehouse.control.captures import backlog, generations, sequences
 from warehouse.control.jobs import NewJob
 from warehouse.records.watchlists import WatchlistEntry, WatchlistPlan
 
+pytestmark = pytest.mark.full
+
 WHO = "MS4wLjABAAAAgone_account-0001"
 
 

@@ -11,6 +11,8 @@ from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import JobStatus, ProgressRecord
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
 

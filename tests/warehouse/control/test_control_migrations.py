@@ -15,6 +15,8 @@ from warehouse.control.migrations import MIGRATIONS, Migration, migrate
 from warehouse.control.schema import METADATA
 from warehouse.records.errors import StoreTooNewError, WarehouseUnavailableError, WrongWorldError
 
+pytestmark = pytest.mark.full
+
 NEWEST = MIGRATIONS[-1].number
 STEPS = (
     Migration(

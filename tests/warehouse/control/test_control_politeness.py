@@ -13,6 +13,8 @@ from warehouse.control.captures import capture_claims, sequences
 from warehouse.control.hosts import circuits, robots, validators
 from warehouse.control.hosts.validators import CacheValidators
 
+pytestmark = pytest.mark.full
+
 HOST, SURFACE = "share.vidplat.localhost", "music_list"
 
 

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.warehouse.together import kill_all, run_together, start_together
 from tests.postgres import on_both
+from tests.warehouse.together import kill_all, run_together, start_together
 from warehouse.control import jobs, open_control
 from warehouse.control.captures import sequences
+
+pytestmark = pytest.mark.full
 
 CONTROL = "warehouse.control"
 PROCESSES = 4  # `make load` has 200 users and 10 jobs

@@ -13,6 +13,8 @@ from warehouse.control.hosts import budgets
 from warehouse.control.jobs import NewJob
 from warehouse.control.links import CachedLink
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 1, tzinfo=UTC)
 
 

@@ -9,6 +9,8 @@ from tests.postgres import on_both
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import surface_answers
 
+pytestmark = pytest.mark.full
+
 HOST, SURFACE = "share.vidplat.localhost", "video_page"
 OK, SHELL = "ok", "page_without_data"
 DAY_S = 86_400.0

@@ -10,8 +10,8 @@ from typing import cast
 
 import pytest
 
-from tests.integration.warehouse.together import run_together
 from tests.postgres import on_both
+from tests.warehouse.together import run_together
 from warehouse.control import ControlStore, open_control, watchlists
 from warehouse.records.watchlists import (
     OVERLAP_OUTCOME,
@@ -20,6 +20,8 @@ from warehouse.records.watchlists import (
     WatchlistEntry,
     WatchlistPlan,
 )
+
+pytestmark = pytest.mark.full
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

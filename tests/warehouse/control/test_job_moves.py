@@ -3,6 +3,7 @@
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
@@ -11,6 +12,8 @@ from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
 from warehouse.control import job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus
+
+pytestmark = pytest.mark.full
 
 
 class JobLife(RuleBasedStateMachine):

@@ -19,6 +19,8 @@ from warehouse.control import jobs, open_control
 from warehouse.control.database import TRY_AGAIN_S
 from warehouse.records.errors import WarehouseUnavailableError
 
+pytestmark = pytest.mark.full
+
 
 class Server:
     """A PostgreSQL server that can be stopped and started."""

@@ -10,9 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.documents import result
 from tests.lake_rows import to_row
+from tests.stored_results import result
 from warehouse.lake.packing import pack_document
+
+pytestmark = pytest.mark.full
 
 SEC_UID = "MS4wLjABAAAAan-account_of-the-test"
 HOSTILE = '=HYPERLINK("https://an.example";"a")'

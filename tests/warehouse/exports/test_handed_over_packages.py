@@ -15,10 +15,12 @@ import yaml
 
 from api.cli.local_job_client import open_local_job_client
 from api.settings import ApiSettings
-from tests.documents import result
 from tests.lake_rows import to_row
 from tests.packages import Recipient, assert_repeated, hand_over, shown_numbers
+from tests.stored_results import result
 from warehouse.lake.packing import pack_document
+
+pytestmark = pytest.mark.full
 
 HOSTILE = '=HYPERLINK("https://an.example";"a")'
 TRACK = "7361729694329545668"

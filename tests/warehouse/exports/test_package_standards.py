@@ -21,6 +21,8 @@ from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 STORE = Path(__file__).parents[2] / "data" / "first_release" / "store.tar.xz"
 VALIDATE_AND_READ = """
 import json, sys

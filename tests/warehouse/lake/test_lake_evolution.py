@@ -14,6 +14,8 @@ from warehouse.records.errors import ContractBrokenError, StoreTooNewError
 from warehouse.tables import TABLES, Column, Table
 from warehouse.tables.column import INTEGER, TEXT, TEXT_LIST
 
+pytestmark = pytest.mark.full
+
 OLD = Table(
     "raw.songs",
     "song",

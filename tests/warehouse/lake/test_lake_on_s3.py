@@ -14,6 +14,8 @@ from warehouse import open_warehouse
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 LAKE = "s3://analysts/lake"
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 

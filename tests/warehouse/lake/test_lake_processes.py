@@ -11,6 +11,8 @@ import pytest
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 ROWS_EACH = 25
 LINES_OF_ROUNDS = (0, 3)
 

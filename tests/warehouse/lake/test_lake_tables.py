@@ -15,6 +15,8 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import ContractBrokenError, WarehouseUnavailableError, WrongWorldError
 from warehouse.tables import TABLES
 
+pytestmark = pytest.mark.full
+
 ITEMS = "raw.capture_items"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from tests.unit.warehouse.test_first_release import unpack
+from tests.warehouse.test_first_release import unpack
 from warehouse import open_warehouse
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake import schema_evolution

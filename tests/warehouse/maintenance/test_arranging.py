@@ -23,6 +23,8 @@ from warehouse.maintenance.compaction import (
 from warehouse.queries.videos import read_listed_videos
 from warehouse.records.videos import Statistics, Video
 
+pytestmark = pytest.mark.full
+
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 OLD = NOW - timedelta(days=1)
 

@@ -25,6 +25,8 @@ from warehouse.records.errors import (
     WrongWorldError,
 )
 
+pytestmark = pytest.mark.full
+
 WORLD = "sandbox"
 
 
@@ -34,7 +36,7 @@ def backup(home: Home, target: Path) -> None:
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    return Path(__file__).parent / "programs" / "keep_capturing.py"
+    return Path(__file__).parents[1] / "programs" / "keep_capturing.py"
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,8 @@ from warehouse.records.videos import (
 )
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 OPTIONAL = [column.name for column in BY_NAME["raw.tracks"].columns if not column.required]
 GONE = "MS4wLjABAAAAgone_account-0001"
 STAYS = "MS4wLjABAAAAstays_account-0002"

@@ -12,6 +12,8 @@ from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import Lake, open_lake
 from warehouse.maintenance.retention import PAYLOADS, SOUNDS, delete_expired
 
+pytestmark = pytest.mark.full
+
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
 BEFORE = NOW - timedelta(days=90)
 OLD, YOUNG = BEFORE - timedelta(days=1), BEFORE + timedelta(days=1)

@@ -12,6 +12,8 @@ from warehouse.queries.results import read_latest_track
 from warehouse.records.errors import InvalidParameterError
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 OPTIONAL = [column.name for column in BY_NAME["raw.tracks"].columns if not column.required]
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
 NOW = datetime(2026, 11, 21, 12, 0, 30, tzinfo=UTC)

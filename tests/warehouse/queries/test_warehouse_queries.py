@@ -17,6 +17,8 @@ from warehouse.queries import series
 from warehouse.records.evidence import MatchThresholds, PairEvidence, SearchedRange
 from warehouse.records.videos import Account, Author, Music, Statistics, Track, Video
 
+pytestmark = pytest.mark.full
+
 START = datetime(2026, 11, 1, tzinfo=UTC)
 COMPLETE = Statistics(digg_count=9, comment_count=8, collect_count=7, share_count=6)
 

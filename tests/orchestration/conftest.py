@@ -1,0 +1,5 @@
+"""The small store, for what assets publish."""
+
+from tests.small_store import small
+
+__all__ = ["small"]
