@@ -63,7 +63,7 @@ class Band:
 
 
 @dataclass(frozen=True)
-class Listener:
+class ClipMeasurer:
     """Encodes samples and measures the file: a verdict is about encoded sound."""
 
     shared: SharedFolder

@@ -35,7 +35,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all tests are collected: nothing of that is garbage
 
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
-pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
+pytest_plugins = ["tests.shared_deployment", "tests.postgres", "tests.empty_lakes"]
 
 RULES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("sametrack", RULES, max_examples=15)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pipelines.platform.providers import build_data_provider
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID
 from warehouse.control import job_claims, jobs
 from warehouse.records.values import Document
@@ -19,7 +19,7 @@ APP = f"{VIDPLAT}/app/v3"
 JOBS = f"{APP}/music_collection_jobs"
 
 Kind = Literal["door", "scan", "read"]
-"""What an operation works with: nothing behind the door, the desk of scans, sources."""
+"""What an operation works with: nothing behind the guard, the scan service, sources."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +78,9 @@ def operation(number: str, method: str | None = None) -> Operation:
     return found[0]
 
 
-def ids_of(desk: Desk) -> dict[str, str]:
+def ids_of(reads: ReadService) -> dict[str, str]:
     """An id of each kind that the invented world shows."""
-    sources = desk.sources
+    sources = reads.sources
     world: Any = build_data_provider(sources.settings, sources.profile, control=sources.control)
     return {
         "sec_uid": world.sec_uids()[0],

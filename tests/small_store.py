@@ -27,7 +27,7 @@ JOB = "0a000000-0000-4000-8000-000000000001"
 
 
 @dataclass
-class Small:
+class SmallStore:
     """A home with a lake of a few rows."""
 
     home: Home
@@ -105,23 +105,23 @@ class Small:
 
 
 @pytest.fixture(scope="session")
-def small_at() -> Callable[[Path], Small]:
+def small_store_at() -> Callable[[Path], SmallStore]:
     """The warehouse in a data home."""
 
-    def open_small(root: Path) -> Small:
+    def open_small(root: Path) -> SmallStore:
         home = open_home(root, "sandbox")
-        return Small(home, open_lake(home.lake_url, world="sandbox"))
+        return SmallStore(home, open_lake(home.lake_url, world="sandbox"))
 
     return open_small
 
 
 @pytest.fixture
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Small:
+def small_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SmallStore:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
     home = open_home(tmp_path / "data", "sandbox")
-    return Small(home, open_lake(home.lake_url, world="sandbox"))
+    return SmallStore(home, open_lake(home.lake_url, world="sandbox"))
 
 
 @pytest.fixture(scope="session")
@@ -134,7 +134,7 @@ def first_release_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @dataclass
-class Said:
+class CommandResult:
     """What a command left: its exit status, its output, its remarks."""
 
     status: int
@@ -150,10 +150,10 @@ class Said:
 @pytest.fixture
 def command(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> Callable[..., Said]:
+) -> Callable[..., CommandResult]:
     """The command as a shell runs it: errors are one line and an exit status."""
 
-    def run(*arguments: str, given: str = "") -> Said:
+    def run(*arguments: str, given: str = "") -> CommandResult:
         monkeypatch.setattr(sys, "argv", ["sametrack", *arguments])
         # the same tables whatever terminal the module was imported in
         monkeypatch.setattr(terminal.out, "_width", terminal.PIPED_WIDTH)
@@ -163,6 +163,6 @@ def command(
             main()
         sys.stdout.flush()
         written = capfdbinary.readouterr()
-        return Said(int(ended.value.code or 0), written.out, written.err.decode())
+        return CommandResult(int(ended.value.code or 0), written.out, written.err.decode())
 
     return run

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.platform import profiles
-from tests.stage import HOUR_S, LOCAL, Stage, open_stage
+from tests.deployment import HOUR_S, LOCAL, Deployment, open_deployment
 from tests.switch_outcomes import MeasuredScan, SwitchOutcome, forbidden_requests
 from warehouse.control import job_claims
 from warehouse.queries.results import read_candidates, read_result_document
@@ -52,33 +52,33 @@ def switch_to(port: int, outcome: SwitchOutcome) -> None:
     LOCAL.delete(f"{world}/access-log/summary").raise_for_status()
 
 
-def _measure(stage: Stage, job_id: str, *, seconds: float) -> MeasuredScan:
+def _measure(deployment: Deployment, job_id: str, *, seconds: float) -> MeasuredScan:
     """Return what an ended scan did since the last switch."""
-    stage.engine.refresh()
-    document: dict[str, Any] = read_result_document(stage.engine, job_id) or {}
+    deployment.engine.refresh()
+    document: dict[str, Any] = read_result_document(deployment.engine, job_id) or {}
     coverage = document.get("coverage", {})
-    challenges = stage.world("/_world/access-log/challenges")["challenges"]
+    challenges = deployment.world("/_world/access-log/challenges")["challenges"]
     return MeasuredScan(
-        status=stage.job(job_id).status,
+        status=deployment.job(job_id).status,
         stops=frozenset(
             (one["surface"], one["stop_reason"]) for one in coverage.get("sources", ())
         ),
         decisions=tuple(coverage.get("decisions", ())),
         not_reached=len(coverage.get("not_reached", ())),
-        requests=stage.world("/_world/access-log/summary")["surfaces"],
+        requests=deployment.world("/_world/access-log/summary")["surfaces"],
         forbidden=forbidden_requests(challenges),
         candidates=frozenset(
-            (row["outcome"], row["reason"]) for row in read_candidates(stage.engine, job_id)
+            (row["outcome"], row["reason"]) for row in read_candidates(deployment.engine, job_id)
         ),
         confirmed=frozenset(video["aweme_id"] for video in document.get("ranked", ())),
         seconds=seconds,
     )
 
 
-def _is_at_work(stage: Stage) -> bool:
-    assert stage.worker is not None
-    assert stage.worker.exit_code() is None, "the worker ended before it began"
-    return bool(job_claims.live_workers(stage.control, HOUR_S))
+def _is_at_work(deployment: Deployment) -> bool:
+    assert deployment.worker is not None
+    assert deployment.worker.exit_code() is None, "the worker ended before it began"
+    return bool(job_claims.live_workers(deployment.control, HOUR_S))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class SwitchedPlatform:
     So a scan knows of no circuit, pause or answer that the one before it met.
     """
 
-    stage: Stage
+    deployment: Deployment
     cache: Path
     profile: Path
     track: Mapping[str, Any]
@@ -98,16 +98,18 @@ class SwitchedPlatform:
 
         `parameters` take the place of the usual ones.
         """
-        switch_to(self.stage.port, outcome)
+        switch_to(self.deployment.port, outcome)
         root.mkdir(parents=True)
-        with open_stage(root, self.cache, is_measured=True) as stage:
-            stage.port = self.stage.port
-            stage.settings["PROFILE"] = str(self.profile)
-            stage.start_worker(RANDOM_AUDIT_SIZE="0", LISTENING_WORKERS="1")
-            stage.wait(lambda: _is_at_work(stage))
+        with open_deployment(root, self.cache, is_measured=True) as deployment:
+            deployment.port = self.deployment.port
+            deployment.settings["PROFILE"] = str(self.profile)
+            deployment.start_worker(RANDOM_AUDIT_SIZE="0", LISTENING_WORKERS="1")
+            deployment.wait(lambda: _is_at_work(deployment))
             began = time.monotonic()
-            job = stage.ended(stage.ask(self.track["prose"], **{**_PARAMETERS, **parameters}))
-            return _measure(stage, job.job_id, seconds=time.monotonic() - began)
+            job = deployment.ended(
+                deployment.ask(self.track["prose"], **{**_PARAMETERS, **parameters})
+            )
+            return _measure(deployment, job.job_id, seconds=time.monotonic() - began)
 
 
 @contextmanager
@@ -115,7 +117,7 @@ def open_switched_platform(root: Path, cache: Path) -> Iterator[SwitchedPlatform
     """Start the sandbox with every switch off."""
     home = root / "platform"
     home.mkdir(parents=True)
-    with open_stage(home, cache, is_measured=True) as stage:
-        stage.start_platform(seed=_SEED, size=_SIZE, latency_ms=_LATENCY_MS)
-        track = stage.world("/_world/tracks?counts=0")["tracks"][_PLACE]
-        yield SwitchedPlatform(stage, cache, _profile_with_long_circuits(root), track)
+    with open_deployment(home, cache, is_measured=True) as deployment:
+        deployment.start_platform(seed=_SEED, size=_SIZE, latency_ms=_LATENCY_MS)
+        track = deployment.world("/_world/tracks?counts=0")["tracks"][_PLACE]
+        yield SwitchedPlatform(deployment, cache, _profile_with_long_circuits(root), track)

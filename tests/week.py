@@ -17,7 +17,7 @@ from pipelines.scan.service.open_service import build_scan_service
 from pipelines.settings import Settings
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import next_time, to_cron
-from tests.stage import Stage, wait_for
+from tests.deployment import Deployment, wait_for
 from warehouse.control import open_control, watchlists
 from warehouse.queries.results import read_candidates
 from warehouse.records.watchlists import (
@@ -63,7 +63,7 @@ class Step:
 class Week:
     """The driver. `steps` grow as it goes."""
 
-    stage: Stage
+    deployment: Deployment
     stack: ExitStack
     every: str = "every 12 hours"
     thresholds: DigestThresholds = field(default_factory=DigestThresholds)
@@ -72,7 +72,7 @@ class Week:
 
     def begin(self, *, tracks: int, candidate_limit: int = 300) -> None:
         """Keep the watchlist; from now on it falls due."""
-        told = self.stage.world(f"/_world/tracks?limit={tracks}")["tracks"]
+        told = self.deployment.world(f"/_world/tracks?limit={tracks}")["tracks"]
         self.tracks = [one["music_id"] for one in told]
         self.watchers = [self._open_watcher() for _ in range(2)]
         plan = WatchlistPlan(
@@ -138,7 +138,7 @@ class Week:
 
     def _move(self, seconds: int) -> None:
         """Move the platform and the watchlists on together."""
-        url = f"http://127.0.0.1:{self.stage.port}/_world/clock"
+        url = f"http://127.0.0.1:{self.deployment.port}/_world/clock"
         told = httpx2.post(url, json={"advance_s": seconds}, timeout=60).raise_for_status().json()
         self.clock.moved_s = int(told["offset_s"])
 
@@ -146,39 +146,39 @@ class Week:
         return {music_id: self._truth(music_id) for music_id in self.tracks}
 
     def _truth(self, music_id: str) -> Truth:
-        works = self.stage.world(f"/_world/truth/{music_id}")["works"]
+        works = self.deployment.world(f"/_world/truth/{music_id}")["works"]
         return {work["aweme_id"]: work for work in works}
 
     def _open_watcher(self) -> WatchlistRunner:
         """Rows of watchlists by the moved clock; all else over the stage's own stores."""
-        stage = self.stage
+        deployment = self.deployment
         settings = Settings(
             _env_file=None,
             profile="sandbox",
-            data_home=stage.root / "home",
-            sandbox_port=stage.port,
+            data_home=deployment.root / "home",
+            sandbox_port=deployment.port,
         )
         moved = self.stack.enter_context(
-            closing(open_control(stage.home.control_url, world="sandbox", clock=self.clock))
+            closing(open_control(deployment.home.control_url, world="sandbox", clock=self.clock))
         )
         return WatchlistRunner(
             control=moved,
             scan_service=build_scan_service(
                 settings,
                 choose_profile(settings),
-                stage.home,
-                control=stage.control,
-                open_engine=lambda: stage.engine,
+                deployment.home,
+                control=deployment.control,
+                open_engine=lambda: deployment.engine,
             ),
             observe=_look_at_nothing,
             gone_videos=self._gone_videos,
-            digests=stage.home.digests_dir,
+            digests=deployment.home.digests_dir,
             is_demo=True,
             clock=self.clock.moment,
         )
 
     def _gone_videos(self, job_id: str) -> dict[str, str | None]:
-        rows = read_candidates(self.stage.engine, job_id)
+        rows = read_candidates(self.deployment.engine, job_id)
         return {row["aweme_id"]: row["reason"] for row in rows if row["outcome"] == "unavailable"}
 
 

@@ -139,7 +139,7 @@ def _places(works: Truth) -> dict[str, int]:
 
 def judge_series(week: Week, verdict: Verdict) -> None:
     """Each point of each work that was confirmed, and each total of a track, against the truth."""
-    week.stage.engine.refresh()
+    week.deployment.engine.refresh()
     for music_id in week.tracks:
         for aweme_id in _ever_confirmed(week, music_id):
             _judge_work(week, music_id, aweme_id, verdict)
@@ -147,7 +147,7 @@ def judge_series(week: Week, verdict: Verdict) -> None:
 
 
 def _judge_work(week: Week, music_id: str, aweme_id: str, verdict: Verdict) -> None:
-    points: Any = read_series(week.stage.engine, "video", aweme_id, is_demo=True)["points"]
+    points: Any = read_series(week.deployment.engine, "video", aweme_id, is_demo=True)["points"]
     looked_at = set[datetime]()
     for point in points:
         step = _step_of(week, point["observed_at"])
@@ -176,7 +176,7 @@ def _fits(point: dict[str, Any], name: str, truth: int) -> bool:
 def _judge_total(week: Week, music_id: str, verdict: Verdict) -> None:
     """The track's own series: all works confirmed until then, each as last seen."""
     known: dict[str, dict[str, Any]] = {}
-    points: Any = read_series(week.stage.engine, "track", music_id, is_demo=True)["points"]
+    points: Any = read_series(week.deployment.engine, "track", music_id, is_demo=True)["points"]
     by_due = {_step_of(week, point["observed_at"]).due_at: point for point in points}
     for step, run in zip(week.steps, week.runs(), strict=True):
         look = next(one for one in _entries(run) if one["input"] == music_id)

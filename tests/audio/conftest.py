@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound
-from tests.clips import PATIENT, Band, Listener
+from tests.clips import PATIENT, Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from tests.shared import SharedFolder
 
@@ -23,9 +23,9 @@ def band(shared_folder: SharedFolder) -> Band:
 
 
 @pytest.fixture(scope="session")
-def hear(shared_folder: SharedFolder) -> Listener:
+def measure_clip(shared_folder: SharedFolder) -> ClipMeasurer:
     """Encodes samples and listens to the file."""
-    return Listener(shared_folder)
+    return ClipMeasurer(shared_folder)
 
 
 @pytest.fixture(scope="session")
@@ -35,9 +35,9 @@ def song(band: Band) -> Samples:
 
 
 @pytest.fixture(scope="session")
-def reference(hear: Listener, song: Samples) -> MeasuredSound:
+def reference(measure_clip: ClipMeasurer, song: Samples) -> MeasuredSound:
     """That recording as a good upload carries it."""
-    return hear(song, ".m4a", bit_rate=128_000)
+    return measure_clip(song, ".m4a", bit_rate=128_000)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundM
 from pipelines.audio.index.identify import MOST_TRIED
 from pipelines.audio.index.index_folder import IndexFolder
 from pipelines.audio.index.reference_index import ReferenceIndex
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 
 type Run = Callable[..., Result]
 
@@ -68,9 +68,9 @@ class Stored:
 
 
 @pytest.fixture(scope="session")
-def other(band: Band, hear: Listener) -> MeasuredSound:
+def other(band: Band, measure_clip: ClipMeasurer) -> MeasuredSound:
     """Another recording, as a good upload carries it."""
-    return hear(band.track(2), ".m4a", bit_rate=128_000)
+    return measure_clip(band.track(2), ".m4a", bit_rate=128_000)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 pytestmark = pytest.mark.full
 

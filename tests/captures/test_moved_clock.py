@@ -11,7 +11,7 @@ import pytest
 from pipelines.captures.recent_details import RecentDetails
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.sandbox_clock import follow_sandbox_clock
-from tests.stage import LOCAL, Stage, open_stage
+from tests.deployment import LOCAL, Deployment, open_deployment
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.record_rows import video_row
 from warehouse.lake.store import open_lake
@@ -26,23 +26,23 @@ FULL = Statistics(digg_count=1, comment_count=0, collect_count=0, share_count=0)
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     root = tmp_path_factory.mktemp("clock")
-    with open_stage(root, root / "sounds") as built:
+    with open_deployment(root, root / "sounds") as built:
         built.start_platform(seed=7, size=0.1, tracks=2)
         yield built
 
 
 @pytest.fixture
-def sandbox(stage: Stage) -> Iterator[PlatformProfile]:
-    yield load_profile("sandbox", sandbox_port=stage.port)
-    told = stage.world("/_world/clock")
-    _advance(stage, -told["offset_s"])
+def sandbox(deployment: Deployment) -> Iterator[PlatformProfile]:
+    yield load_profile("sandbox", sandbox_port=deployment.port)
+    told = deployment.world("/_world/clock")
+    _advance(deployment, -told["offset_s"])
     shift_observed_time(seconds=0)
 
 
-def _advance(stage: Stage, seconds: int) -> None:
-    url = f"http://127.0.0.1:{stage.port}/_world/clock"
+def _advance(deployment: Deployment, seconds: int) -> None:
+    url = f"http://127.0.0.1:{deployment.port}/_world/clock"
     LOCAL.post(url, json={"advance_s": seconds}).raise_for_status()
 
 
@@ -51,72 +51,75 @@ def _ahead() -> timedelta:
 
 
 def test_the_time_of_observations_follows_the_stand_in(
-    stage: Stage, sandbox: PlatformProfile
+    deployment: Deployment, sandbox: PlatformProfile
 ) -> None:
     follow_sandbox_clock(sandbox)
     assert abs(_ahead()) < A_WHILE
-    _advance(stage, 3 * DAY_S)
+    _advance(deployment, 3 * DAY_S)
     assert abs(_ahead()) < A_WHILE, "until it is asked for again"
     follow_sandbox_clock(sandbox)
     assert abs(_ahead() - timedelta(days=3)) < A_WHILE
 
 
 def test_no_other_platform_is_asked_and_the_machines_time_holds(
-    stage: Stage, sandbox: PlatformProfile
+    deployment: Deployment, sandbox: PlatformProfile
 ) -> None:
-    _advance(stage, DAY_S)
+    _advance(deployment, DAY_S)
     follow_sandbox_clock(sandbox)
     follow_sandbox_clock(sandbox.model_copy(update={"name": "mine"}))
     assert abs(_ahead()) < A_WHILE
 
 
 def test_a_stand_in_that_does_not_answer_leaves_the_time_as_it_was(
-    stage: Stage, sandbox: PlatformProfile
+    deployment: Deployment, sandbox: PlatformProfile
 ) -> None:
-    _advance(stage, DAY_S)
+    _advance(deployment, DAY_S)
     follow_sandbox_clock(sandbox)
     follow_sandbox_clock(sandbox.model_copy(update={"port": 1}))
     assert _ahead() > timedelta(hours=23)
 
 
-def test_the_platform_shows_the_moment_and_truth_tells_of_any(stage: Stage) -> None:
-    track = stage.world("/_world/tracks?limit=1&counts=0")["tracks"][0]["music_id"]
-    first = _likes(stage, track)
-    later = _likes(stage, track, at=7 * DAY_S)
+def test_the_platform_shows_the_moment_and_truth_tells_of_any(deployment: Deployment) -> None:
+    track = deployment.world("/_world/tracks?limit=1&counts=0")["tracks"][0]["music_id"]
+    first = _likes(deployment, track)
+    later = _likes(deployment, track, at=7 * DAY_S)
     assert sum(later.values()) > sum(first.values())
-    _advance(stage, 7 * DAY_S)
-    assert (_likes(stage, track), _shown(stage, track)) == (later, _public(stage, track))
-    assert _likes(stage, track, at=0) == first
-    _advance(stage, -7 * DAY_S)
-    assert _likes(stage, track) == first
+    _advance(deployment, 7 * DAY_S)
+    assert (_likes(deployment, track), _shown(deployment, track)) == (
+        later,
+        _public(deployment, track),
+    )
+    assert _likes(deployment, track, at=0) == first
+    _advance(deployment, -7 * DAY_S)
+    assert _likes(deployment, track) == first
 
 
-def _works(stage: Stage, track: str, at: int | None = None) -> list[dict[str, Any]]:
+def _works(deployment: Deployment, track: str, at: int | None = None) -> list[dict[str, Any]]:
     query = "" if at is None else f"?at={at}"
-    found: list[dict[str, Any]] = stage.world(f"/_world/truth/{track}{query}")["works"]
+    found: list[dict[str, Any]] = deployment.world(f"/_world/truth/{track}{query}")["works"]
     return found
 
 
-def _likes(stage: Stage, track: str, at: int | None = None) -> dict[str, int]:
-    return {work["aweme_id"]: work["digg_count"] for work in _works(stage, track, at)}
+def _likes(deployment: Deployment, track: str, at: int | None = None) -> dict[str, int]:
+    return {work["aweme_id"]: work["digg_count"] for work in _works(deployment, track, at)}
 
 
-def _public(stage: Stage, track: str) -> dict[str, int]:
+def _public(deployment: Deployment, track: str) -> dict[str, int]:
     """Likes of the works that the music list shows, by truth."""
     return {
         work["aweme_id"]: work["digg_count"]
-        for work in _works(stage, track)
+        for work in _works(deployment, track)
         if work["music_id"] == track and work["in_music_list"]
     }
 
 
-def _shown(stage: Stage, track: str) -> dict[str, int]:
+def _shown(deployment: Deployment, track: str) -> dict[str, int]:
     """The same by the platform's own list."""
     found: dict[str, int] = {}
     for cursor in range(0, 60, 20):
         path = f"/web/api/v2/music/list/aweme/?music_id={track}&count=20&cursor={cursor}"
-        host = {"host": f"share.vidplat.localhost:{stage.port}"}
-        answer = LOCAL.get(f"http://127.0.0.1:{stage.port}{path}", headers=host).json()
+        host = {"host": f"share.vidplat.localhost:{deployment.port}"}
+        answer = LOCAL.get(f"http://127.0.0.1:{deployment.port}{path}", headers=host).json()
         works = answer["aweme_list"]
         found |= {work["aweme_id"]: work["statistics"]["digg_count"] for work in works}
     return found

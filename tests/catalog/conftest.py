@@ -1,5 +1,5 @@
 """The small store, for reports of a catalogue."""
 
-from tests.small_store import small
+from tests.small_store import small_store
 
-__all__ = ["small"]
+__all__ = ["small_store"]

@@ -46,9 +46,11 @@ def sound(sha256: str, seed: int) -> tuple[str, dict[str, Any]]:
     )  # fmt: skip
 
 
-def test_references_are_those_of_the_newest_scan_of_each_track(small: Any, tmp_path: Path) -> None:
+def test_references_are_those_of_the_newest_scan_of_each_track(
+    small_store: Any, tmp_path: Path
+) -> None:
     store(
-        small,
+        small_store,
         [
             compared("11", "old", "first", BEFORE),
             compared("11", "boats", "second", AFTER),
@@ -61,7 +63,7 @@ def test_references_are_those_of_the_newest_scan_of_each_track(small: Any, tmp_p
         ],
     )
     told: list[tuple[int, int]] = []
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         references = CatalogReferenceSounds(engine, TRACKS, tmp_path / "index")
         references.add_missing(lambda done, total: told.append((done, total)))
         assert told == [(1, 3), (2, 3), (3, 3)]
@@ -76,14 +78,14 @@ def test_references_are_those_of_the_newest_scan_of_each_track(small: Any, tmp_p
 
 
 def test_a_track_that_left_the_catalogue_is_no_reference_any_more(
-    small: Any, tmp_path: Path
+    small_store: Any, tmp_path: Path
 ) -> None:
     store(
-        small,
+        small_store,
         [compared("11", "boats", "a", AFTER), compared("22", "b", "b", AFTER),
          sound("boats", 1), sound("b", 2)],
     )  # fmt: skip
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         both = CatalogReferenceSounds(engine, TRACKS, tmp_path)
         both.add_missing(lambda done, total: None)
         one = CatalogReferenceSounds(engine, TRACKS[1:], tmp_path)

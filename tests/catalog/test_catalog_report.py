@@ -88,7 +88,7 @@ def estimate(job_id: str, unit: str, **given: Any) -> tuple[str, Row]:
 
 
 @pytest.fixture
-def engine(small: Any) -> Iterator[Engine]:
+def engine(small_store: Any) -> Iterator[Engine]:
     rows = [
         ("raw.tracks", page(TRACK, title="Paper Boats", author="Someone", is_original_sound=False)),
         ("raw.tracks", page(COPY, title="@a", author="a", is_original_sound=True)),
@@ -119,8 +119,8 @@ def engine(small: Any) -> Iterator[Engine]:
             compared_count=9, carrying_count=0, upper_share=0.25, committed_at=SECOND,
         )),
     ]  # fmt: skip
-    store(small, rows)
-    with closing(Engine(small.lake)) as opened:
+    store(small_store, rows)
+    with closing(Engine(small_store.lake)) as opened:
         yield opened
 
 
@@ -139,9 +139,11 @@ def test_a_track_has_its_counts_its_estimates_and_what_changed(engine: Engine) -
     assert (unread["new_video_count"], unread["digg_count"]) == (None, None)
 
 
-def test_it_is_the_same_after_retention_has_deleted_the_results(small: Any, engine: Engine) -> None:
+def test_it_is_the_same_after_retention_has_deleted_the_results(
+    small_store: Any, engine: Engine
+) -> None:
     before = [read(engine, TRACKS).to_pylist() for read in READS]
-    small.lake.delete("marts.job_results", "job_id", ["old", "new"])
+    small_store.lake.delete("marts.job_results", "job_id", ["old", "new"])
     engine.refresh()
     assert [read(engine, TRACKS).to_pylist() for read in READS] == before
 
@@ -156,17 +158,17 @@ def test_it_is_the_same_after_retention_has_deleted_the_results(small: Any, engi
     ],
 )
 def test_all_videos_or_none_may_be_missing_and_of_a_copied_result_it_is_unknown(
-    small: Any, before: list[str], after: list[str], scans: list[str], missing: int | None
+    small_store: Any, before: list[str], after: list[str], scans: list[str], missing: int | None
 ) -> None:
     store(
-        small,
+        small_store,
         [
             result("old"), result("new"), *map(covered, scans),
             *(confirmed("old", aweme_id, TRACK) for aweme_id in before),
             *(confirmed("new", aweme_id, TRACK) for aweme_id in after),
         ],
     )  # fmt: skip
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         (row,) = read_catalog_tracks(engine, TRACKS[:1]).to_pylist()
     assert row["missing_video_count"] == missing
 
@@ -237,9 +239,9 @@ def test_every_form_holds_the_same_tracks(engine: Engine, tmp_path: Path) -> Non
     assert (match["music_id"], match["aweme_id"], match["is_confirmed"]) == (LATE, NEW, True)
     rows = dict(read_first_sheet((tmp_path / "songs.xlsx").read_bytes(), name="songs.xlsx"))
     assert [rows[number][2] for number in (1, 2, 3)] == ["label", "Paper <b>Boats</b>", "=1+1"]
-    with zipfile.ZipFile(tmp_path / "songs.xlsx") as book:
-        assert b"<f>" not in book.read("xl/worksheets/sheet1.xml")
-        assert sum("worksheets/sheet" in name for name in book.namelist()) == 5
+    with zipfile.ZipFile(tmp_path / "songs.xlsx") as control_store:
+        assert b"<f>" not in control_store.read("xl/worksheets/sheet1.xml")
+        assert sum("worksheets/sheet" in name for name in control_store.namelist()) == 5
 
 
 @pytest.mark.parametrize(
@@ -260,14 +262,16 @@ def test_the_page_shows_music_ids_videos_estimates_and_failures(
     assert "<script" not in page
 
 
-def test_the_report_has_the_error_sheet_of_the_newest_scan(small: Any, tmp_path: Path) -> None:
+def test_the_report_has_the_error_sheet_of_the_newest_scan(
+    small_store: Any, tmp_path: Path
+) -> None:
     name, row = result("new")
-    store(small, [(name, {**row, "document": pack_document(scanned_document())})])
-    with closing(Engine(small.lake)) as engine:
+    store(small_store, [(name, {**row, "document": pack_document(scanned_document())})])
+    with closing(Engine(small_store.lake)) as engine:
         write_catalog_report(tmp_path, engine, status(scanned(), unread()))
     assert "What the data can and cannot say" in (tmp_path / "songs.html").read_text("utf-8")
-    with zipfile.ZipFile(tmp_path / "songs.xlsx") as book:
-        assert 'name="error_sheet"' in book.read("xl/workbook.xml").decode()
+    with zipfile.ZipFile(tmp_path / "songs.xlsx") as control_store:
+        assert 'name="error_sheet"' in control_store.read("xl/workbook.xml").decode()
 
 
 def test_a_catalogue_that_was_never_read_has_empty_tables(engine: Engine, tmp_path: Path) -> None:

@@ -28,12 +28,12 @@ def read(text: str, name: str = "songs.csv") -> list[tuple[int, dict[str, str]]]
 
 def spreadsheet(*rows: Sequence[Any], **options: Any) -> bytes:
     written = io.BytesIO()
-    book = xlsxwriter.Workbook(written, {"in_memory": True, **options})
-    sheet = book.add_worksheet()
+    control_store = xlsxwriter.Workbook(written, {"in_memory": True, **options})
+    sheet = control_store.add_worksheet()
     for number, row in enumerate(rows):
         for place, value in enumerate(row):
             sheet.write(number, place, value)
-    book.close()
+    control_store.close()
     return written.getvalue()
 
 
@@ -86,8 +86,8 @@ def test_an_id_that_a_spreadsheet_holds_as_a_number_is_seen_to_be_rounded() -> N
 def test_dates_of_a_spreadsheet_are_read_as_dates(counts_from_1904: bool) -> None:
     written = io.BytesIO()
     options = {"in_memory": True, "date_1904": counts_from_1904}
-    with xlsxwriter.Workbook(written, options) as book:
-        sheet = book.add_worksheet()
+    with xlsxwriter.Workbook(written, options) as control_store:
+        sheet = control_store.add_worksheet()
         for place, (form, moment) in enumerate(
             [
                 ("yyyy-mm-dd", datetime(1999, 12, 31)),  # noqa: DTZ001 -- a spreadsheet has no zone
@@ -95,8 +95,8 @@ def test_dates_of_a_spreadsheet_are_read_as_dates(counts_from_1904: bool) -> Non
                 ("dd/mm/yyyy hh:mm", datetime(2026, 3, 1, 23, 59, 59)),  # noqa: DTZ001 -- as above
             ]
         ):
-            sheet.write_datetime(0, place, moment, book.add_format({"num_format": form}))
-        sheet.write_number(0, 3, 46_082, book.add_format({"num_format": '0.00 "days"'}))
+            sheet.write_datetime(0, place, moment, control_store.add_format({"num_format": form}))
+        sheet.write_number(0, 3, 46_082, control_store.add_format({"num_format": '0.00 "days"'}))
         sheet.write_number(0, 4, 46_082)
     ((_, row),) = read_first_sheet(written.getvalue(), name="songs.xlsx")
     assert row == ["1999-12-31", "2026-03-01", "2026-03-01T23:59:59", "46082", "46082"]

@@ -20,10 +20,10 @@ def padded(bytes_in_all: int) -> bytes:
     packed = io.BytesIO()
     with (
         zipfile.ZipFile(io.BytesIO(spreadsheet(SHEET + blank + end))) as plain,
-        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as small,
+        zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as small_store,
     ):
         for name in plain.namelist():
-            small.writestr(name, plain.read(name))
+            small_store.writestr(name, plain.read(name))
     return packed.getvalue()
 
 

@@ -56,10 +56,10 @@ def sound(sha256: str, seed: int) -> Any:
     )  # fmt: skip
 
 
-def two_tracks(small: Any) -> None:
+def two_tracks(small_store: Any) -> None:
     """A track whose scan fetched a copy of another track's reference."""
     store(
-        small,
+        small_store,
         [compared(BOATS, "copy", reference="boats"), compared(OTHER, "n", reference="other"),
          sound("boats", 1), sound("other", 2), sound("copy", 2)],
     )  # fmt: skip
@@ -74,17 +74,17 @@ def look_up(
 
 
 def test_a_sound_that_one_scan_fetched_is_found_to_carry_another_track(
-    small: Any, tmp_path: Path
+    small_store: Any, tmp_path: Path
 ) -> None:
     store(
-        small,
+        small_store,
         [
             compared(BOATS, "copy", reference="boats"),
             compared(OTHER, "noise", reference="other"),
             sound("boats", 1), sound("other", 2), sound("copy", 2), sound("noise", 3),
         ],
     )  # fmt: skip
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         counts = look_up(engine, tmp_path)
         assert (counts.sounds, counts.matches) == (4, 1)
         engine.refresh()
@@ -98,27 +98,29 @@ def test_a_sound_that_one_scan_fetched_is_found_to_carry_another_track(
 
 
 def test_a_sound_is_looked_up_again_only_when_the_index_has_grown(
-    small: Any, tmp_path: Path
+    small_store: Any, tmp_path: Path
 ) -> None:
     store(
-        small,
+        small_store,
         [compared(BOATS, "copy", reference="boats", at=BEFORE), sound("boats", 1),
          sound("copy", 2)],
     )  # fmt: skip
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         assert look_up(engine, tmp_path).sounds == 2
         assert look_up(engine, tmp_path) == MatchCounts()
-        store(small, [compared(OTHER, "noise", reference="other"), sound("other", 2)])
+        store(small_store, [compared(OTHER, "noise", reference="other"), sound("other", 2)])
         engine.refresh()
         grown = look_up(engine, tmp_path)
         assert (grown.sounds, grown.matches) == (4, 1)
 
 
-def test_a_sound_carries_each_track_that_shares_the_reference(small: Any, tmp_path: Path) -> None:
-    two_tracks(small)
-    with closing(Engine(small.lake)) as engine:
+def test_a_sound_carries_each_track_that_shares_the_reference(
+    small_store: Any, tmp_path: Path
+) -> None:
+    two_tracks(small_store)
+    with closing(Engine(small_store.lake)) as engine:
         assert look_up(engine, tmp_path).matches == 1
-        store(small, [compared("33", "m", reference="other")])
+        store(small_store, [compared("33", "m", reference="other")])
         engine.refresh()
         assert look_up(engine, tmp_path).matches == 1, "another track has the reference now"
         engine.refresh()
@@ -128,12 +130,14 @@ def test_a_sound_carries_each_track_that_shares_the_reference(small: Any, tmp_pa
         assert look_up(engine, tmp_path) == MatchCounts()
 
 
-def test_a_track_that_comes_back_meets_the_sounds_of_meanwhile(small: Any, tmp_path: Path) -> None:
-    two_tracks(small)
-    with closing(Engine(small.lake)) as engine:
+def test_a_track_that_comes_back_meets_the_sounds_of_meanwhile(
+    small_store: Any, tmp_path: Path
+) -> None:
+    two_tracks(small_store)
+    with closing(Engine(small_store.lake)) as engine:
         assert look_up(engine, tmp_path).matches == 1
         without = [one for one in TRACKS if one.music_id != OTHER]
-        store(small, [compared(BOATS, "late", reference="boats"), sound("late", 2)])
+        store(small_store, [compared(BOATS, "late", reference="boats"), sound("late", 2)])
         engine.refresh()
         assert look_up(engine, tmp_path, without).matches == 0
         assert look_up(engine, tmp_path).matches == 1
@@ -143,19 +147,19 @@ def test_a_track_that_comes_back_meets_the_sounds_of_meanwhile(small: Any, tmp_p
 
 
 def test_references_of_earlier_scans_do_not_hide_the_present_one(
-    small: Any, tmp_path: Path
+    small_store: Any, tmp_path: Path
 ) -> None:
     earlier = [f"a{number:02}" for number in range(MOST_TRIED + 1)]
     store(
-        small,
+        small_store,
         [
             *(compared(OTHER, "n", reference=one, at=BEFORE, scan="first") for one in earlier),
             *(sound(one, 2) for one in earlier),
         ],
     )
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         assert look_up(engine, tmp_path).matches == 0, "a scan has met its own references"
-        two_tracks(small)
+        two_tracks(small_store)
         engine.refresh()
         look_up(engine, tmp_path)
         engine.refresh()
@@ -163,9 +167,11 @@ def test_references_of_earlier_scans_do_not_hide_the_present_one(
         assert (known["candidate_aweme_id"], known["reference_sha256"]) == ("copy", "other")
 
 
-def test_without_its_folder_a_look_up_compares_no_pair_twice(small: Any, tmp_path: Path) -> None:
-    two_tracks(small)
-    with closing(Engine(small.lake)) as engine:
+def test_without_its_folder_a_look_up_compares_no_pair_twice(
+    small_store: Any, tmp_path: Path
+) -> None:
+    two_tracks(small_store)
+    with closing(Engine(small_store.lake)) as engine:
         assert look_up(engine, None).matches == 1
         engine.refresh()
         again = look_up(engine, None)
@@ -173,10 +179,10 @@ def test_without_its_folder_a_look_up_compares_no_pair_twice(small: Any, tmp_pat
 
 
 def test_a_pair_is_judged_again_by_a_later_matcher_and_its_newest_verdict_counts(
-    small: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_store: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_tracks(small)
-    with closing(Engine(small.lake)) as engine:
+    two_tracks(small_store)
+    with closing(Engine(small_store.lake)) as engine:
         monkeypatch.setattr("pipelines.catalog.sound_matches.judging_version", lambda: "judging 0")
         assert look_up(engine, None).matches == 1
         engine.refresh()
@@ -187,9 +193,9 @@ def test_a_pair_is_judged_again_by_a_later_matcher_and_its_newest_verdict_counts
         assert known["library_version"] == judging_version()
 
 
-def test_the_report_names_the_track_whose_scan_found_a_music_id(small: Any) -> None:
-    two_tracks(small)
-    with closing(Engine(small.lake)) as engine:
+def test_the_report_names_the_track_whose_scan_found_a_music_id(small_store: Any) -> None:
+    two_tracks(small_store)
+    with closing(Engine(small_store.lake)) as engine:
         look_up(engine, None)
         engine.refresh()
         (row,) = read_catalog_matches(engine, ["music:22"], ["Label"], [OTHER]).to_pylist()

@@ -15,7 +15,7 @@ from pipelines.charts.rules.backfill_plan import BackfillResult
 from pipelines.charts.rules.history import read_span
 from pipelines.platform.providers import build_chart_provider
 from tests.fake_clock import FakeClock
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
 from warehouse.records.errors import ChartUnavailableError, ForbiddenError
 
 pytestmark = pytest.mark.full
@@ -25,17 +25,17 @@ MUCH_LATER = datetime(2100, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def reads(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path) as desk:
-        yield desk
+def reads(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path) as read_service:
+        yield read_service
 
 
-def backfill(reads: Desk, **options: Any) -> Backfill:
+def backfill(reads: ReadService, **options: Any) -> Backfill:
     given: dict[str, Any] = {"open_chart": lambda _cancelled: reads.sources.chart()}
     return Backfill(engine=reads.engine, store=reads.control, **given | options)
 
 
-async def filled(reads: Desk, days: tuple[str, str], **options: Any) -> BackfillResult:
+async def filled(reads: ReadService, days: tuple[str, str], **options: Any) -> BackfillResult:
     return await backfill(reads, **options).run(read_span(*days))
 
 
@@ -53,7 +53,7 @@ class Undated:
 
 
 async def test_what_an_old_list_names_is_read_while_the_chart_refuses_a_newer_one(
-    reads: Desk,
+    reads: ReadService,
 ) -> None:
     """The range is not complete then: what the newer list names is unknown."""
     known = await filled(reads, FEW_DAYS)
@@ -68,13 +68,13 @@ async def test_what_an_old_list_names_is_read_while_the_chart_refuses_a_newer_on
     assert (beyond.new_count, beyond.last, beyond.is_cut) == (1, known.latest, True)
 
 
-async def test_an_old_list_is_read_again_where_the_range_goes_beyond_it(reads: Desk) -> None:
+async def test_an_old_list_is_read_again_where_the_range_goes_beyond_it(reads: ReadService) -> None:
     known = await filled(reads, FEW_DAYS)
     days = (str(known.latest), str(known.latest.replace(year=known.latest.year + 1)))
     assert (await filled(reads, days, clock=FakeClock(MUCH_LATER, is_held=True))).was_listed
 
 
-async def test_a_list_without_any_day_cannot_be_filled(reads: Desk) -> None:
+async def test_a_list_without_any_day_cannot_be_filled(reads: ReadService) -> None:
     sources = reads.sources
 
     def open_chart(_cancelled: object) -> AbstractAsyncContextManager[ChartCaptures]:
@@ -92,7 +92,7 @@ async def test_a_list_without_any_day_cannot_be_filled(reads: Desk) -> None:
     assert reads.rows("select * from raw.chart_songs") == []
 
 
-async def test_one_cancelled_after_the_list_reads_no_issue(reads: Desk) -> None:
+async def test_one_cancelled_after_the_list_reads_no_issue(reads: ReadService) -> None:
     ended = await filled(reads, FEW_DAYS, cancelled=lambda: True)
     assert (ended.ending, ended.new_count, ended.was_listed) == ("cancelled", 0, True)
     assert ended.left_count == ended.issue_count > 0

@@ -24,9 +24,9 @@ from pipelines.charts.rules.backfill_plan import BackfillProgress, BackfillResul
 from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 from tests.children import child
+from tests.deployment import PATIENCE_S, Deployment, open_deployment
 from tests.fake_clock import FakeClock
-from tests.reads import Desk, open_reads
-from tests.stage import PATIENCE_S, Stage, open_stage
+from tests.scripted_reads import ReadService, open_reads
 from warehouse.control.captures import capture_claims
 from warehouse.queries.charts import read_known_issues
 from warehouse.records.charts import ChartPage
@@ -51,8 +51,8 @@ from pipelines.charts.rules.history import read_span
 from pipelines.settings import Settings
 sharing.HELD_FOR_S = 1.0  # what a dead process holds up others for; twelve in life
 backfill.BATCH = {BATCH}
-with open_chart_service(Settings(_env_file=None)) as desk:
-    desk.fill(
+with open_chart_service(Settings(_env_file=None)) as service:
+    service.fill(
         read_span(*sys.argv[1:]), on_progress=lambda p: print(p.done_count, flush=True), hold_s=1.0
     )
 """
@@ -64,20 +64,20 @@ def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A platform of its own process; each test has stores of its own."""
     root = tmp_path_factory.mktemp("stage")
-    with open_stage(root, root / "sounds", is_measured=True) as stage:
-        stage.start_platform(seed=31, size=0.1, tracks=3)
-        yield stage
+    with open_deployment(root, root / "sounds", is_measured=True) as deployment:
+        deployment.start_platform(seed=31, size=0.1, tracks=3)
+        yield deployment
 
 
 class Platform:
     """What the platform was asked for, as it says itself."""
 
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._url = f"http://127.0.0.1:{stage.port}/_world/access-log/summary"
+    def __init__(self, deployment: Deployment) -> None:
+        self._stage = deployment
+        self._url = f"http://127.0.0.1:{deployment.port}/_world/access-log/summary"
         httpx2.delete(self._url, verify=False).raise_for_status()
 
     def asked(self, surface: str = "chart_songs") -> int:
@@ -86,24 +86,26 @@ class Platform:
 
 
 @pytest.fixture
-def platform(stage: Stage) -> Platform:
-    return Platform(stage)
+def platform(deployment: Deployment) -> Platform:
+    return Platform(deployment)
 
 
 @pytest.fixture
-def settings(stage: Stage, tmp_path: Path) -> Settings:
-    return Settings(_env_file=None, profile="sandbox", data_home=tmp_path, sandbox_port=stage.port)
+def settings(deployment: Deployment, tmp_path: Path) -> Settings:
+    return Settings(
+        _env_file=None, profile="sandbox", data_home=tmp_path, sandbox_port=deployment.port
+    )
 
 
 def fill(settings: Settings, days: tuple[str, str], **options: Any) -> BackfillResult:
-    with open_chart_service(settings) as desk:
-        return desk.fill(read_span(*days), **options)
+    with open_chart_service(settings) as read_service:
+        return read_service.fill(read_span(*days), **options)
 
 
-def check_whole(desk: ChartService, filled: BackfillResult) -> None:
+def check_whole(read_service: ChartService, filled: BackfillResult) -> None:
     """Every issue is there, with its songs, and none was kept twice."""
-    desk.engine.refresh()
-    rows = desk.engine.rows(
+    read_service.engine.refresh()
+    rows = read_service.engine.rows(
         "select volid, count(distinct capture_id) as captures, count(*) as songs, "
         "count(distinct rank) as ranks from raw.chart_songs group by volid"
     )
@@ -129,8 +131,8 @@ def test_a_range_is_asked_for_once_and_never_again(settings: Settings, platform:
     wider = fill(settings, ("2021-12-20", "2022-02-05"))
     assert wider.known_count == first.issue_count
     assert wider.new_count == wider.requests_used == platform.asked() - first.issue_count
-    with open_chart_service(settings) as desk:
-        check_whole(desk, wider)
+    with open_chart_service(settings) as read_service:
+        check_whole(read_service, wider)
 
 
 def around(day: str) -> tuple[str, str]:
@@ -140,9 +142,9 @@ def around(day: str) -> tuple[str, str]:
 
 
 def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
-    stage: Stage, settings: Settings
+    deployment: Deployment, settings: Settings
 ) -> None:
-    url = f"http://127.0.0.1:{stage.port}/_world/chart/issues"
+    url = f"http://127.0.0.1:{deployment.port}/_world/chart/issues"
     listed = httpx2.get(url, verify=False).raise_for_status().json()["issues"]
     days = around(
         next(one["date"] for one in listed if not one["is_dated"] and one["date"] > "2022-02-01")
@@ -152,8 +154,8 @@ def test_issues_that_are_listed_without_a_date_are_dated_by_their_songs(
     assert undated
     first = fill(settings, days)
     assert first.issue_count == first.known_count + first.new_count == len(issues)
-    with open_chart_service(settings) as desk:
-        known = read_known_issues(desk.engine, first=first.first, last=first.last)
+    with open_chart_service(settings) as read_service:
+        known = read_known_issues(read_service.engine, first=first.first, last=first.last)
         assert known is not None
         dates = {issue.volid: str(issue.chart_date) for issue in known.issues}
     assert {volid: dates[volid] for volid in undated} == undated
@@ -184,9 +186,9 @@ def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform:
         next(line for line in killed.stdout if int(line) > BATCH + BATCH // 2)
         killed.kill()
         killed.wait()
-    with open_chart_service(settings) as desk:
-        filled = desk.fill(read_span(*MONTH))
-        check_whole(desk, filled)
+    with open_chart_service(settings) as read_service:
+        filled = read_service.fill(read_span(*MONTH))
+        check_whole(read_service, filled)
     assert filled.known_count >= BATCH
     assert filled.requests_used == filled.new_count
     assert platform.asked() <= filled.issue_count + BATCH
@@ -196,9 +198,9 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     are_open = Barrier(2)
 
     def fill_beside() -> BackfillResult:
-        with open_chart_service(settings) as desk:
+        with open_chart_service(settings) as read_service:
             are_open.wait(PATIENCE_S)
-            return desk.fill(read_span(*MONTH))
+            return read_service.fill(read_span(*MONTH))
 
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(fill_beside) for _ in range(2)]
@@ -208,8 +210,8 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
     assert min(first.new_count, second.new_count) > 0
     for filled in (first, second):
         assert (filled.ending, filled.left_count) == ("completed", 0)
-        with open_chart_service(settings) as desk:
-            check_whole(desk, filled)
+        with open_chart_service(settings) as read_service:
+            check_whole(read_service, filled)
 
 
 def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
@@ -222,18 +224,18 @@ def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
     ended = fill(settings, MONTH, on_progress=told, cancelled=lambda: bool(asked_to_stop))
     assert ended.ending == "cancelled"
     assert BATCH + 5 <= ended.new_count < ended.issue_count
-    with open_chart_service(settings) as desk:
-        filled = desk.fill(read_span(*MONTH))
-        check_whole(desk, filled)
+    with open_chart_service(settings) as read_service:
+        filled = read_service.fill(read_span(*MONTH))
+        check_whole(read_service, filled)
     assert filled.known_count == ended.new_count
     assert filled.requests_used == filled.new_count
 
 
 @pytest.mark.soak
-def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> None:
+def test_the_command_ends_with_130_at_a_signal(deployment: Deployment, tmp_path: Path) -> None:
     environment = {
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(tmp_path),
-        "SANDBOX_PORT": str(stage.port),
+        "SANDBOX_PORT": str(deployment.port),
     }  # fmt: skip
     command = ("-m", "api.cli.main", "chart", "backfill", "--to", "2023-01-01")
     pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -247,16 +249,18 @@ def test_the_command_ends_with_130_at_a_signal(stage: Stage, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def reads(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path) as desk:
-        yield desk
+def reads(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path) as read_service:
+        yield read_service
 
 
-async def scripted(desk: Desk, days: tuple[str, str], **options: Any) -> BackfillResult:
+async def scripted(
+    read_service: ReadService, days: tuple[str, str], **options: Any
+) -> BackfillResult:
     work = Backfill(
-        open_chart=lambda _cancelled: desk.sources.chart(),
-        engine=desk.engine,
-        store=desk.control,
+        open_chart=lambda _cancelled: read_service.sources.chart(),
+        engine=read_service.engine,
+        store=read_service.control,
         **options,
     )
     return await work.run(read_span(*days))
@@ -284,7 +288,7 @@ class Overtaken:
         return page
 
 
-async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: Desk) -> None:
+async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: ReadService) -> None:
     @asynccontextmanager
     async def open_chart(_cancelled: object) -> AsyncIterator[Any]:
         async with reads.sources.chart() as captures:
@@ -298,7 +302,9 @@ async def test_an_answer_that_the_end_overtook_is_kept_and_counted(reads: Desk) 
     assert (await scripted(reads, MONTH)).known_count == kept
 
 
-async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads: Desk) -> None:
+async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(
+    reads: ReadService,
+) -> None:
     whole = await scripted(reads, ("2022-01-01", "2022-01-05"))
     asked = [one for one in reads.script.asked if one[0] == "fetch_songs"]
     assert len(asked) == whole.issue_count
@@ -315,7 +321,9 @@ async def test_an_issue_that_the_chart_refuses_is_told_and_the_others_read(reads
     assert (again.new_count, again.left_count) == (1, 0)
 
 
-async def test_an_issue_that_is_listed_before_its_release_is_read_after_it(reads: Desk) -> None:
+async def test_an_issue_that_is_listed_before_its_release_is_read_after_it(
+    reads: ReadService,
+) -> None:
     await scripted(reads, ("2022-01-01", "2022-01-02"))
     (listed,) = reads.rows("select * from raw.chart_issues where chart_date = date '2022-02-10'")
     again = {name: value for name, value in listed.items() if name != "committed_at"}
@@ -342,7 +350,9 @@ async def test_an_issue_that_is_listed_before_its_release_is_read_after_it(reads
     ],
     ids=["one after the other", "forbidden", "budget"],
 )
-async def test_a_chart_that_says_no_to_all_ends_it(reads: Desk, error: Any, most: int) -> None:
+async def test_a_chart_that_says_no_to_all_ends_it(
+    reads: ReadService, error: Any, most: int
+) -> None:
     await scripted(reads, ("2022-01-01", "2022-01-02"))
     reads.script.asked.clear()
     reads.script.errors = {"fetch_songs": error}
@@ -354,7 +364,9 @@ async def test_a_chart_that_says_no_to_all_ends_it(reads: Desk, error: Any, most
     assert filled.left_count == filled.issue_count
 
 
-async def test_without_any_list_the_refusal_is_raised_and_with_one_it_serves(reads: Desk) -> None:
+async def test_without_any_list_the_refusal_is_raised_and_with_one_it_serves(
+    reads: ReadService,
+) -> None:
     reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}
     with pytest.raises(ForbiddenError):
         await scripted(reads, ("2022-01-01", "2022-01-02"))
@@ -365,7 +377,9 @@ async def test_without_any_list_the_refusal_is_raised_and_with_one_it_serves(rea
     assert (await scripted(reads, later)).new_count == 1
 
 
-async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(reads: Desk) -> None:
+async def test_an_issue_that_somebody_reads_is_waited_for_and_not_read_again(
+    reads: ReadService,
+) -> None:
     whole = await scripted(reads, ("2022-01-01", "2022-01-02"))
     listed = reads.rows("select volid from raw.chart_issues where chart_date = date '2022-02-10'")
     name = f"chart issue {listed[0]['volid']}"

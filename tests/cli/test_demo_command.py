@@ -97,7 +97,7 @@ class Stage:
         return nullcontext()
 
 
-class Desk:
+class FakeJobClient:
     """A job service whose jobs have ended when they are handed in."""
 
     def __init__(self, job: dict[str, Any]) -> None:
@@ -125,15 +125,19 @@ def stage() -> Stage:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def job_client(tmp_path: Path) -> Iterator[FakeJobClient]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox")) as control:
-        yield Desk(answer_scan(control, videos=4))
+        yield FakeJobClient(answer_scan(control, videos=4))
 
 
 @pytest.fixture
 def run(
-    group: Group, stage: Stage, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    group: Group,
+    stage: Stage,
+    job_client: FakeJobClient,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Run:
     def build(*, home: Path, cache: Path, **_given: object) -> Stage:
         stage.home, stage.cache = home, cache
@@ -142,7 +146,7 @@ def run(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(command, "ChildProcessGroup", lambda: group)
     monkeypatch.setattr(command, "DemoEnvironment", build)
-    monkeypatch.setattr(command, "HttpJobClient", lambda _url, token: desk)
+    monkeypatch.setattr(command, "HttpJobClient", lambda _url, token: job_client)
     app = typer.Typer()
     app.command()(command.demo)
     return lambda *words: CliRunner().invoke(
@@ -151,18 +155,18 @@ def run(
 
 
 def test_the_track_with_the_longest_list_is_scanned_and_compared_with_the_truth(
-    run: Run, desk: Desk, group: Group, tmp_path: Path
+    run: Run, job_client: FakeJobClient, group: Group, tmp_path: Path
 ) -> None:
     done = run("--seed", "3", "--size", "0.5")
     assert done.exit_code == 0, done.output
-    assert desk.asked == LONG
+    assert job_client.asked == LONG
     assert f"input: {LONG}" in done.stderr
     assert "4 confirmed videos of 14 candidates" in done.stdout
     assert "2 of 2 (100.0 %)" in done.stdout
     assert "the sandbox used 12.3 s of CPU" in done.stdout
     written = json.loads((tmp_path / "reports" / "demo-seed3-size0.5.json").read_text())
     assert written["ground_truth"]["goals_met"] is True
-    assert written["job"]["job_id"] == desk.job["job_id"]
+    assert written["job"]["job_id"] == job_client.job["job_id"]
     assert "Paper Boats" in (tmp_path / "reports" / "demo-seed3-size0.5.html").read_text()
     assert group.folders
     assert not group.folders[0].exists()
@@ -234,10 +238,10 @@ def test_a_scan_that_misses_the_goals_is_reported_and_fails(
 
 
 def test_a_scan_that_fails_shows_its_error_and_the_log_of_the_worker(
-    run: Run, desk: Desk, stage: Stage, tmp_path: Path
+    run: Run, job_client: FakeJobClient, stage: Stage, tmp_path: Path
 ) -> None:
     fault = {"type": "upstream_empty", "detail": "nothing came", "hint": None}
-    desk.job = {**desk.job, "status": "failed", "error": fault, "result": None}
+    job_client.job = {**job_client.job, "status": "failed", "error": fault, "result": None}
     failed = run()
     assert failed.exit_code == 1
     assert "nothing came (upstream_empty)" in failed.stderr
@@ -247,9 +251,9 @@ def test_a_scan_that_fails_shows_its_error_and_the_log_of_the_worker(
 
 
 def test_a_scan_that_was_cancelled_ends_like_an_interrupted_command(
-    run: Run, desk: Desk, stage: Stage
+    run: Run, job_client: FakeJobClient, stage: Stage
 ) -> None:
-    desk.job = {**desk.job, "status": "cancelled", "result": None}
+    job_client.job = {**job_client.job, "status": "cancelled", "result": None}
     cancelled = run()
     assert cancelled.exit_code == 130
     assert "cancelled" in cancelled.stderr

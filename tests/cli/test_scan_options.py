@@ -58,7 +58,7 @@ def test_a_demo_scans_with_the_default_parameters() -> None:
     assert scan_parameters(DEFAULT_PARAMETERS) == scan_parameters({})
 
 
-class Desk:
+class FakeJobClient:
     """A job that runs until it is cancelled."""
 
     def __init__(self, ends_after: int) -> None:
@@ -95,16 +95,16 @@ QUEUED = {"job_id": "x", "status": "queued"}
 
 def test_a_job_is_followed_to_its_end() -> None:
     seen = Seen()
-    assert follow_job(Desk(3), QUEUED, seen, every_s=0)["status"] == "completed"
+    assert follow_job(FakeJobClient(3), QUEUED, seen, every_s=0)["status"] == "completed"
     assert [job["status"] for job in seen.jobs] == ["queued", "running", "running", "completed"]
 
 
 def test_the_first_interrupt_asks_to_stop_and_waits() -> None:
-    desk = Desk(100)
-    assert follow_job(desk, QUEUED, Seen(2), every_s=0)["status"] == "cancelled"
-    assert desk.cancelled
+    job_client = FakeJobClient(100)
+    assert follow_job(job_client, QUEUED, Seen(2), every_s=0)["status"] == "cancelled"
+    assert job_client.cancelled
 
 
 def test_the_second_interrupt_does_not_wait() -> None:
     with pytest.raises(Interrupted):
-        follow_job(Desk(100), QUEUED, Seen(2, 3), every_s=0)
+        follow_job(FakeJobClient(100), QUEUED, Seen(2, 3), every_s=0)

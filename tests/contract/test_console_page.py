@@ -120,5 +120,5 @@ def test_data_needs_the_token_in_a_header_and_never_in_the_address(
 def test_the_page_of_demo_data_says_so_before_any_answer_has_come(service: Any) -> None:
     page = service.client().get("/console").text
     assert page.count("<html data-demo lang=") == 1
-    service.desk = lambda: None  # no platform profile was chosen
+    service.scan_service = lambda: None  # no platform profile was chosen
     assert "data-demo" not in service.client().get("/console").text

@@ -10,18 +10,18 @@ from api.schemas.health import ExampleDocument
 from pipelines.doctor.probes import canaries as probes
 from pipelines.doctor.probes.canaries import Canaries, ExampleTrack, example_track
 from pipelines.settings import Settings
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
 
 MUSIC_ID = "7300000000000000001"
 
 
 @pytest.fixture
-def configured(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path, canary_music_id=MUSIC_ID) as desk:
-        yield desk
+def configured(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path, canary_music_id=MUSIC_ID) as reads:
+        yield reads
 
 
-def test_the_configured_track_is_offered(configured: Desk) -> None:
+def test_the_configured_track_is_offered(configured: ReadService) -> None:
     answer = configured.client().get("/api/v1/sametrack/example")
     found = Envelope[ExampleDocument].model_validate(answer.json()).data
     assert found == {"input": MUSIC_ID, "title": None, "is_demo_data": True}

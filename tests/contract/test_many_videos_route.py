@@ -11,7 +11,7 @@ from api.responses.documents import Envelope
 from api.schemas.lists import ManyVideos
 from sandbox.mock.provider import open_world
 from sandbox.world.content.tables import VideoState
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.records.errors import PageWithoutDataError
 
 WEB = "/api/v1/vidplat/web/fetch_multi_video"
@@ -22,12 +22,12 @@ REFUSED = "7300000000000000002"
 
 
 @pytest.fixture(scope="module")
-def open_client(stored_reads: Desk) -> TestClient:
+def open_client(stored_reads: ReadService) -> TestClient:
     return stored_reads.client()
 
 
 @pytest.fixture
-def client(open_client: TestClient, reads: Desk) -> TestClient:
+def client(open_client: TestClient, reads: ReadService) -> TestClient:
     return open_client
 
 
@@ -49,7 +49,9 @@ def test_videos_come_in_the_order_asked_each_once(client: TestClient, path: str)
     assert found.data["is_demo_data"] is True
 
 
-def test_what_cannot_be_read_does_not_fail_the_request(client: TestClient, reads: Desk) -> None:
+def test_what_cannot_be_read_does_not_fail_the_request(
+    client: TestClient, reads: ReadService
+) -> None:
     reads.script.errors = {
         f"fetch_video {REFUSED}": PageWithoutDataError("no", surface="video_page")
     }
@@ -104,7 +106,7 @@ def test_the_door_comes_before_the_body(
 
 
 @BOTH
-def test_a_missing_token_comes_before_the_body(reads: Desk, path: str) -> None:
+def test_a_missing_token_comes_before_the_body(reads: ReadService, path: str) -> None:
     client = reads.client(own_api_token=SecretStr("sesam"))
     assert client.post(path, content=b"{").status_code == 401
 

@@ -18,7 +18,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunDetail,
     WatchRunList,
 )
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.control import ControlStore, watchlists
 from warehouse.records.watchlists import DueRun, Watchlist
 
@@ -34,7 +34,7 @@ DIGEST = {"kind": "watch_digest", "change_count": 2, "files": {"json": "a.json",
 
 
 @pytest.fixture
-def client(reads: Desk) -> Iterator[TestClient]:
+def client(reads: ReadService) -> Iterator[TestClient]:
     yield reads.client()
     for kept in watchlists.read_all(reads.control):
         watchlists.delete_with_runs(reads.control, kept.plan.name)
@@ -146,7 +146,7 @@ def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
 
 
 def test_a_change_that_another_one_overtakes_keeps_what_that_one_changed(
-    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, reads: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data(client.post(PATH, json=BODY), WatchlistDocument)
     read, others = watchlists.get, [{"enabled": False}]
@@ -173,7 +173,9 @@ def test_changed_parameters_replace_all_stored_ones_and_only_given_ones_are_kept
     assert (changed["enabled"], changed["entries"]) == (True, made["entries"])
 
 
-def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, reads: Desk) -> None:
+def test_a_run_is_asked_for_once_and_told_with_its_digest(
+    client: TestClient, reads: ReadService
+) -> None:
     client.post(PATH, json=BODY)
     run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)
     assert (run["status"], run["origin"], run["digest"]) == ("due", "api", None)
@@ -207,7 +209,7 @@ def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, re
     assert (whole["digest"], whole["told"]["status"]) == (DIGEST, 200)
 
 
-def test_runs_of_nobody_are_not_found(client: TestClient, reads: Desk) -> None:
+def test_runs_of_nobody_are_not_found(client: TestClient, reads: ReadService) -> None:
     client.post(PATH, json=BODY)
     client.post(PATH, json={**BODY, "name": "other"})
     run = data(client.post(f"{PATH}/other/runs"), WatchRunDetail)

@@ -10,7 +10,7 @@ import pytest
 
 from api.cli.processes.child_processes import ChildProcessGroup, is_listening
 from deploy.local.stores import RedisServer
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 pytestmark = pytest.mark.full
 

@@ -12,8 +12,8 @@ from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes, load_profile
 from pipelines.settings import Settings
 from tests.children import platform as running_platform
+from tests.deployment import LOCAL
 from tests.platform.mobileapp.devices import device, small_world
-from tests.stage import LOCAL
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
@@ -24,7 +24,7 @@ __all__ = ["device", "small_world"]
 
 
 @dataclass(frozen=True)
-class Ward:
+class DoctorStores:
     """A platform and the open stores of one world. `home` is the DATA_HOME."""
 
     port: int
@@ -91,10 +91,10 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def ward(platform: int, engine: Engine, tmp_path: Path) -> Iterator[Ward]:
+def stores(platform: int, engine: Engine, tmp_path: Path) -> Iterator[DoctorStores]:
     """The platform with no fault in force, and with a control store that knows of none."""
     control_url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(control_url, world="sandbox")) as control:
-        ward = Ward(platform, tmp_path, control, engine)
-        yield ward
-        ward.heal()
+        stores = DoctorStores(platform, tmp_path, control, engine)
+        yield stores
+        stores.heal()

@@ -22,7 +22,7 @@ from pipelines.doctor import health_check as examination
 from pipelines.doctor.probes import probe_round as asking
 from pipelines.doctor.probes.table import PROBES
 from tests.children import bare_environment
-from tests.stage import LOCAL
+from tests.deployment import LOCAL
 
 pytestmark = pytest.mark.full
 

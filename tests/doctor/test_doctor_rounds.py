@@ -9,7 +9,7 @@ import pytest
 from pipelines.doctor.probes.payload_shapes import STABLE_AFTER
 from pipelines.doctor.probes.table import PROBES
 from pipelines.platform.profiles import CircuitTimes
-from tests.stage import LOCAL
+from tests.deployment import LOCAL
 from warehouse.control.hosts import circuits, robots
 from warehouse.queries.surface_health import (
     GOOD_RESPONSES_KEPT,
@@ -60,13 +60,13 @@ ROUNDS: tuple[dict[str, Told], ...] = (
 """Faults of one round of questions; no two of them concern a host as a whole."""
 
 
-async def test_every_surface_of_a_healthy_platform_works(ward: Any) -> None:
-    LOCAL.delete(f"{ward.world}/access-log/summary").raise_for_status()
-    found = await ward.ask()
+async def test_every_surface_of_a_healthy_platform_works(stores: Any) -> None:
+    LOCAL.delete(f"{stores.world}/access-log/summary").raise_for_status()
+    found = await stores.ask()
     assert {name: health.outcome for name, health in found.items()} == {
         probe.surface: "works" for probe in PROBES
     }
-    asked = LOCAL.get(f"{ward.world}/access-log/summary").json()["surfaces"]
+    asked = LOCAL.get(f"{stores.world}/access-log/summary").json()["surfaces"]
     # a page that is withheld is asked for once more, and a sound lies behind a redirect
     asked["user_by_handle"] = asked["user_info"]  # the same path, for both
     assert all(asked[name] <= 3 for name in found if name != "media")
@@ -74,11 +74,11 @@ async def test_every_surface_of_a_healthy_platform_works(ward: Any) -> None:
 
 
 @pytest.mark.parametrize("faults", ROUNDS, ids="+".join)
-async def test_each_fault_gets_its_word(ward: Any, faults: dict[str, Told]) -> None:
+async def test_each_fault_gets_its_word(stores: Any, faults: dict[str, Told]) -> None:
     for surface, (kind, *_) in faults.items():
-        ward.fault(surface, kind, retry_after=0)
+        stores.fault(surface, kind, retry_after=0)
     # a sound's address is learnt from a work
-    found = await ward.ask(*dict.fromkeys((*faults, "slides_info")))
+    found = await stores.ask(*dict.fromkeys((*faults, "slides_info")))
     told = {
         name: (kind, found[name].outcome, found[name].error_type, found[name].http_status)
         for name, (kind, *_) in faults.items()
@@ -86,56 +86,56 @@ async def test_each_fault_gets_its_word(ward: Any, faults: dict[str, Told]) -> N
     assert told == faults
 
 
-async def test_a_changed_shape_lists_the_keys_that_came_and_went(ward: Any) -> None:
-    await ward.ask("music_list")
-    ward.fault("music_list", "structure")
-    found = (await ward.ask("music_list"))["music_list"]
+async def test_a_changed_shape_lists_the_keys_that_came_and_went(stores: Any) -> None:
+    await stores.ask("music_list")
+    stores.fault("music_list", "structure")
+    found = (await stores.ask("music_list"))["music_list"]
     assert found.outcome == "changed"
     assert {"awemes", "more"} <= set(found.came)
     assert {"aweme_list", "has_more"} <= set(found.went)
 
 
 async def test_stable_keys_that_go_are_a_change_even_where_the_parser_does_not_mind(
-    ward: Any,
+    stores: Any,
 ) -> None:
-    good = (await ward.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
-    _store_good_responses(ward, replace(good, key_paths=(*good.key_paths, "zz_more")))
+    good = (await stores.ask("slides_info", "hashtag_info"))["hashtag_info"]  # which a work names
+    _store_good_responses(stores, replace(good, key_paths=(*good.key_paths, "zz_more")))
     for _ in range(STABLE_AFTER):
-        found = (await ward.ask("hashtag_info"))["hashtag_info"]
+        found = (await stores.ask("hashtag_info"))["hashtag_info"]
         assert (found.outcome, found.reason, found.went) == ("changed", "keys_went", ("zz_more",))
-    later = [(await ward.ask("hashtag_info"))["hashtag_info"].outcome for _ in range(2)]
+    later = [(await stores.ask("hashtag_info"))["hashtag_info"].outcome for _ in range(2)]
     assert later == ["works", "works"], "the new shape has come often enough"
-    _store_good_responses(ward, good)  # the warehouse is shared with the tests after this one
+    _store_good_responses(stores, good)  # the warehouse is shared with the tests after this one
 
 
-def _store_good_responses(ward: Any, health: SurfaceHealth) -> None:
+def _store_good_responses(stores: Any, health: SurfaceHealth) -> None:
     for _ in range(GOOD_RESPONSES_KEPT):
-        write_health(ward.engine.lake, [replace(health, observed_at=datetime.now(UTC))])
-    ward.engine.refresh()
+        write_health(stores.engine.lake, [replace(health, observed_at=datetime.now(UTC))])
+    stores.engine.refresh()
 
 
-async def test_one_withheld_work_does_not_condemn_its_surface(ward: Any) -> None:
-    first = (await ward.ask("video_page"))["video_page"]
-    ward.fault("video_page", "shell", entity=first.entity_id)
-    found = (await ward.ask("music_list", "video_page"))["video_page"]
+async def test_one_withheld_work_does_not_condemn_its_surface(stores: Any) -> None:
+    first = (await stores.ask("video_page"))["video_page"]
+    stores.fault("video_page", "shell", entity=first.entity_id)
+    found = (await stores.ask("music_list", "video_page"))["video_page"]
     assert found.outcome == "works"
     assert found.entity_id != first.entity_id
 
 
 async def test_what_became_of_a_probe_is_kept_and_says_when_a_surface_last_worked(
-    ward: Any,
+    stores: Any,
 ) -> None:
-    good = (await ward.ask("music_info"))["music_info"]
-    ward.fault("music_info", "403")
-    bad = (await ward.ask("music_info"))["music_info"]
-    engine = ward.engine
+    good = (await stores.ask("music_info"))["music_info"]
+    stores.fault("music_info", "403")
+    bad = (await stores.ask("music_info"))["music_info"]
+    engine = stores.engine
     assert read_latest_health(engine)["music_info"] == bad
     assert read_last_worked(engine)["music_info"] == good.observed_at
 
 
-async def test_probes_leave_no_observation_and_teach_what_to_ask_about(ward: Any) -> None:
-    await ward.ask("music_info", "music_list", "video_page", "user_info")
-    engine = ward.engine
+async def test_probes_leave_no_observation_and_teach_what_to_ask_about(stores: Any) -> None:
+    await stores.ask("music_info", "music_list", "video_page", "user_info")
+    engine = stores.engine
     counted = engine.rows(
         "select (select count(*) from raw.captures) + (select count(*) from raw.videos) as n"
     )
@@ -145,40 +145,40 @@ async def test_probes_leave_no_observation_and_teach_what_to_ask_about(ward: Any
     assert known["sec_uid"]
 
 
-async def test_a_body_that_came_is_kept_once(ward: Any) -> None:
-    first = (await ward.ask("music_info"))["music_info"]
-    again = (await ward.ask("music_info"))["music_info"]
+async def test_a_body_that_came_is_kept_once(stores: Any) -> None:
+    first = (await stores.ask("music_info"))["music_info"]
+    again = (await stores.ask("music_info"))["music_info"]
     assert first.payload_sha256 == again.payload_sha256
-    stored = ward.engine.rows(
+    stored = stores.engine.rows(
         "select count(*) as n from raw.payloads where sha256 = $hash",
         {"hash": first.payload_sha256},
     )
     assert stored[0]["n"] == 1
 
 
-async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(ward: Any) -> None:
-    ward.fault("user_info", "403")
+async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(stores: Any) -> None:
+    stores.fault("user_info", "403")
     long = CircuitTimes(open_s=3600, longest_s=3600)
     # an account is learnt from a work
-    first = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
+    first = (await stores.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (first.outcome, first.http_status) == ("refused", 403)
-    told = (await ward.ask("slides_info", "user_info", circuit=long))["user_info"]
+    told = (await stores.ask("slides_info", "user_info", circuit=long))["user_info"]
     assert (told.outcome, told.reason, told.request_count) == ("not_asked", "circuit_open", 0)
     assert told.rests_until is not None
     assert not told.is_broken
-    (circuit,) = [one for one in circuits.read_all(ward.control) if one.surface == "user_info"]
+    (circuit,) = [one for one in circuits.read_all(stores.control) if one.surface == "user_info"]
     assert circuit.cause == "upstream_forbidden"
 
 
-async def test_what_robots_files_say_is_recorded_per_host(ward: Any) -> None:
-    await ward.ask("music_info", "chart_issues")
-    decided = {(one.host, one.surface): one.decision for one in robots.decisions(ward.control)}
+async def test_what_robots_files_say_is_recorded_per_host(stores: Any) -> None:
+    await stores.ask("music_info", "chart_issues")
+    decided = {(one.host, one.surface): one.decision for one in robots.decisions(stores.control)}
     assert decided[("share.vidplat.localhost", "music_info")] == "allowed"
     assert ("chart.chartsrc.localhost", "chart_issues") in decided
 
 
-async def test_a_circuit_that_opens_meanwhile_does_not_hide_what_was_said(ward: Any) -> None:
-    ward.fault("video_page", "shell")
-    told = [(await ward.ask("music_list", "video_page"))["video_page"] for _ in range(2)]
+async def test_a_circuit_that_opens_meanwhile_does_not_hide_what_was_said(stores: Any) -> None:
+    stores.fault("video_page", "shell")
+    told = [(await stores.ask("music_list", "video_page"))["video_page"] for _ in range(2)]
     assert all(one.request_count > 0 for one in told)
     assert all(one.reason != "circuit_open" for one in told)

@@ -9,7 +9,7 @@ import pytest
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.providers import build_data_provider, choose_profile
 from pipelines.settings import Settings
-from tests.stage import LOCAL
+from tests.deployment import LOCAL
 from warehouse.control import open_control
 from warehouse.home.folder import open_home
 from warehouse.records.errors import SametrackError

@@ -30,6 +30,7 @@ from api.services.job_feed import JobBroadcaster
 from api.services.watchlists.files import read_watch_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
+from tests.deployment import LOCAL, wait_for
 from tests.guides import (
     PAGES,
     ROOT,
@@ -42,7 +43,6 @@ from tests.guides import (
     read_curl,
     words_of,
 )
-from tests.stage import LOCAL, wait_for
 from tests.stored_results import result
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.home.folder import open_home

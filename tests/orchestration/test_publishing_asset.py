@@ -11,8 +11,8 @@ from warehouse.exports.published_database import database_path
 pytestmark = pytest.mark.full
 
 
-def test_the_job_publishes_and_tells_rows(small: Any) -> None:
-    small.add_ranking(works=4)
+def test_the_job_publishes_and_tells_rows(small_store: Any) -> None:
+    small_store.add_ranking(works=4)
     job = build_definitions().resolve_job_def("publish_database")
     with DagsterInstance.ephemeral() as instance:
         ended = job.execute_in_process(instance=instance)
@@ -20,7 +20,7 @@ def test_the_job_publishes_and_tells_rows(small: Any) -> None:
     told = ended.asset_materializations_for_node("published__database")[0].metadata
     track, music_id, own_id, days = 1, 1, 1, 0  # views of the star, on the ranking alone
     assert told["dagster/row_count"].value == 4 + track + music_id + own_id + days
-    assert database_path(small.home).stat().st_size == told["size_bytes"].value
+    assert database_path(small_store.home).stat().st_size == told["size_bytes"].value
 
 
 def test_the_schedule_runs_only_where_a_setting_says_how_often() -> None:

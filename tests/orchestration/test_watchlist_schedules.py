@@ -26,7 +26,7 @@ from pipelines.orchestration.watchlist_runs import LAUNCHED_AT_ONCE
 from pipelines.orchestration.watchlist_runs import watchlists as watchlist_sensor
 from pipelines.watchlists.run import WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
-from tests.watching import PLAN, Clock, FakeDesk, Songs, build_watcher
+from tests.watchlists.simulated_songs import PLAN, Clock, FakeScanService, Songs, build_runner
 from warehouse.control import open_control, watchlists
 from warehouse.records.errors import ProfileNotChosenError
 
@@ -36,10 +36,12 @@ SIX_HOURS = timedelta(hours=6)
 class Watches:
     """A watcher that is open already."""
 
-    def __init__(self, watcher: WatchlistRunner, clock: Clock, desk: FakeDesk) -> None:
+    def __init__(
+        self, watcher: WatchlistRunner, clock: Clock, scan_service: FakeScanService
+    ) -> None:
         self.watcher = watcher
         self.clock = clock
-        self.desk = desk
+        self.scan_service = scan_service
 
     @contextmanager
     def open(self) -> Iterator[WatchlistRunner]:
@@ -67,8 +69,10 @@ def watches(tmp_path: Path) -> Iterator[Watches]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock)) as control:
         watchlists.create(control, PLAN, to_cron(PLAN.every))
-        desk = FakeDesk(control, Songs(clock))
-        yield Watches(build_watcher(control, desk, tmp_path / "digests"), clock, desk)
+        scan_service = FakeScanService(control, Songs(clock))
+        yield Watches(
+            build_runner(control, scan_service, tmp_path / "digests"), clock, scan_service
+        )
 
 
 def look(watches: object, instance: DagsterInstance) -> SensorResult | SkipReason:
@@ -195,7 +199,7 @@ def test_one_click_runs_a_watchlist_outside_its_rhythm(
 def test_one_click_concludes_an_open_run_behind_a_skipped_one(
     watches: Watches, instance: DagsterInstance
 ) -> None:
-    watches.desk.is_slow = True
+    watches.scan_service.is_slow = True
     look(watches, instance)
     begin = RunRequest(job_name="run_watchlist", partition_key=PLAN.name)
     assert launch(watches, instance, begin).success
@@ -203,7 +207,7 @@ def test_one_click_concludes_an_open_run_behind_a_skipped_one(
     look(watches, instance)
     runs = watchlists.newest_runs(watches.watcher.control, PLAN.name, limit=9)
     assert [run.status for run in runs] == ["skipped", "waiting"]
-    watches.desk.work()
+    watches.scan_service.work()
     click = RunRequest(job_name="conclude_watchlist", partition_key=PLAN.name)
     assert launch(watches, instance, click).success
 
@@ -211,7 +215,7 @@ def test_one_click_concludes_an_open_run_behind_a_skipped_one(
 def test_what_cannot_be_concluded_yet_is_no_digest(
     watches: Watches, instance: DagsterInstance
 ) -> None:
-    watches.desk.is_slow = True
+    watches.scan_service.is_slow = True
     look(watches, instance)
     assert launch(
         watches, instance, RunRequest(job_name="run_watchlist", partition_key=PLAN.name)

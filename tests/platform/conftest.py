@@ -10,33 +10,33 @@ from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.answers import Shape, read_index
-from tests.stand_in_platform import (
-    book,
+from tests.sandbox_platform import (
     client,
     clock,
+    control_store,
     faults,
+    scripted_profile,
+    scripted_server,
     start,
     stores,
     switches,
     track,
     unused_port,
-    wire,
-    wire_profile,
 )
 from warehouse.records.errors import SametrackError
 
 __all__ = [
-    "book",
     "client",
     "clock",
+    "control_store",
     "faults",
+    "scripted_profile",
+    "scripted_server",
     "start",
     "stores",
     "switches",
     "track",
     "unused_port",
-    "wire",
-    "wire_profile",
 ]
 
 

@@ -20,7 +20,7 @@ type Build = Callable[..., dict[str, Any]]
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>"a" & \'b\' <#%></title></svg>'
 
 
-class FakeDesk:
+class FakeEvidenceService:
     """Pairs of one job and their pictures; `gone` have none."""
 
     def __init__(
@@ -49,13 +49,13 @@ def to_pair(number: int, **changes: Any) -> Any:
     } | changes  # fmt: skip
 
 
-def gather(job: dict[str, Any], desk: FakeDesk) -> ReportEvidence:
-    return collect_report_evidence(cast("EvidenceService", desk), job)
+def gather(job: dict[str, Any], evidence_service: FakeEvidenceService) -> ReportEvidence:
+    return collect_report_evidence(cast("EvidenceService", evidence_service), job)
 
 
 def test_pictures_of_links_and_of_rejected_pairs_are_inside(build_job: Build) -> None:
     job = build_job()
-    pairs = gather(job, FakeDesk([to_pair(1, observation="likely_cover")]))
+    pairs = gather(job, FakeEvidenceService([to_pair(1, observation="likely_cover")]))
     text = render_report(job, pairs=pairs)
     linked = {
         v["evidence"]["comparison_id"] for v in job["result"]["aweme_list"] if "evidence" in v
@@ -69,7 +69,7 @@ def test_pictures_of_links_and_of_rejected_pairs_are_inside(build_job: Build) ->
 
 def test_a_picture_cannot_leave_its_attribute(build_job: Build) -> None:
     job = build_job()
-    pairs = gather(job, FakeDesk([]))
+    pairs = gather(job, FakeEvidenceService([]))
     assert not any(set(address) & set("\"'<>#") for address in pairs.pictures.values())
     assert SVG not in render_report(job, pairs=pairs)
 
@@ -81,17 +81,17 @@ def test_without_pictures_the_policy_stays_as_it_was(build_job: Build) -> None:
 
 
 def test_a_pair_whose_sounds_are_gone_has_no_picture(build_job: Build) -> None:
-    pairs = gather(build_job(), FakeDesk([to_pair(1), to_pair(2)], gone=["rejected-1"]))
+    pairs = gather(build_job(), FakeEvidenceService([to_pair(1), to_pair(2)], gone=["rejected-1"]))
     assert "rejected-1" not in pairs.pictures
     assert [pair["comparison_id"] for pair in pairs.rejected] == ["rejected-1", "rejected-2"]
 
 
 def test_a_report_stays_small(build_job: Build) -> None:
     many = [to_pair(number) for number in range(300)]
-    pairs = gather(build_job(), FakeDesk(many))
+    pairs = gather(build_job(), FakeEvidenceService(many))
     assert len(pairs.pictures) <= MAX_PLOTS
     assert (len(pairs.rejected), pairs.rejected_count) == (20, 300)
-    large = gather(build_job(), FakeDesk(many, picture="x" * 1_000_000))
+    large = gather(build_job(), FakeEvidenceService(many, picture="x" * 1_000_000))
     assert sum(map(len, large.pictures.values())) <= MAX_PLOT_BYTES
 
 
@@ -108,5 +108,5 @@ def test_a_candidate_that_any_pair_accepts_is_not_among_the_rejected(
         to_pair(5, verdict="not_comparable", score=None),
         to_pair(6, observation="uncertain", score=0.1),
     ]
-    found = gather(build_job(), FakeDesk(pairs)).rejected
+    found = gather(build_job(), FakeEvidenceService(pairs)).rejected
     assert [pair["comparison_id"] for pair in found] == ["rejected-6", "rejected-4"]

@@ -20,7 +20,7 @@ from warehouse.records.errors import InvalidParameterError, ProviderUnsupportedE
 type Run = Callable[..., Result]
 
 
-class Desk:
+class FakeJobClient:
     """Job client with one completed job."""
 
     def __init__(self, job: dict[str, Any]) -> None:
@@ -57,8 +57,8 @@ def job(tmp_path: Path) -> dict[str, Any]:
 @pytest.fixture
 def run(job: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     @contextmanager
-    def opened(_settings: object) -> Iterator[Desk]:
-        yield Desk(job)
+    def opened(_settings: object) -> Iterator[FakeJobClient]:
+        yield FakeJobClient(job)
 
     @contextmanager
     def printer(_chromium: object) -> Iterator[Printer]:

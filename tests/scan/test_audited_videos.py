@@ -17,7 +17,7 @@ from pipelines.scan.marts import audit_rows
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.shared import SharedFolder
 from warehouse.records.coverage import RandomAudit
 from warehouse.records.errors import ForbiddenError, UpstreamError
@@ -38,7 +38,7 @@ class Songs:
 @pytest.fixture(scope="session")
 def songs(shared_folder: SharedFolder) -> Songs:
     """The song of the track and another one."""
-    band, measure = Band(shared_folder), Listener(shared_folder)
+    band, measure = Band(shared_folder), ClipMeasurer(shared_folder)
     sounds = {"song": measure(band.track(1)), "other song": measure(band.track(2))}
     return Songs(
         reference=MeasuredVideo(video_of("99"), sounds["song"]),

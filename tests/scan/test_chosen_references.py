@@ -21,7 +21,7 @@ from pipelines.scan.verify_audio import (
     measure_videos,
     verify_music,
 )
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.shared import SharedFolder
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.videos import Music, Statistics, Video, VideoDetail
@@ -134,8 +134,8 @@ class ListeningSession:
 @pytest.fixture(scope="session")
 def recordings(shared_folder: SharedFolder) -> dict[str, Row]:
     """Rows of the warehouse: two songs, and a video that was read and is silent."""
-    band, hear = Band(shared_folder), Listener(shared_folder)
-    songs = {"song": hear(band.track(1)), "other song": hear(band.track(2))}
+    band, measure_clip = Band(shared_folder), ClipMeasurer(shared_folder)
+    songs = {"song": measure_clip(band.track(1)), "other song": measure_clip(band.track(2))}
     rows = {name: _row(sound) for name, sound in songs.items()}
     return {**rows, SILENT: {"not_comparable_reason": SILENT, "sound_sha256": "0" * 64}}
 

@@ -27,7 +27,7 @@ def job_of(kind: str, music_id: str | None = None) -> Job:
 
 
 @dataclass
-class Desk:
+class PreparedStores:
     """What is stored, and who holds the lease; `done` is what was asked for."""
 
     has_result: bool = False
@@ -81,8 +81,8 @@ class ResolvingScan:
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    made = Desk()
+def stores(monkeypatch: pytest.MonkeyPatch) -> PreparedStores:
+    made = PreparedStores()
     monkeypatch.setattr(preparation, "ScanRun", ResolvingScan)
     monkeypatch.setattr(jobs, "set_target", made.set_target)
     monkeypatch.setattr(preparation, "serve_stored", made.serve_stored)
@@ -90,29 +90,31 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     return made
 
 
-def test_a_link_whose_track_has_a_result_needs_no_scan(desk: Desk) -> None:
-    desk.has_result = True
-    assert desk.prepare(job_of(SCAN)) == PreparedScan(MUSIC_ID, is_served=True)
-    assert desk.done == [f"target of job: {MUSIC_ID}", "stored result for job"]
+def test_a_link_whose_track_has_a_result_needs_no_scan(stores: PreparedStores) -> None:
+    stores.has_result = True
+    assert stores.prepare(job_of(SCAN)) == PreparedScan(MUSIC_ID, is_served=True)
+    assert stores.done == [f"target of job: {MUSIC_ID}", "stored result for job"]
 
 
-def test_a_link_whose_track_has_none_is_scanned_once_the_lease_is_held(desk: Desk) -> None:
-    assert desk.prepare(job_of(SCAN)) == PreparedScan(MUSIC_ID)
-    assert desk.done == [
+def test_a_link_whose_track_has_none_is_scanned_once_the_lease_is_held(
+    stores: PreparedStores,
+) -> None:
+    assert stores.prepare(job_of(SCAN)) == PreparedScan(MUSIC_ID)
+    assert stores.done == [
         f"target of job: {MUSIC_ID}", "stored result for job", "lease after None",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", [SCAN, DISCOVERY])
 def test_for_a_music_id_the_stored_results_have_been_looked_at_before(
-    kind: str, desk: Desk
+    kind: str, stores: PreparedStores
 ) -> None:
-    desk.twin = "twin"
-    prepared = desk.prepare(job_of(kind, "70001"), waited_for="another")
+    stores.twin = "twin"
+    prepared = stores.prepare(job_of(kind, "70001"), waited_for="another")
     assert prepared == PreparedScan("70001", waits_for="twin")
-    assert desk.done == ["target of job: 70001", "lease after another"]
+    assert stores.done == ["target of job: 70001", "lease after another"]
 
 
-def test_a_search_by_name_has_no_track_to_find(desk: Desk) -> None:
-    assert desk.prepare(job_of(KEYWORD_SEARCH)) == PreparedScan("")
-    assert desk.done == []
+def test_a_search_by_name_has_no_track_to_find(stores: PreparedStores) -> None:
+    assert stores.prepare(job_of(KEYWORD_SEARCH)) == PreparedScan("")
+    assert stores.done == []

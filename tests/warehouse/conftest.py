@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.small_store import command, first_release_home, small, small_at
+from tests.small_store import command, first_release_home, small_store, small_store_at
 
-__all__ = ["command", "first_release_home", "small", "small_at"]
+__all__ = ["command", "first_release_home", "small_store", "small_store_at"]
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])

@@ -48,7 +48,7 @@ type Damage = Callable[[Path], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Small:
+class SmallStore:
     """A home with its lake, as `store` takes it."""
 
     home: Home
@@ -56,11 +56,11 @@ class Small:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Small:
+def small_store(tmp_path: Path) -> SmallStore:
     with tarfile.open(STORE) as archive:
         archive.extractall(tmp_path, filter="data")
     home = open_home(tmp_path / "home", "sandbox")
-    return Small(home, open_lake(home.lake_url, world="sandbox"))
+    return SmallStore(home, open_lake(home.lake_url, world="sandbox"))
 
 
 def remove(path: Path) -> None:
@@ -79,28 +79,30 @@ def spoil(path: Path) -> None:
         file.write(b"\x07" * (size // 3))
 
 
-def read_videos(small: Small) -> Any:
+def read_videos(small_store: SmallStore) -> Any:
     """Observe a video again, do the upkeep, and return what readers see."""
     query = f"select * from {VIDEOS_TABLE} order by committed_at desc limit 1"
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         (newest,) = engine.rows(query)
         ids = [row["aweme_id"] for row in engine.rows("select distinct aweme_id from raw.videos")]
         newest["committed_at"] += timedelta(hours=3)
-        small.lake.append(VIDEOS_TABLE, [newest])
-        sort_lake(small.lake, now=newest["committed_at"] + timedelta(hours=1))
+        small_store.lake.append(VIDEOS_TABLE, [newest])
+        sort_lake(small_store.lake, now=newest["committed_at"] + timedelta(hours=1))
         engine.refresh()
         before = read_listed_videos(engine, ids)
-        update_video_index(small.lake)
-        assert VideoIndex(small.lake).is_intact()
+        update_video_index(small_store.lake)
+        assert VideoIndex(small_store.lake).is_intact()
         engine.refresh()
         assert read_listed_videos(engine, ids) == before
         return sorted(before)
 
 
-def look_up(small: Small) -> Any:
-    with closing(Engine(small.lake)) as engine:
-        references = CatalogReferenceSounds(engine, TRACKS, small.home.root / CATALOGUE)
-        SoundMatches(references, small.home.root / CATALOGUE, limits=MatchThresholds()).find(print)
+def look_up(small_store: SmallStore) -> Any:
+    with closing(Engine(small_store.lake)) as engine:
+        references = CatalogReferenceSounds(engine, TRACKS, small_store.home.root / CATALOGUE)
+        SoundMatches(references, small_store.home.root / CATALOGUE, limits=MatchThresholds()).find(
+            print
+        )
         peaks = [references.read_sound(number) for number in range(references.index.count)]
         hits = [references.index.search(one.features.peaks, most=1)[0] for one in peaks if one]
         engine.refresh()
@@ -108,7 +110,7 @@ def look_up(small: Small) -> Any:
         return found, [(hit.reference, hit.votes) for hit in hits]
 
 
-def show_picture(small: Small) -> bytes:
+def show_picture(small_store: SmallStore) -> bytes:
     class Source(AbstractAsyncContextManager[None]):
         async def __aexit__(self, *_error: object) -> None:
             pass
@@ -119,17 +121,17 @@ def show_picture(small: Small) -> bytes:
             return made.getvalue()
 
     pictures = PictureService(
-        files=open_pictures(small.home, max_mb=1, max_count=9),
+        files=open_pictures(small_store.home, max_mb=1, max_count=9),
         find_url=lambda _kind, _id: "http://media.vidplat.localhost/1.png",
         open_source=Source,  # type: ignore[arg-type]  # a source that has what is asked for
     )
     return asyncio.run(pictures.read("video", "1"))
 
 
-def hear_excerpt(small: Small) -> bytes:
-    excerpts = open_excerpts(small.home, max_mb=1, days=9)
+def hear_excerpt(small_store: SmallStore) -> bytes:
+    excerpts = open_excerpts(small_store.home, max_mb=1, days=9)
     if not excerpts.has(EXCERPT):  # then it is cut from the sound, which is read again
-        path = small.home.sounds_dir / "sound.wav"
+        path = small_store.home.sounds_dir / "sound.wav"
         with wave.open(str(path), "wb") as file:
             file.setparams((1, 2, RATE, 0, "NONE", ""))
             file.writeframes((track(1, seconds=4.0) * 20_000).astype(np.int16).tobytes())
@@ -140,23 +142,23 @@ def hear_excerpt(small: Small) -> bytes:
     return found
 
 
-def publish(small: Small) -> Any:
-    path = database_path(small.home)
-    with closing(Engine(small.lake)) as engine:
+def publish(small_store: SmallStore) -> Any:
+    path = database_path(small_store.home)
+    with closing(Engine(small_store.lake)) as engine:
         publish_database(engine, path)
     with closing(duckdb.connect(str(path), read_only=True)) as database:
         return database.execute("select count(*) from marts.rankings").fetchall()
 
 
-def play(small: Small) -> Any:
-    cache = SoundCache(SandboxWorld(7, 0.2), small.home.cache_dir / "sounds")
+def play(small_store: SmallStore) -> Any:
+    cache = SoundCache(SandboxWorld(7, 0.2), small_store.home.cache_dir / "sounds")
     return cache.base(0).tobytes()
 
 
 VISIBLE = (cut, remove)
 """Damage that can be told from the file's own structure; the other kinds are in `make soak`."""
 ANY = (remove, spoil)
-CACHES: list[tuple[Callable[[Small], object], str, tuple[Damage, ...]]] = [
+CACHES: list[tuple[Callable[[SmallStore], object], str, tuple[Damage, ...]]] = [
     (read_videos, "lake/works.sqlite", (spoil,)),
     (look_up, f"{CATALOGUE}/references.json", ANY),
     (look_up, f"{CATALOGUE}/entries-*.npy", ANY),
@@ -184,37 +186,40 @@ CACHES: list[tuple[Callable[[Small], object], str, tuple[Damage, ...]]] = [
     ],
 )  # fmt: skip
 def test_what_is_damaged_is_made_anew(
-    small: Small, use: Callable[[Small], object], pattern: str, damages: tuple[Damage, ...]
+    small_store: SmallStore,
+    use: Callable[[SmallStore], object],
+    pattern: str,
+    damages: tuple[Damage, ...],
 ) -> None:
     if use is look_up:
-        scanned(small)
-    answer = use(small)
-    (path,) = small.home.root.glob(pattern)
+        scanned(small_store)
+    answer = use(small_store)
+    (path,) = small_store.home.root.glob(pattern)
     for damage in damages:
         damage(path)
         damaged = path.read_bytes() if path.exists() else None
-        assert use(small) == answer, damage
+        assert use(small_store) == answer, damage
         assert path.exists(), damage
         assert path.read_bytes() != damaged, damage
 
 
-def scanned(small: Small) -> None:
+def scanned(small_store: SmallStore) -> None:
     """The scan of one track fetched a copy of another track's reference."""
     store(
-        small,
+        small_store,
         [compared(BOATS, "copy", reference="boats"), compared(OTHER, "n", reference="other"),
          sound("boats", 1), sound("other", 2), sound("copy", 2)],
     )  # fmt: skip
 
 
 def test_sounds_are_looked_up_again_in_an_index_that_was_built_anew_with_other_numbers(
-    small: Small,
+    small_store: SmallStore,
 ) -> None:
     store(
-        small, [compared(BOATS, "copy", reference="z"), sound("z", 1), sound("copy", 2)]
+        small_store, [compared(BOATS, "copy", reference="z"), sound("z", 1), sound("copy", 2)]
     )  # fmt: skip
-    assert look_up(small)[0] == []
-    (small.home.root / CATALOGUE / "references.json").unlink()
-    store(small, [compared(OTHER, "n", reference="a"), sound("a", 2)])
-    found, _ = look_up(small)
+    assert look_up(small_store)[0] == []
+    (small_store.home.root / CATALOGUE / "references.json").unlink()
+    store(small_store, [compared(OTHER, "n", reference="a"), sound("a", 2)])
+    found, _ = look_up(small_store)
     assert found == ["copy"], "the new reference has the number that an older one had"

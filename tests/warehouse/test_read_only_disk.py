@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.processes.child_processes import find_port, sametrack_command
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 from tests.warehouse.test_damaged_files import STORE
 from warehouse.control import open_control
 from warehouse.engine.duckdb_engine import Engine

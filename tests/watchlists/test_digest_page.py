@@ -10,7 +10,7 @@ from pipelines.documents.messages import FIGURES
 from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.digest import DigestEntry, build_digest, render_digest
 from pipelines.watchlists.observations import ObservedVideo, WatchObservation
-from tests.watching import MONDAY
+from tests.watchlists.simulated_songs import MONDAY
 from warehouse.records.values import Document
 from warehouse.records.videos import Statistics
 from warehouse.records.watchlists import (

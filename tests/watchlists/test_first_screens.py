@@ -18,7 +18,7 @@ from pipelines.watchlists.observations import (
     to_track_observation,
 )
 from pipelines.watchlists.open_service import EntryChecker
-from tests.watching import TRACKS, Clock, Songs
+from tests.watchlists.simulated_songs import TRACKS, Clock, Songs
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, UpstreamError
 from warehouse.records.videos import Account, HashtagInfo, Statistics, Video

@@ -12,7 +12,14 @@ import pytest
 
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
-from tests.watching import PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
+from tests.watchlists.simulated_songs import (
+    PLAN,
+    TRACKS,
+    Clock,
+    FakeScanService,
+    Songs,
+    build_runner,
+)
 from warehouse.control import ControlStore, jobs, open_control, watchlists
 from warehouse.records.errors import WarehouseUnavailableError
 from warehouse.records.watchlists import WatchlistRun
@@ -44,13 +51,15 @@ def control(tmp_path: Path, clock: Clock) -> Iterator[ControlStore]:
 
 
 @pytest.fixture
-def desk(control: ControlStore, clock: Clock) -> FakeDesk:
-    return FakeDesk(control, Songs(clock))
+def scan_service(control: ControlStore, clock: Clock) -> FakeScanService:
+    return FakeScanService(control, Songs(clock))
 
 
 @pytest.fixture
-def watcher(control: ControlStore, desk: FakeDesk, tmp_path: Path) -> WatchlistRunner:
-    return build_watcher(control, desk, tmp_path / "digests")
+def watcher(
+    control: ControlStore, scan_service: FakeScanService, tmp_path: Path
+) -> WatchlistRunner:
+    return build_runner(control, scan_service, tmp_path / "digests")
 
 
 def due_run(watcher: WatchlistRunner, clock: Clock) -> str:
@@ -87,7 +96,7 @@ def test_a_run_that_has_not_begun_is_not_concluded_and_is_free_again(
 
 
 def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
-    control: ControlStore, desk: FakeDesk, clock: Clock, tmp_path: Path
+    control: ControlStore, scan_service: FakeScanService, clock: Clock, tmp_path: Path
 ) -> None:
     recipient = Recipient()
 
@@ -97,8 +106,8 @@ def test_a_process_that_was_overtaken_while_it_compared_notifies_nobody(
             assert watchlists.hold_run(control, run_id, OTHER, ttl_s=HOLD_S) is not None
         return {}
 
-    slow = build_watcher(
-        control, desk, tmp_path / "digests", notify=recipient.notify, gone_videos=overtaken
+    slow = build_runner(
+        control, scan_service, tmp_path / "digests", notify=recipient.notify, gone_videos=overtaken
     )
     run_id = due_run(slow, clock)
     slow.begin(run_id)
@@ -127,11 +136,11 @@ def test_a_job_that_was_deleted_fails_its_entry_alone(
 
 
 def test_a_job_without_its_result_is_a_failed_entry_and_the_run_ends(
-    watcher: WatchlistRunner, desk: FakeDesk, clock: Clock
+    watcher: WatchlistRunner, scan_service: FakeScanService, clock: Clock
 ) -> None:
     run_id = due_run(watcher, clock)
     watcher.begin(run_id)
-    desk.lose_result(desk.asked[0])
+    scan_service.lose_result(scan_service.asked[0])
     run = watcher.conclude(run_id)
     assert run is not None
     assert run.digest is not None
@@ -141,11 +150,11 @@ def test_a_job_without_its_result_is_a_failed_entry_and_the_run_ends(
 
 
 def test_a_video_that_comes_back_is_reported_once(
-    watcher: WatchlistRunner, desk: FakeDesk, clock: Clock
+    watcher: WatchlistRunner, scan_service: FakeScanService, clock: Clock
 ) -> None:
     told = []
     hidden = (TRACKS[0], 4)
-    for change in (set, desk.songs.hidden.add, desk.songs.hidden.discard):
+    for change in (set, scan_service.songs.hidden.add, scan_service.songs.hidden.discard):
         change(hidden)
         run_id = due_run(watcher, clock)
         watcher.begin(run_id)
@@ -159,15 +168,15 @@ def test_a_video_that_comes_back_is_reported_once(
 
 
 def test_a_store_that_cannot_be_used_fails_no_entry_and_the_run_is_tried_again(
-    watcher: WatchlistRunner, control: ControlStore, desk: FakeDesk, clock: Clock
+    watcher: WatchlistRunner, control: ControlStore, scan_service: FakeScanService, clock: Clock
 ) -> None:
-    ask, desk.ask = desk.ask, store_away  # type: ignore[method-assign]  # the lake restarts
+    ask, scan_service.ask = scan_service.ask, store_away  # type: ignore[method-assign]  # the lake restarts
     run_id = due_run(watcher, clock)
     with pytest.raises(WarehouseUnavailableError):
         watcher.begin(run_id)
     assert {check.status for check in watchlists.read_checks(control, run_id)} == {"due"}
     assert [one.run_id for one in watcher.not_begun()] == [run_id]
-    desk.ask = ask  # type: ignore[method-assign]  # it is back
+    scan_service.ask = ask  # type: ignore[method-assign]  # it is back
     watcher.begin(run_id)
     run = watcher.conclude(run_id)
     assert run is not None

@@ -16,7 +16,15 @@ import pytest
 from pipelines.watchlists.observations import WatchObservation
 from pipelines.watchlists.run import HOLD_S, WatchlistRunner
 from pipelines.watchlists.schedule import to_cron
-from tests.watching import MONDAY, PLAN, TRACKS, Clock, FakeDesk, Songs, build_watcher
+from tests.watchlists.simulated_songs import (
+    MONDAY,
+    PLAN,
+    TRACKS,
+    Clock,
+    FakeScanService,
+    Songs,
+    build_runner,
+)
 from warehouse.control import ControlStore, job_claims, jobs, open_control, watchlists
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import UnreachableError, WarehouseUnavailableError
@@ -31,7 +39,7 @@ class Week:
     clock: Clock
     control: ControlStore
     songs: Songs
-    desk: FakeDesk
+    scan_service: FakeScanService
     watcher: WatchlistRunner
     folder: Path
 
@@ -52,9 +60,11 @@ def week(tmp_path: Path) -> Iterator[Week]:
     with closing(open_control(url, world="sandbox", clock=clock)) as control:
         watchlists.create(control, PLAN, to_cron(PLAN.every))
         songs = Songs(clock)
-        desk = FakeDesk(control, songs)
+        scan_service = FakeScanService(control, songs)
         folder = tmp_path / "digests"
-        yield Week(clock, control, songs, desk, build_watcher(control, desk, folder), folder)
+        yield Week(
+            clock, control, songs, scan_service, build_runner(control, scan_service, folder), folder
+        )
 
 
 def named(digest: dict[str, Any]) -> dict[str, dict[str, list[Any]]]:
@@ -90,7 +100,7 @@ def test_every_due_time_of_a_week_is_scanned_once_and_digests_name_what_changed(
     due = sorted(run.due_at for run in runs)
     assert due == [MONDAY + 6 * HOUR * number for number in range(1, 29)]
     assert {run.status for run in runs} == {"completed"}
-    assert len(week.desk.asked) == len(set(week.desk.asked)) == 28 * 5
+    assert len(week.scan_service.asked) == len(set(week.scan_service.asked)) == 28 * 5
     kept = [
         look
         for run in runs
@@ -148,23 +158,23 @@ def test_the_first_digest_says_that_it_is_the_first_and_lies_in_two_files(week: 
 def test_times_that_passed_while_nothing_ran_are_counted_not_made_up_for(week: Week) -> None:
     (run,) = week.pass_time(31 * HOUR)
     assert (run.due_at, run.missed_count) == (MONDAY + 30 * HOUR, 4)
-    assert len(week.desk.asked) == 5
+    assert len(week.scan_service.asked) == 5
 
 
 def test_a_run_waits_for_its_scans_and_the_next_one_is_skipped_meanwhile(week: Week) -> None:
-    week.desk.is_slow = True
+    week.scan_service.is_slow = True
     assert week.pass_time(6 * HOUR) == []
     assert week.pass_time(6 * HOUR) == []
-    week.desk.work()
+    week.scan_service.work()
     (run,) = week.pass_time(HOUR)
     assert run.due_at == MONDAY + 6 * HOUR
     statuses = [one.status for one in watchlists.newest_runs(week.control, PLAN.name, limit=9)]
     assert statuses == ["skipped", "completed"]
-    assert len(week.desk.asked) == 5
+    assert len(week.scan_service.asked) == 5
 
 
 def test_a_track_that_fails_does_not_hide_the_others(week: Week) -> None:
-    week.desk.failing.add(TRACKS[1])
+    week.scan_service.failing.add(TRACKS[1])
     (run,) = week.pass_time(6 * HOUR)
     assert run.digest is not None
     assert (run.status, run.digest["completed_count"], run.digest["failed_count"]) == (
@@ -174,10 +184,10 @@ def test_a_track_that_fails_does_not_hide_the_others(week: Week) -> None:
     assert (failed["status"], failed["error"]["type"], failed["changes"]) == (
         "failed", "upstream_empty", None,
     )  # fmt: skip
-    week.desk.failing = set(TRACKS)
+    week.scan_service.failing = set(TRACKS)
     (run,) = week.pass_time(6 * HOUR)
     assert run.status == "failed"
-    week.desk.failing = set()
+    week.scan_service.failing = set()
     (run,) = week.pass_time(6 * HOUR)
     assert run.digest is not None
     since = [entry["changes"]["since"] for entry in run.digest["entries"]]
@@ -185,7 +195,7 @@ def test_a_track_that_fails_does_not_hide_the_others(week: Week) -> None:
 
 
 def test_scans_of_schedules_wait_behind_those_of_people(week: Week) -> None:
-    week.desk.is_slow = True
+    week.scan_service.is_slow = True
     week.pass_time(6 * HOUR)
     people = NewJob(
         kind="scan", input="x", target="x", music_id=None, parameters={}, fingerprint="x",
@@ -209,21 +219,21 @@ def test_a_process_that_dies_half_way_leaves_the_rest_to_the_next(
             raise WarehouseUnavailableError("the disk went away")
         asked.append("one")
 
-    ask = week.desk.ask
+    ask = week.scan_service.ask
 
     def ask_or_die(*args: Any, **options: Any) -> Any:
         die()
         return ask(*args, **options)
 
-    week.desk.ask = ask_or_die  # type: ignore[method-assign]  # the store behind the desk fails
+    week.scan_service.ask = ask_or_die  # type: ignore[method-assign]  # the store behind the service fails
     with monkeypatch.context() as patched:
         patched.setattr(watchlists, "save_check", die_on_save())
         with pytest.raises(WarehouseUnavailableError):
             week.pass_time(6 * HOUR)
-    week.desk.ask = ask  # type: ignore[method-assign]  # as above
+    week.scan_service.ask = ask  # type: ignore[method-assign]  # as above
     (run,) = week.pass_time(timedelta(seconds=1))
     assert (run.status, run.due_at) == ("completed", MONDAY + 6 * HOUR)
-    assert len(set(week.desk.asked)) == len(jobs.newest(week.control, limit=99)) == 5
+    assert len(set(week.scan_service.asked)) == len(jobs.newest(week.control, limit=99)) == 5
 
 
 def die_on_save() -> Any:
@@ -270,7 +280,7 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
     )
     watchlists.delete_with_runs(week.control, PLAN.name)
     watchlists.create(week.control, plan, to_cron(plan.every))
-    week.watcher = build_watcher(week.control, week.desk, tmp_path / "digests", observe=look)
+    week.watcher = build_runner(week.control, week.scan_service, tmp_path / "digests", observe=look)
     for _ in range(2):
         (run,) = week.pass_time(6 * HOUR)
     assert run.digest is not None
@@ -279,7 +289,7 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
     assert (followed["change"], followed["per_day"]) == (600, 2400.0)
     assert (unknown["change"], unknown["per_day"]) == (None, None)
     assert hashtag["error"]["upstream"]["surface"] == "hashtag_info"
-    assert week.desk.asked == []
+    assert week.scan_service.asked == []
 
 
 def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_path: Path) -> None:
@@ -290,8 +300,8 @@ def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_pat
             heard.append(digest["run_id"])
             return {"host": "hooks.example", "status": 500, "error": "refused"}
 
-    week.watcher = build_watcher(
-        week.control, week.desk, tmp_path / "digests", notify=Teller().notify
+    week.watcher = build_runner(
+        week.control, week.scan_service, tmp_path / "digests", notify=Teller().notify
     )
     (run,) = week.pass_time(6 * HOUR)
     week.pass_time(HOUR)

@@ -10,7 +10,7 @@ from pipelines.watchlists.changes import find_changes
 from pipelines.watchlists.open_service import SCREEN_LIMIT, EntryChecker
 from sandbox.mock.provider import open_world
 from sandbox.world.guest_view import VideoTextIndex
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
 from warehouse.records.errors import InputError, UpstreamError
 from warehouse.records.watchlists import DigestThresholds, WatchlistEntry
 
@@ -23,13 +23,15 @@ HASHTAG = WatchlistEntry(kind="hashtag", input=next(iter(VideoTextIndex(WORLD).n
 
 
 @pytest.fixture(scope="module")
-def reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with open_reads(tmp_path_factory.mktemp("screens"), mock_seed=SEED, mock_size=SIZE) as desk:
-        yield desk
+def reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadService]:
+    with open_reads(
+        tmp_path_factory.mktemp("screens"), mock_seed=SEED, mock_size=SIZE
+    ) as read_service:
+        yield read_service
 
 
 @pytest.fixture
-def screens(reads: Desk, tmp_path: Path) -> EntryChecker:
+def screens(reads: ReadService, tmp_path: Path) -> EntryChecker:
     return EntryChecker(
         settings=reads.sources.settings,
         profile=reads.sources.profile,
@@ -39,12 +41,14 @@ def screens(reads: Desk, tmp_path: Path) -> EntryChecker:
     )
 
 
-def captured(reads: Desk, surface: str) -> int:
+def captured(reads: ReadService, surface: str) -> int:
     (row,) = reads.rows(f"select count(*) as n from raw.captures where surface = '{surface}'")
     return int(row["n"])
 
 
-def test_an_account_is_its_profile_and_its_first_page(screens: EntryChecker, reads: Desk) -> None:
+def test_an_account_is_its_profile_and_its_first_page(
+    screens: EntryChecker, reads: ReadService
+) -> None:
     before = captured(reads, "user_info"), captured(reads, "user_posts")
     seen = screens.observe(ACCOUNT)
     assert (seen.kind, seen.subject) == ("account", ACCOUNT.input)
@@ -57,7 +61,7 @@ def test_an_account_is_its_profile_and_its_first_page(screens: EntryChecker, rea
 
 
 def test_a_hashtag_is_its_figures_and_its_first_screen_in_order(
-    screens: EntryChecker, reads: Desk
+    screens: EntryChecker, reads: ReadService
 ) -> None:
     before = captured(reads, "hashtag_info")
     seen = screens.observe(HASHTAG)

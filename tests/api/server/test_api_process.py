@@ -27,7 +27,7 @@ from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
-from tests.stage import PATIENCE_S, Stage, open_stage, wait_for
+from tests.deployment import PATIENCE_S, Deployment, open_deployment, wait_for
 from tests.stored_results import MUSIC_ID, result
 from warehouse.control import job_claims, jobs
 from warehouse.lake.packing import pack_document
@@ -47,10 +47,10 @@ LIMIT = 20
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A home without a worker and a platform; its service asks for a token, has few streams."""
     root = tmp_path_factory.mktemp("service")
-    with open_stage(root, root / "sounds") as built:
+    with open_deployment(root, root / "sounds") as built:
         built.settings = {
             "EVENT_STREAMS_MAX": str(LIMIT),
             "OWN_API_TOKEN": TOKEN["x-api-key"],
@@ -63,46 +63,46 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 
 @pytest.fixture(scope="module")
-def client(stage: Stage) -> httpx2.Client:
+def client(deployment: Deployment) -> httpx2.Client:
     """A client of a service that all tests of this file look at and none stops."""
-    client = stage.start_api()
+    client = deployment.start_api()
     client.headers.update(TOKEN)
     return client
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Stage]:
+def own(tmp_path: Path) -> Iterator[Deployment]:
     """A home of its own, for services that are killed and stopped."""
-    with open_stage(tmp_path / "own", tmp_path) as built:
+    with open_deployment(tmp_path / "own", tmp_path) as built:
         yield built
 
 
-def service_of(stage: Stage) -> Child:
+def service_of(deployment: Deployment) -> Child:
     """The service that was started last."""
-    return [child for child in stage.process_group.children if child.name == "serve"][-1]
+    return [child for child in deployment.process_group.children if child.name == "serve"][-1]
 
 
 def ask(client: httpx2.Client, **body: Any) -> httpx2.Response:
     return client.post(JOBS, json={"input": MUSIC_ID, **body})
 
 
-def finish_as_a_worker_does(stage: Stage, job_id: str) -> None:
+def finish_as_a_worker_does(deployment: Deployment, job_id: str) -> None:
     row = {
         "job_id": job_id, "music_id": MUSIC_ID, "document": pack_document(result(40)),
         "confirmed_count": 40, "algorithm": ALGORITHM,
     }  # fmt: skip
-    job_claims.claim(stage.control, "worker")
+    job_claims.claim(deployment.control, "worker")
     key = scan_key(MUSIC_ID, "sandbox", "public-graph", ALGORITHM, ScanParameters())
-    jobs.set_target(stage.control, job_id, music_id=MUSIC_ID, scan_key=key)
-    stage.engine.lake.append("marts.job_results", [row])
+    jobs.set_target(deployment.control, job_id, music_id=MUSIC_ID, scan_key=key)
+    deployment.engine.lake.append("marts.job_results", [row])
     jobs.finish(
-        stage.control, job_id, "completed", expires_at=datetime.now(UTC) + timedelta(days=1)
+        deployment.control, job_id, "completed", expires_at=datetime.now(UTC) + timedelta(days=1)
     )
 
 
-def lines_of(stage: Stage) -> list[dict[str, Any]]:
+def lines_of(deployment: Deployment) -> list[dict[str, Any]]:
     """What the services of a stage have logged, line by line."""
-    logs = sorted(stage.root.glob("serve-*.log"))
+    logs = sorted(deployment.root.glob("serve-*.log"))
     return [json.loads(line) for log in logs for line in whole_lines(log)]
 
 
@@ -127,7 +127,9 @@ def status_of_a_new_stream(client: httpx2.Client, job_id: str) -> int:
         return answer.status_code
 
 
-def test_jobs_outlive_a_kill_and_a_stop_lets_a_request_end_and_ends_streams(own: Stage) -> None:
+def test_jobs_outlive_a_kill_and_a_stop_lets_a_request_end_and_ends_streams(
+    own: Deployment,
+) -> None:
     job_id = ask(own.start_api()).json()["data"]["job_id"]
     killed = service_of(own)
     psutil.Process(killed.process.pid).kill()
@@ -165,8 +167,8 @@ BODY_INPUT = "7361729694329545999"
 BODY = json.dumps({"input": BODY_INPUT}).encode()
 
 
-def queued(stage: Stage) -> list[Job]:
-    return [job for job in jobs.newest(stage.control, limit=5) if job.status == "queued"]
+def queued(deployment: Deployment) -> list[Job]:
+    return [job for job in jobs.newest(deployment.control, limit=5) if job.status == "queued"]
 
 
 @contextmanager
@@ -196,13 +198,13 @@ def wait_until_closed(client: httpx2.Client) -> None:
 
 
 def test_clients_that_vanish_leave_no_socket_no_thread_and_no_descriptor(
-    stage: Stage, client: httpx2.Client
+    deployment: Deployment, client: httpx2.Client
 ) -> None:
     """Threads and connections to the stores are kept for the next request, up to a bound that
     depends on how many happened to meet; what each client left would be three times the limit.
     """
-    job_id = stage.ask(MUSIC_ID, music_id=MUSIC_ID)
-    service = psutil.Process(service_of(stage).process.pid)
+    job_id = deployment.ask(MUSIC_ID, music_id=MUSIC_ID)
+    service = psutil.Process(service_of(deployment).process.pid)
     assert status_of_a_new_stream(client, job_id) == 200
     files, threads = service.num_fds(), service.num_threads()
     for _ in range(3):
@@ -210,38 +212,40 @@ def test_clients_that_vanish_leave_no_socket_no_thread_and_no_descriptor(
             opened = [streams.enter_context(reading(client, job_id)) for _ in range(LIMIT)]
             assert [stream.status_code for stream in opened] == [200] * LIMIT
             assert status_of_a_new_stream(client, job_id) == 503
-        stage.wait(lambda: status_of_a_new_stream(client, job_id) == 200)
-    stage.wait(lambda: service.num_fds() < files + LIMIT)
+        deployment.wait(lambda: status_of_a_new_stream(client, job_id) == 200)
+    deployment.wait(lambda: service.num_fds() < files + LIMIT)
     assert service.num_threads() < threads + 2 * LIMIT
 
 
 def test_links_of_the_profile_are_read_and_foreign_ones_refused(
-    stage: Stage, client: httpx2.Client
+    deployment: Deployment, client: httpx2.Client
 ) -> None:
-    prose = f"听听 https://www.vidplat.localhost:{stage.port}/music/{MUSIC_ID}。好听"
+    prose = f"听听 https://www.vidplat.localhost:{deployment.port}/music/{MUSIC_ID}。好听"
     assert ask(client, input=prose).json()["data"]["music_id"] == MUSIC_ID
     refused = ask(client, input=f"https://evil.example/music/{MUSIC_ID}")
     assert refused.json()["data"]["error"]["type"] == "invalid_music_input"
 
 
-def test_readiness_names_the_missing_worker(stage: Stage, client: httpx2.Client) -> None:
+def test_readiness_names_the_missing_worker(deployment: Deployment, client: httpx2.Client) -> None:
     answer = client.get("/readyz")
     reasons = {check["name"]: check["reason"] for check in answer.json()["checks"]}
     assert answer.status_code == 503
     assert set(reasons) == {"control_store", "lake", "workers", "disk"}
     assert [name for name, reason in reasons.items() if reason] == ["workers"]
-    assert str(stage.root) not in answer.text
+    assert str(deployment.root) not in answer.text
 
 
-def test_each_request_leaves_one_json_line_with_its_id(stage: Stage, client: httpx2.Client) -> None:
+def test_each_request_leaves_one_json_line_with_its_id(
+    deployment: Deployment, client: httpx2.Client
+) -> None:
     asked = client.get(f"{JOBS}/none").json()["request_id"]
 
     def found() -> list[dict[str, Any]]:
-        return [line for line in lines_of(stage) if line.get("request_id") == asked]
+        return [line for line in lines_of(deployment) if line.get("request_id") == asked]
 
-    stage.wait(found)
+    deployment.wait(found)
     assert [(line["status"], line["method"]) for line in found()] == [(404, "GET")]
-    assert TOKEN["x-api-key"] not in repr(lines_of(stage))
+    assert TOKEN["x-api-key"] not in repr(lines_of(deployment))
 
 
 def test_without_a_profile_the_service_says_what_is_missing(tmp_path: Path) -> None:
@@ -290,11 +294,11 @@ class Tour:
 
 
 @pytest.fixture(scope="module")
-def tour(stage: Stage, client: httpx2.Client) -> Tour:
+def tour(deployment: Deployment, client: httpx2.Client) -> Tour:
     tour = Tour(client)
     description = tour.ask("GET", "/openapi.json").json()
     _ask_wrongly(tour, description)
-    _ask_rightly(tour, stage)
+    _ask_rightly(tour, deployment)
     return tour
 
 
@@ -320,13 +324,13 @@ def _ask_wrongly(tour: Tour, description: dict[str, Any]) -> None:
     tour.ask("GET", f"{V3}/music_collection_jobs/x", headers={"cookie": COOKIE})
 
 
-def _ask_rightly(tour: Tour, stage: Stage) -> None:
-    track = stage.world("/_world/tracks")["tracks"][0]
+def _ask_rightly(tour: Tour, deployment: Deployment) -> None:
+    track = deployment.world("/_world/tracks")["tracks"][0]
     account = {"sec_user_id": "MS4wLjABAAAA-nobody"}
     tour.ask("POST", f"{V3}/music_collection_jobs", json={"input": track["music_id"]})
     for fault in ("", *FAULTS):
         if fault:
-            stage.fault(surface="*", kind=fault, times=2)
+            deployment.fault(surface="*", kind=fault, times=2)
         tour.ask("GET", f"{V3}/handler_user_profile", params=account)
         tour.ask("POST", f"{V3}/fetch_multi_video", json=["7000000000000000001"])
     for path in ("/healthz", "/readyz", "/metrics", "/api/v1/sametrack/jobs"):
@@ -337,8 +341,8 @@ def secrets() -> list[bytes]:
     return [TOKEN["x-api-key"].encode(), b"c00kie-of-the-tour"]
 
 
-def paths(stage: Stage) -> list[bytes]:
-    found = {str(stage.root), str(ROOT), str(Path.home()), "site-packages"}
+def paths(deployment: Deployment) -> list[bytes]:
+    found = {str(deployment.root), str(ROOT), str(Path.home()), "site-packages"}
     return [path.encode() for path in found if len(path) > 1]
 
 
@@ -347,24 +351,24 @@ def test_the_tour_met_success_and_every_kind_of_refusal(tour: Tour) -> None:
     assert 500 not in tour.statuses
 
 
-def test_no_answer_holds_a_secret_or_a_local_path(tour: Tour, stage: Stage) -> None:
-    for hidden in (*secrets(), *paths(stage)):
+def test_no_answer_holds_a_secret_or_a_local_path(tour: Tour, deployment: Deployment) -> None:
+    for hidden in (*secrets(), *paths(deployment)):
         assert [answer[:300] for answer in tour.answers if hidden in answer] == []
 
 
-def test_no_log_holds_a_secret_or_a_local_path(tour: Tour, stage: Stage) -> None:
-    logs = {file.name: file.read_bytes() for file in stage.root.glob("*.log")}
+def test_no_log_holds_a_secret_or_a_local_path(tour: Tour, deployment: Deployment) -> None:
+    logs = {file.name: file.read_bytes() for file in deployment.root.glob("*.log")}
     assert any(name.startswith("serve") for name in logs)
-    for hidden in (*secrets(), *paths(stage)):
+    for hidden in (*secrets(), *paths(deployment)):
         found = [line for log in logs.values() for line in log.splitlines() if hidden in line]
         assert found == []
 
 
 def test_each_line_of_the_service_is_json_and_each_request_has_one(
-    tour: Tour, stage: Stage
+    tour: Tour, deployment: Deployment
 ) -> None:
-    (log,) = stage.root.glob("serve-*.log")
-    stage.wait(lambda: log.read_bytes().count(b'"message":"request"') >= len(tour.answers))
+    (log,) = deployment.root.glob("serve-*.log")
+    deployment.wait(lambda: log.read_bytes().count(b'"message":"request"') >= len(tour.answers))
     lines = [orjson.loads(line) for line in log.read_bytes().splitlines()]
     assert all({"message", "level", "logger", "time"} <= line.keys() for line in lines)
     assert not [line for line in lines if line["level"] in {"error", "critical"}]

@@ -13,7 +13,7 @@ from warehouse.records.errors import SametrackError
 __all__ = ["request_time"]
 
 
-class House:
+class LimitedService:
     """The limit around something that always answers."""
 
     def __init__(self, per_s: float = 2, burst: int = 4) -> None:
@@ -42,31 +42,31 @@ class House:
 
 
 async def test_a_burst_is_let_through_and_then_a_steady_rate(request_time: MovedTime) -> None:
-    house = House()
-    assert [await house.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
-    assert house.errors[0].type == "local_rate_limit"
-    assert house.errors[0].retry_after == 2
+    service = LimitedService()
+    assert [await service.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
+    assert service.errors[0].type == "local_rate_limit"
+    assert service.errors[0].retry_after == 2
     request_time.now += 2.1
     allowed = 0
     for _ in range(40):
-        allowed += await house.ask() == 200
+        allowed += await service.ask() == 200
         request_time.now += 0.51
     assert allowed == 40
     request_time.now += 100
-    assert [await house.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
+    assert [await service.ask() for _ in range(5)] == [200, 200, 200, 200, 429]
 
 
 async def test_a_client_is_told_when_its_oldest_request_no_longer_counts(
     request_time: MovedTime,
 ) -> None:
-    house = House()
+    service = LimitedService()
     for _ in range(4):
-        await house.ask()
+        await service.ask()
         request_time.now += 0.25
-    assert await house.ask() == 429
-    assert house.errors[0].retry_after == 1
+    assert await service.ask() == 429
+    assert service.errors[0].retry_after == 1
     request_time.now += 1.1
-    assert [await house.ask() for _ in range(2)] == [200, 429]
+    assert [await service.ask() for _ in range(2)] == [200, 429]
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ async def test_a_client_is_told_when_its_oldest_request_no_longer_counts(
 async def test_the_window_is_of_whole_seconds_and_holds_the_rate(
     request_time: MovedTime, per_s: float, burst: int, at_once: int, window_s: float
 ) -> None:
-    house = House(per_s, burst)
-    assert [await house.ask() for _ in range(at_once + 1)] == [200] * at_once + [429]
-    assert house.errors[0].retry_after == window_s
+    service = LimitedService(per_s, burst)
+    assert [await service.ask() for _ in range(at_once + 1)] == [200] * at_once + [429]
+    assert service.errors[0].retry_after == window_s
     assert request_time.now == 1_800_000_000
 
 
 async def test_each_address_has_its_own() -> None:
-    house = House()
+    service = LimitedService()
     for _ in range(5):
-        await house.ask()
-    assert await house.ask("192.0.2.2") == 200
+        await service.ask()
+    assert await service.ask("192.0.2.2") == 200
 
 
 @pytest.mark.parametrize(
@@ -94,23 +94,23 @@ async def test_each_address_has_its_own() -> None:
     [("2001:db8:0:1::ffff", 429), ("2001:db8:0:2::1", 200), ("::ffff:192.0.2.1", 200)],
 )
 async def test_the_addresses_of_one_ipv6_network_share_one(other: str, status: int) -> None:
-    house = House()
+    service = LimitedService()
     for _ in range(5):
-        await house.ask("2001:db8:0:1::1")
-    assert await house.ask(other) == status
+        await service.ask("2001:db8:0:1::1")
+    assert await service.ask(other) == status
 
 
 async def test_whether_the_process_lives_may_always_be_asked() -> None:
-    house = House()
-    assert {await house.ask(path="/healthz") for _ in range(10)} == {200}
+    service = LimitedService()
+    assert {await service.ask(path="/healthz") for _ in range(10)} == {200}
 
 
 async def test_the_memory_of_addresses_is_bounded(
     request_time: MovedTime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("api.server.middleware.rate_limit.MAX_ADDRESSES", 20)
-    house = House()
+    service = LimitedService()
     for number in range(90):
-        assert await house.ask(f"192.0.2.{number}") == 200
-        assert len(house.limit._storage.events) <= 20
+        assert await service.ask(f"192.0.2.{number}") == 200
+        assert len(service.limit._storage.events) <= 20
     assert request_time.now == 1_800_000_000

@@ -53,7 +53,7 @@ class Store:
 
 
 @dataclass
-class House:
+class CachedService:
     """A service of one route that counts how often it is asked."""
 
     store: Store = field(default_factory=Store)
@@ -99,24 +99,24 @@ class House:
             yield client
 
 
-async def ask(house: House, path: str = "/things/a", **headers: str) -> httpx2.Response:
-    async with house.client() as client:
+async def ask(service: CachedService, path: str = "/things/a", **headers: str) -> httpx2.Response:
+    async with service.client() as client:
         return await client.get(path, headers=headers)
 
 
-async def warm(house: House, path: str = "/things/a") -> None:
+async def warm(service: CachedService, path: str = "/things/a") -> None:
     """Ask until the entity is known: what was read before the first look is not trusted."""
     for _ in range(3):
-        await ask(house, path)
-    house.asked = 0
+        await ask(service, path)
+    service.asked = 0
 
 
 async def test_a_repeated_read_is_answered_without_the_route() -> None:
-    house = House()
-    first = await ask(house, "/things/a?x=1")
-    await warm(house, "/things/a?x=1")
-    again = await ask(house, "/things/a?x=1")
-    assert house.asked == 0
+    service = CachedService()
+    first = await ask(service, "/things/a?x=1")
+    await warm(service, "/things/a?x=1")
+    again = await ask(service, "/things/a?x=1")
+    assert service.asked == 0
     assert again.status_code == 200
     fresh = {"request_id", "time", "time_stamp"}
     kept = [{k: v for k, v in r.json().items() if k not in fresh} for r in (first, again)]
@@ -128,138 +128,138 @@ async def test_a_repeated_read_is_answered_without_the_route() -> None:
 
 
 async def test_each_answer_has_its_own_id_and_time() -> None:
-    house = House()
-    await warm(house)
-    first = (await ask(house)).json()
-    house.now += timedelta(seconds=75)
-    again = (await ask(house)).json()
-    assert house.asked == 0
+    service = CachedService()
+    await warm(service)
+    first = (await ask(service)).json()
+    service.now += timedelta(seconds=75)
+    again = (await ask(service)).json()
+    assert service.asked == 0
     assert first["request_id"] != again["request_id"]
     assert (first["time"], again["time"]) == ("2026-11-21 08:00:00", "2026-11-21 08:01:15")
     assert again["time_stamp"] - first["time_stamp"] == 75
 
 
 async def test_who_knows_the_data_is_told_so() -> None:
-    house = House()
-    await warm(house)
-    tag = (await ask(house)).headers["etag"]
-    same = await ask(house, **{"if-none-match": f'"other", {tag}'})
+    service = CachedService()
+    await warm(service)
+    tag = (await ask(service)).headers["etag"]
+    same = await ask(service, **{"if-none-match": f'"other", {tag}'})
     assert (same.status_code, same.content, same.headers["etag"]) == (304, b"", tag)
-    assert (await ask(house, **{"if-none-match": '"other"'})).status_code == 200
-    assert house.asked == 0
+    assert (await ask(service, **{"if-none-match": '"other"'})).status_code == 200
+    assert service.asked == 0
 
 
 async def test_another_path_or_query_is_another_question() -> None:
-    house = House()
-    await warm(house)
+    service = CachedService()
+    await warm(service)
     for path in ("/things/b", "/things/a?x=1", "/things/a?x=2"):
-        await ask(house, path)
-    assert house.asked == 3
+        await ask(service, path)
+    assert service.asked == 3
 
 
 async def test_a_capture_of_another_process_ends_the_keeping_within_a_look() -> None:
-    house = House()
-    await warm(house)
-    house.store.capture(ENTITY)
-    assert (await ask(house)).json()["data"]["times"] == 0  # not looked yet
-    house.clock.at += 0.5
-    assert (await ask(house)).json()["data"]["times"] == 1
-    assert house.seen > 0  # this process saw the commit before it read again
+    service = CachedService()
+    await warm(service)
+    service.store.capture(ENTITY)
+    assert (await ask(service)).json()["data"]["times"] == 0  # not looked yet
+    service.clock.at += 0.5
+    assert (await ask(service)).json()["data"]["times"] == 1
+    assert service.seen > 0  # this process saw the commit before it read again
 
 
 async def test_a_capture_of_something_else_does_not() -> None:
-    house = House()
-    await warm(house)
-    house.store.capture("music:99999")
-    house.clock.at += 0.5
-    await ask(house)
-    assert house.asked == 0
+    service = CachedService()
+    await warm(service)
+    service.store.capture("music:99999")
+    service.clock.at += 0.5
+    await ask(service)
+    assert service.asked == 0
 
 
 async def test_a_capture_of_this_process_ends_the_keeping_at_once() -> None:
-    house = House()
-    await warm(house)
-    house.store.capture(ENTITY)
-    await asyncio.to_thread(house.changes.mark_changed, [ENTITY])
-    assert (await ask(house)).json()["data"]["times"] == 1
+    service = CachedService()
+    await warm(service)
+    service.store.capture(ENTITY)
+    await asyncio.to_thread(service.changes.mark_changed, [ENTITY])
+    assert (await ask(service)).json()["data"]["times"] == 1
 
 
 async def test_what_changed_while_it_was_read_is_not_kept() -> None:
-    house = House()
-    await warm(house)
+    service = CachedService()
+    await warm(service)
 
     def capture() -> None:
-        house.store.capture(ENTITY)
-        house.changes._apply_own_changes([ENTITY])
+        service.store.capture(ENTITY)
+        service.changes._apply_own_changes([ENTITY])
 
-    house.on_read = capture
-    await ask(house, "/things/b")
-    house.on_read = lambda: None
-    assert (await ask(house, "/things/b")).json()["data"]["times"] == 1
+    service.on_read = capture
+    await ask(service, "/things/b")
+    service.on_read = lambda: None
+    assert (await ask(service, "/things/b")).json()["data"]["times"] == 1
 
 
 async def test_an_answer_ends_at_its_time() -> None:
-    house = House()
-    house.until = house.now + timedelta(seconds=30)
-    await warm(house)
-    house.now += timedelta(seconds=29)
-    await ask(house)
-    assert house.asked == 0
-    house.now += timedelta(seconds=1)
-    await ask(house)
-    assert house.asked == 1
+    service = CachedService()
+    service.until = service.now + timedelta(seconds=30)
+    await warm(service)
+    service.now += timedelta(seconds=29)
+    await ask(service)
+    assert service.asked == 0
+    service.now += timedelta(seconds=1)
+    await ask(service)
+    assert service.asked == 1
 
 
 async def test_no_answer_is_kept_for_ever() -> None:
-    house = House(entities=())
-    await ask(house)
-    house.now += timedelta(seconds=601)
-    await ask(house)
-    assert house.asked == 2
+    service = CachedService(entities=())
+    await ask(service)
+    service.now += timedelta(seconds=601)
+    await ask(service)
+    assert service.asked == 2
 
 
 async def test_when_changes_cannot_be_looked_at_the_route_is_asked() -> None:
-    house = House()
-    await warm(house)
-    house.store.is_broken = True
-    house.clock.at += 0.5
-    assert (await ask(house)).status_code == 200
-    assert house.asked == 1
+    service = CachedService()
+    await warm(service)
+    service.store.is_broken = True
+    service.clock.at += 0.5
+    assert (await ask(service)).status_code == 200
+    assert service.asked == 1
 
 
 async def test_many_requests_share_one_look() -> None:
-    house = House()
-    await warm(house)
-    looks = house.store.looks
+    service = CachedService()
+    await warm(service)
+    looks = service.store.looks
     for _ in range(50):
-        await ask(house)
-    assert house.store.looks == looks
-    assert house.asked == 0
+        await ask(service)
+    assert service.store.looks == looks
+    assert service.asked == 0
 
 
 @pytest.mark.parametrize("path", ["/things/a?refresh=true", "/broken", "/none"])
 async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
-    house = House(entities=())
-    await ask(house, path)
-    await ask(house, path)
-    assert len(house.cache._entries) == 0
+    service = CachedService(entities=())
+    await ask(service, path)
+    await ask(service, path)
+    assert len(service.cache._entries) == 0
 
 
 async def test_memory_is_bounded_and_the_oldest_goes() -> None:
-    house = House(entities=(), max_bytes=5_000)
+    service = CachedService(entities=(), max_bytes=5_000)
     for number in range(20):
-        await ask(house, f"/things/{number}")
-    assert house.cache._size <= 5_000
-    assert len(house.cache._entries) == 4
-    house.asked = 0
-    await ask(house, "/things/19")
-    await ask(house, "/things/0")
-    assert house.asked == 1
+        await ask(service, f"/things/{number}")
+    assert service.cache._size <= 5_000
+    assert len(service.cache._entries) == 4
+    service.asked = 0
+    await ask(service, "/things/19")
+    await ask(service, "/things/0")
+    assert service.asked == 1
 
 
 async def test_more_entities_than_can_be_watched_end_older_answers() -> None:
-    house = House()
-    await warm(house)
-    house.changes._apply_own_changes([f"video:{number}" for number in range(2_100)])
-    await ask(house)
-    assert house.asked == 1
+    service = CachedService()
+    await warm(service)
+    service.changes._apply_own_changes([f"video:{number}" for number in range(2_100)])
+    await ask(service)
+    assert service.asked == 1

@@ -1,27 +1,27 @@
 """Reads of the running sandbox."""
 
-from tests.stand_in_platform import (
-    book,
+from tests.sandbox_platform import (
     client,
     clock,
+    control_store,
     faults,
+    scripted_profile,
+    scripted_server,
     start,
     stores,
     switches,
     track,
-    wire,
-    wire_profile,
 )
 
 __all__ = [
-    "book",
     "client",
     "clock",
+    "control_store",
     "faults",
+    "scripted_profile",
+    "scripted_server",
     "start",
     "stores",
     "switches",
     "track",
-    "wire",
-    "wire_profile",
 ]

@@ -13,7 +13,7 @@ from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
 from sandbox.mock import provider as mock
 from sandbox.mock.provider import MockProvider
-from tests.reads import Desk, ScriptedSources, open_reads, without_end
+from tests.scripted_reads import ReadService, ScriptedSources, open_reads, without_end
 from warehouse.records.videos import UnavailableVideo, Video, VideoPage
 
 pytestmark = pytest.mark.full
@@ -25,20 +25,20 @@ VIDEOS = "/api/v1/vidplat/web/fetch_multi_video"
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path / "reads", mock_size=0.2, video_ttl=10**6) as desk:
-        yield desk
+def read_service(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path / "reads", mock_size=0.2, video_ttl=10**6) as read_service:
+        yield read_service
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return desk.client()
+def client(read_service: ReadService) -> TestClient:
+    return read_service.client()
 
 
 @pytest.fixture
-async def accounts(desk: Desk) -> list[str]:
+async def accounts(read_service: ReadService) -> list[str]:
     """Accounts with many posts, the most first."""
-    async with desk.sources.users() as captures:
+    async with read_service.sources.users() as captures:
         provider: Any = captures._provider
         count = {one: len(provider._world.videos_by_account(n)) for n, one in enumerate(
             provider.sec_uids())}  # fmt: skip
@@ -46,8 +46,8 @@ async def accounts(desk: Desk) -> list[str]:
 
 
 @pytest.fixture
-async def ch_id(desk: Desk) -> str:
-    async with desk.sources.users() as captures:
+async def ch_id(read_service: ReadService) -> str:
+    async with read_service.sources.users() as captures:
         provider: Any = captures._provider
         words = mock._text_index(provider._world)
         tags: list[str] = sorted(provider.ch_ids(), key=lambda one: -len(words.listed(one)))
@@ -131,7 +131,10 @@ def test_posts_of_another_account_are_a_substitution_once_details_say_so(
 
 
 async def test_metrics_leave_out_a_post_whose_detail_states_another_author(
-    client: TestClient, desk: Desk, accounts: list[str], monkeypatch: pytest.MonkeyPatch
+    client: TestClient,
+    read_service: ReadService,
+    accounts: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked, other = accounts[:2]
     foreign: list[Video] = []
@@ -147,7 +150,7 @@ async def test_metrics_leave_out_a_post_whose_detail_states_another_author(
     monkeypatch.setattr(MockProvider, "fetch_author_page", read)
     window = TimeWindow(days=3650, end=datetime.now(UTC))
     answer = await read_metrics(
-        desk.sources, asked, window=window, count=100, deadline=without_end()
+        read_service.sources, asked, window=window, count=100, deadline=without_end()
     )
     metrics = answer.document
     assert metrics["analyzed_count"] > len(foreign)
@@ -246,7 +249,7 @@ def test_a_cursor_of_a_moment_to_come_is_unknown(client: TestClient, ch_id: str)
 
 
 def test_rows_that_state_another_music_id_are_no_part_of_the_list(
-    client: TestClient, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def foreign(count: int) -> Callable[[str, VideoPage], VideoPage]:
         return lambda _, page: replace(
@@ -254,9 +257,9 @@ def test_rows_that_state_another_music_id_are_no_part_of_the_list(
         )
 
     rewrite(monkeypatch, "fetch_music_page", foreign(2))
-    some = _track(desk)
+    some = _track(read_service)
     page = ask(client, MUSIC, music_id=some, count=20)
-    rows = desk.rows("select aweme_id from raw.videos where surface = 'music_list'")
+    rows = read_service.rows("select aweme_id from raw.videos where surface = 'music_list'")
     assert len(rows) == len(page["aweme_list"]) + 2
     assert not {row["aweme_id"] for row in rows} <= set(ids(page))
     monkeypatch.undo()
@@ -268,8 +271,10 @@ def test_rows_that_state_another_music_id_are_no_part_of_the_list(
     assert ids(ask(client, MUSIC, music_id=some, count=20)) == ids(page)
 
 
-def _track(desk: Desk) -> str:
-    world = mock.open_world(desk.sources.settings.mock_seed, desk.sources.settings.mock_size)
+def _track(read_service: ReadService) -> str:
+    world = mock.open_world(
+        read_service.sources.settings.mock_seed, read_service.sources.settings.mock_size
+    )
     return max(world.tracks, key=lambda sound: len(world.music_list(sound.index))).music_id
 
 

@@ -9,7 +9,7 @@ import pytest
 from api.services.reads.videos import read_videos
 from sandbox.mock.provider import open_world
 from sandbox.world.content.tables import SandboxVideo, VideoState
-from tests.reads import Desk, open_reads, until_over, without_end
+from tests.scripted_reads import ReadService, open_reads, until_over, without_end
 from warehouse.records.errors import (
     PageWithoutDataError,
     ProviderUnsupportedError,
@@ -23,9 +23,9 @@ NOBODY = "7999999999999999999"
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path) as desk:
-        yield desk
+def read_service(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path) as read_service:
+        yield read_service
 
 
 @pytest.fixture(scope="module")
@@ -40,13 +40,15 @@ def works(*, is_shown: bool) -> list[SandboxVideo]:
     return [work for work in rows if (work.state is VideoState.PUBLIC) is is_shown][:30]
 
 
-async def read(desk: Desk, *ids: str) -> Any:
-    return await read_videos(desk.sources, ids, deadline=without_end())
+async def read(read_service: ReadService, *ids: str) -> Any:
+    return await read_videos(read_service.sources, ids, deadline=without_end())
 
 
-async def test_works_stand_in_the_order_asked_with_four_counts(desk: Desk, ids: list[str]) -> None:
+async def test_works_stand_in_the_order_asked_with_four_counts(
+    read_service: ReadService, ids: list[str]
+) -> None:
     wanted = [ids[5], ids[2], ids[9]]
-    found = await read(desk, *wanted)
+    found = await read(read_service, *wanted)
     assert [work["aweme_id"] for work in found["aweme_list"]] == wanted
     assert found["filter_list"] == []
     for work in found["aweme_list"]:
@@ -58,38 +60,38 @@ async def test_works_stand_in_the_order_asked_with_four_counts(desk: Desk, ids: 
 
 
 async def test_what_was_read_not_long_ago_is_not_asked_for_again(
-    desk: Desk, ids: list[str]
+    read_service: ReadService, ids: list[str]
 ) -> None:
-    first = await read(desk, ids[0], ids[1])
-    desk.script.asked.clear()
-    again = await read(desk, ids[1], ids[0], ids[2])
-    assert [asked[1] for asked in desk.script.asked] == [ids[2]]
+    first = await read(read_service, ids[0], ids[1])
+    read_service.script.asked.clear()
+    again = await read(read_service, ids[1], ids[0], ids[2])
+    assert [asked[1] for asked in read_service.script.asked] == [ids[2]]
     assert again["aweme_list"][1] == first["aweme_list"][0]
 
 
 async def test_what_is_older_is_read_again_and_keeps_its_first_time(
     tmp_path: Path, ids: list[str]
 ) -> None:
-    with open_reads(tmp_path, video_ttl=0) as desk:
-        first = (await read(desk, ids[0]))["aweme_list"][0]
-        again = (await read(desk, ids[0]))["aweme_list"][0]
-    assert len(desk.script.asked) == 2
+    with open_reads(tmp_path, video_ttl=0) as read_service:
+        first = (await read(read_service, ids[0]))["aweme_list"][0]
+        again = (await read(read_service, ids[0]))["aweme_list"][0]
+    assert len(read_service.script.asked) == 2
     assert again["first_observed_at"] == first["first_observed_at"]
 
 
-async def test_a_request_is_one_commit_per_table(desk: Desk, ids: list[str]) -> None:
-    before = {name: desk.commits(name) for name in ("raw.videos", "raw.captures")}
-    await read(desk, *ids[:20])
-    assert {name: desk.commits(name) - count for name, count in before.items()} == {
+async def test_a_request_is_one_commit_per_table(read_service: ReadService, ids: list[str]) -> None:
+    before = {name: read_service.commits(name) for name in ("raw.videos", "raw.captures")}
+    await read(read_service, *ids[:20])
+    assert {name: read_service.commits(name) - count for name, count in before.items()} == {
         "raw.videos": 1, "raw.captures": 1,
     }  # fmt: skip
 
 
 async def test_a_work_that_is_not_shown_is_filtered_with_the_platforms_word(
-    desk: Desk, ids: list[str]
+    read_service: ReadService, ids: list[str]
 ) -> None:
     withheld = works(is_shown=False)[0]
-    found = await read(desk, withheld.aweme_id, ids[0], NOBODY)
+    found = await read(read_service, withheld.aweme_id, ids[0], NOBODY)
     assert [work["aweme_id"] for work in found["aweme_list"]] == [ids[0]]
     first, second = found["filter_list"]
     assert (first["aweme_id"], first["reason"]) == (withheld.aweme_id, "unavailable")
@@ -102,22 +104,22 @@ async def test_a_work_that_is_not_shown_is_left_alone_for_a_while(
     tmp_path: Path, ids: list[str], negative_ttl: int, asked_count: int
 ) -> None:
     withheld = works(is_shown=False)[0].aweme_id
-    with open_reads(tmp_path, negative_ttl=negative_ttl) as desk:
-        [first] = (await read(desk, withheld, ids[0]))["filter_list"]
-        [again] = (await read(desk, withheld, ids[1]))["filter_list"]
-        asked = [one[1] for one in desk.script.asked]
+    with open_reads(tmp_path, negative_ttl=negative_ttl) as read_service:
+        [first] = (await read(read_service, withheld, ids[0]))["filter_list"]
+        [again] = (await read(read_service, withheld, ids[1]))["filter_list"]
+        asked = [one[1] for one in read_service.script.asked]
     assert asked.count(withheld) == asked_count
     assert again["filter_reason"] == first["filter_reason"]
 
 
 async def test_a_work_that_is_refused_is_filtered_under_the_type_of_the_error(
-    desk: Desk, ids: list[str]
+    read_service: ReadService, ids: list[str]
 ) -> None:
-    desk.script.errors = {
+    read_service.script.errors = {
         f"fetch_video {ids[0]}": PageWithoutDataError("a shell", surface="video_page"),
         f"fetch_video {ids[2]}": VerificationDemandedError("a captcha", surface="video_page"),
     }
-    found = await read(desk, *ids[:3])
+    found = await read(read_service, *ids[:3])
     assert [entry["reason"] for entry in found["filter_list"]] == [
         "upstream_page_without_data", "upstream_verification",
     ]  # fmt: skip
@@ -126,37 +128,43 @@ async def test_a_work_that_is_refused_is_filtered_under_the_type_of_the_error(
 
 
 async def test_what_time_does_not_allow_is_filtered_as_late_and_the_rest_is_kept(
-    desk: Desk, ids: list[str]
+    read_service: ReadService, ids: list[str]
 ) -> None:
-    desk.script.stalled = {f"fetch_video {ids[1]}"}
+    read_service.script.stalled = {f"fetch_video {ids[1]}"}
     found = await until_over(
-        desk.script,
-        lambda deadline: read_videos(desk.sources, ids[:3], deadline=deadline),
+        read_service.script,
+        lambda deadline: read_videos(read_service.sources, ids[:3], deadline=deadline),
         stalled=1,
     )
     assert [entry["reason"] for entry in found["filter_list"]] == ["deadline"]
     assert len(found["aweme_list"]) == 2
-    assert len(desk.rows("select * from seen.videos")) == 2
+    assert len(read_service.rows("select * from seen.videos")) == 2
 
 
-async def test_a_source_that_reads_no_works_fails_the_request(desk: Desk, ids: list[str]) -> None:
-    desk.script.errors = {"fetch_video": ProviderUnsupportedError("no works here")}
+async def test_a_source_that_reads_no_works_fails_the_request(
+    read_service: ReadService, ids: list[str]
+) -> None:
+    read_service.script.errors = {"fetch_video": ProviderUnsupportedError("no works here")}
     with pytest.raises(ProviderUnsupportedError):
-        await read(desk, ids[0])
+        await read(read_service, ids[0])
 
 
-async def test_a_store_that_cannot_be_used_fails_the_request(desk: Desk, ids: list[str]) -> None:
-    desk.script.errors = {"fetch_video": WarehouseUnavailableError("no room")}
+async def test_a_store_that_cannot_be_used_fails_the_request(
+    read_service: ReadService, ids: list[str]
+) -> None:
+    read_service.script.errors = {"fetch_video": WarehouseUnavailableError("no room")}
     with pytest.raises(WarehouseUnavailableError):
-        await read(desk, ids[0])
+        await read(read_service, ids[0])
 
 
 async def test_an_old_observation_never_stands_in_for_a_refused_read(
     tmp_path: Path, ids: list[str]
 ) -> None:
-    with open_reads(tmp_path, video_ttl=0) as desk:
-        await read(desk, ids[0])
-        desk.script.errors = {"fetch_video": PageWithoutDataError("a shell", surface="video_page")}
-        found = await read(desk, ids[0])
+    with open_reads(tmp_path, video_ttl=0) as read_service:
+        await read(read_service, ids[0])
+        read_service.script.errors = {
+            "fetch_video": PageWithoutDataError("a shell", surface="video_page")
+        }
+        found = await read(read_service, ids[0])
     assert found["aweme_list"] == []
     assert found["filter_list"][0]["reason"] == "upstream_page_without_data"

@@ -74,49 +74,51 @@ def test_what_is_no_picture_is_refused(body: bytes) -> None:
 
 
 async def test_many_who_look_at_once_cost_one_request(
-    wire: Any, service: Callable[..., PictureService]
+    scripted_server: Any, service: Callable[..., PictureService]
 ) -> None:
-    wire.answers[PLACE] = [reply("200 OK", drawn(300, 400))]
+    scripted_server.answers[PLACE] = [reply("200 OK", drawn(300, 400))]
     shown = service()
     found = await asyncio.gather(*(shown.read("video", "1") for _ in range(5)))
     assert len(set(found)) == 1
     assert await service().read("video", "1") == found[0]  # another process finds the file
-    assert wire.count(PLACE) == 1
+    assert scripted_server.count(PLACE) == 1
 
 
 async def test_a_picture_that_is_gone_is_asked_for_once(
-    wire: Any, service: Callable[..., PictureService]
+    scripted_server: Any, service: Callable[..., PictureService]
 ) -> None:
-    wire.answers[PLACE] = [reply("403 Forbidden")]
+    scripted_server.answers[PLACE] = [reply("403 Forbidden")]
     for _ in range(2):
         with pytest.raises(NotFoundError):
             await service().read("video", "1")
-    assert wire.count(PLACE) == 1
+    assert scripted_server.count(PLACE) == 1
 
 
 async def test_a_pause_is_no_missing_picture(
-    wire: Any, service: Callable[..., PictureService], tmp_path: Path
+    scripted_server: Any, service: Callable[..., PictureService], tmp_path: Path
 ) -> None:
-    wire.answers[PLACE] = [reply("429 Too Many Requests", b"", "Retry-After: 3600")]
+    scripted_server.answers[PLACE] = [reply("429 Too Many Requests", b"", "Retry-After: 3600")]
     with pytest.raises(NotFoundError):
         await service().read("video", "1")
     assert folder_of(tmp_path).read("video 1") is None  # unknown: the next page asks again
 
 
 async def test_no_request_leaves_the_picture_hosts(
-    wire: Any, client: GuestClient, service: Callable[..., PictureService]
+    scripted_server: Any, client: GuestClient, service: Callable[..., PictureService]
 ) -> None:
-    wire.answers[PLACE] = [reply("302 Found", b"", "Location: http://elsewhere.example/1.png")]
+    scripted_server.answers[PLACE] = [
+        reply("302 Found", b"", "Location: http://elsewhere.example/1.png")
+    ]
     for url in ("http://elsewhere.example/1.png", f"http://{HOST}{PLACE}"):
         with pytest.raises(SubstitutionError):
             await PictureSource(client).fetch(url)
     with pytest.raises(NotFoundError):
         await service(url=None).read("account", "nobody")
-    assert len(wire.seen) == 1
+    assert len(scripted_server.seen) == 1
 
 
-async def test_a_picture_has_a_size_limit(wire: Any, client: GuestClient) -> None:
-    wire.answers[PLACE] = [reply("200 OK", bytes(MAX_BYTES + 1))]
+async def test_a_picture_has_a_size_limit(scripted_server: Any, client: GuestClient) -> None:
+    scripted_server.answers[PLACE] = [reply("200 OK", bytes(MAX_BYTES + 1))]
     with pytest.raises(StructureChangedError, match="larger"):
         await PictureSource(client).fetch(f"http://{HOST}{PLACE}")
 

@@ -19,7 +19,7 @@ from pipelines.platform.sources.table import SourceRequest
 from sandbox.mock.provider import MockProvider, open_world
 from sandbox.mock.records import to_post
 from sandbox.world.content.tables import VideoState
-from tests.reads import Desk, ScriptedSources, open_reads, without_end
+from tests.scripted_reads import ReadService, ScriptedSources, open_reads, without_end
 from warehouse.records.errors import (
     ForbiddenError,
     InvalidParameterError,
@@ -48,9 +48,9 @@ FEW = min(COUNTS, key=COUNTS.__getitem__)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path) as desk:
-        yield desk
+def read_service(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path) as read_service:
+        yield read_service
 
 
 @pytest.fixture
@@ -65,80 +65,86 @@ def silent(monkeypatch: pytest.MonkeyPatch) -> str:
     return FEW
 
 
-async def metrics(desk: Desk, sec_uid: str) -> Any:
+async def metrics(read_service: ReadService, sec_uid: str) -> Any:
     answer = await read_metrics(
-        desk.sources, sec_uid, window=ALL_TIME, count=100, deadline=without_end()
+        read_service.sources, sec_uid, window=ALL_TIME, count=100, deadline=without_end()
     )
     return answer.document
 
 
-async def page(desk: Desk, sec_uid: str, *, now: datetime = NOW) -> Any:
+async def page(read_service: ReadService, sec_uid: str, *, now: datetime = NOW) -> Any:
     wanted = ListPageRequest(cursor=0, count=3, order="public")
-    answer = await read_posts(desk.sources, sec_uid, wanted, now=now, deadline=without_end())
+    answer = await read_posts(
+        read_service.sources, sec_uid, wanted, now=now, deadline=without_end()
+    )
     return answer.document
 
 
-async def test_metrics_without_the_first_page_are_an_error(desk: Desk) -> None:
-    desk.script.errors[PAGE] = REFUSED
+async def test_metrics_without_the_first_page_are_an_error(read_service: ReadService) -> None:
+    read_service.script.errors[PAGE] = REFUSED
     with pytest.raises(VerificationDemandedError):
-        await metrics(desk, FEW)
+        await metrics(read_service, FEW)
 
 
-async def test_metrics_of_an_account_with_few_posts_are_of_all_of_them(desk: Desk) -> None:
-    found = await metrics(desk, FEW)
+async def test_metrics_of_an_account_with_few_posts_are_of_all_of_them(
+    read_service: ReadService,
+) -> None:
+    found = await metrics(read_service, FEW)
     assert (found["analyzed_count"], found["statistics_complete"]) == (COUNTS[FEW], True)
-    assert [one[0] for one in desk.script.asked].count(PAGE) == 1
+    assert [one[0] for one in read_service.script.asked].count(PAGE) == 1
 
 
-async def test_metrics_of_an_account_without_posts_have_no_average(desk: Desk, silent: str) -> None:
-    found = await metrics(desk, silent)
+async def test_metrics_of_an_account_without_posts_have_no_average(
+    read_service: ReadService, silent: str
+) -> None:
+    found = await metrics(read_service, silent)
     assert (found["analyzed_count"], found["average_digg_count"]) == (0, None)
 
 
 async def test_a_page_that_cannot_be_read_back_is_an_error_of_the_store(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(posts, "read_captured_page", lambda *_, **__: None)
     with pytest.raises(WarehouseUnavailableError, match="could not be loaded"):
-        await page(desk, FEW)
+        await page(read_service, FEW)
 
 
 async def test_a_page_whose_list_is_gone_is_an_unknown_cursor(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def nothing(*_: object) -> None:
         return None
 
     monkeypatch.setattr(ListSource, "read_page", nothing)
     with pytest.raises(InvalidParameterError, match="max_cursor"):
-        await page(desk, FEW)
+        await page(read_service, FEW)
 
 
 @pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
 async def test_an_account_without_posts_is_there_and_one_that_is_not_is_refused(
-    desk: Desk, silent: str, monkeypatch: pytest.MonkeyPatch, is_local: bool
+    read_service: ReadService, silent: str, monkeypatch: pytest.MonkeyPatch, is_local: bool
 ) -> None:
     monkeypatch.setattr(ScriptedSources, "pages_posts_locally", is_local)
-    found = await page(desk, silent)
+    found = await page(read_service, silent)
     assert (found["aweme_list"], bool(found["has_more"])) == ([], False)
-    assert [one[0] for one in desk.script.asked] == [PAGE, "fetch_account"]
+    assert [one[0] for one in read_service.script.asked] == [PAGE, "fetch_account"]
     with pytest.raises(UnresolvedIdError):
-        await page(desk, "MS4wLjABAAAA" + "0" * 43)
+        await page(read_service, "MS4wLjABAAAA" + "0" * 43)
 
 
 async def test_an_account_whose_profile_is_known_is_not_looked_up_again(
-    desk: Desk, silent: str
+    read_service: ReadService, silent: str
 ) -> None:
-    await read_user(desk.sources, silent, now=NOW, deadline=without_end())
-    [row] = desk.rows("select observed_at from seen.accounts")
-    desk.script.asked.clear()
-    assert (await page(desk, silent, now=row["observed_at"]))["aweme_list"] == []
-    assert [one[0] for one in desk.script.asked] == [PAGE]
+    await read_user(read_service.sources, silent, now=NOW, deadline=without_end())
+    [row] = read_service.rows("select observed_at from seen.accounts")
+    read_service.script.asked.clear()
+    assert (await page(read_service, silent, now=row["observed_at"]))["aweme_list"] == []
+    assert [one[0] for one in read_service.script.asked] == [PAGE]
 
 
 @pytest.mark.parametrize("is_local", [False, True], ids=["platform-cursor", "local-cursor"])
 async def test_a_profile_read_from_its_page_is_no_page_of_posts(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, is_local: bool
+    read_service: ReadService, monkeypatch: pytest.MonkeyPatch, is_local: bool
 ) -> None:
     fetch_account = MockProvider.fetch_account
 
@@ -147,25 +153,25 @@ async def test_a_profile_read_from_its_page_is_no_page_of_posts(
 
     monkeypatch.setattr(MockProvider, "fetch_account", from_page)
     monkeypatch.setattr(ScriptedSources, "pages_posts_locally", is_local)
-    await read_user(desk.sources, FEW, now=NOW, deadline=without_end())
-    [row] = desk.rows("select surface, observed_at from raw.captures")
+    await read_user(read_service.sources, FEW, now=NOW, deadline=without_end())
+    [row] = read_service.rows("select surface, observed_at from raw.captures")
     assert row["surface"] == "user_page"
-    found = await page(desk, FEW, now=row["observed_at"])
+    found = await page(read_service, FEW, now=row["observed_at"])
     assert len(found["aweme_list"]) == min(3, COUNTS[FEW])
-    assert (await metrics(desk, FEW))["analyzed_count"] == COUNTS[FEW]
+    assert (await metrics(read_service, FEW))["analyzed_count"] == COUNTS[FEW]
 
 
 async def test_a_profile_that_is_refused_does_not_refuse_an_account_without_posts(
-    desk: Desk, silent: str
+    read_service: ReadService, silent: str
 ) -> None:
-    desk.script.errors["fetch_account"] = ForbiddenError("no", surface="user_info")
-    assert (await page(desk, silent))["aweme_list"] == []
+    read_service.script.errors["fetch_account"] = ForbiddenError("no", surface="user_info")
+    assert (await page(read_service, silent))["aweme_list"] == []
 
 
 async def test_refused_posts_are_an_error_with_a_local_cursor_too(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ScriptedSources, "pages_posts_locally", True)
-    desk.script.errors[PAGE] = REFUSED
+    read_service.script.errors[PAGE] = REFUSED
     with pytest.raises(VerificationDemandedError):
-        await page(desk, FEW)
+        await page(read_service, FEW)

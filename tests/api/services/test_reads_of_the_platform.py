@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope
 from api.schemas.chart import ChartHistoryDocument
 from api.schemas.lists import ManyVideos
-from tests.reads import open_reads
+from tests.scripted_reads import open_reads
 
 pytestmark = pytest.mark.full
 
@@ -32,8 +32,8 @@ def platform(sandbox: Any) -> Iterator[httpx2.Client]:
 @pytest.fixture
 def client(sandbox: Any, tmp_path: Path) -> Iterator[TestClient]:
     chosen = {"data_provider": "vidplat-public", "profile": "sandbox", "sandbox_port": sandbox.port}
-    with open_reads(tmp_path, **chosen) as desk:
-        yield desk.client()
+    with open_reads(tmp_path, **chosen) as reads:
+        yield reads.client()
 
 
 def break_surface(platform: httpx2.Client, surface: str, kind: str) -> None:

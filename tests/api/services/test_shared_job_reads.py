@@ -11,8 +11,8 @@ from tests.fake_clock import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
 
 
-class SlowDesk:
-    """A desk whose looks wait until they are let go."""
+class SlowScanService:
+    """A service whose checks wait until `may_answer` is set."""
 
     def __init__(self) -> None:
         self.looks = 0
@@ -29,53 +29,53 @@ async def all_have_asked() -> None:
     await asyncio.sleep(0)
 
 
-async def ask_together(answers: JobResponses, desk: Any, ids: list[str]) -> list[object]:
-    asked = [asyncio.ensure_future(answers.now(desk, job_id)) for job_id in ids]
+async def ask_together(answers: JobResponses, scan_service: Any, ids: list[str]) -> list[object]:
+    asked = [asyncio.ensure_future(answers.now(scan_service, job_id)) for job_id in ids]
     await all_have_asked()
-    desk.may_answer.set()
+    scan_service.may_answer.set()
     return await asyncio.gather(*asked, return_exceptions=True)
 
 
 def test_a_crowd_costs_one_look_and_all_hear_its_answer() -> None:
-    desk = SlowDesk()
-    told = asyncio.run(ask_together(JobResponses(), desk, ["a"] * 20))
-    assert desk.looks == 1
+    scan_service = SlowScanService()
+    told = asyncio.run(ask_together(JobResponses(), scan_service, ["a"] * 20))
+    assert scan_service.looks == 1
     assert [type(one) for one in told] == [JobNotFoundError] * 20
 
 
 def test_other_jobs_have_looks_of_their_own() -> None:
-    desk = SlowDesk()
-    asyncio.run(ask_together(JobResponses(), desk, ["a", "b", "a"]))
-    assert desk.looks == 2
+    scan_service = SlowScanService()
+    asyncio.run(ask_together(JobResponses(), scan_service, ["a", "b", "a"]))
+    assert scan_service.looks == 2
 
 
 def test_after_a_change_nobody_joins_the_look_before_it() -> None:
-    desk, answers = SlowDesk(), JobResponses()
+    scan_service, answers = SlowScanService(), JobResponses()
 
     async def change_between() -> None:
-        first = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        first = asyncio.ensure_future(answers.now(scan_service, "a"))  # type: ignore[arg-type]  # a fake
         await all_have_asked()
         answers.forget("a")
-        second = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        second = asyncio.ensure_future(answers.now(scan_service, "a"))  # type: ignore[arg-type]  # a fake
         await all_have_asked()
-        desk.may_answer.set()
+        scan_service.may_answer.set()
         await asyncio.gather(first, second, return_exceptions=True)
 
     asyncio.run(change_between())
-    assert desk.looks == 2
+    assert scan_service.looks == 2
 
 
 def test_who_leaves_does_not_end_the_look_of_the_others() -> None:
-    desk, answers = SlowDesk(), JobResponses()
+    scan_service, answers = SlowScanService(), JobResponses()
 
     async def leave() -> None:
-        leaving = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
-        staying = asyncio.ensure_future(answers.now(desk, "a"))  # type: ignore[arg-type]  # a fake
+        leaving = asyncio.ensure_future(answers.now(scan_service, "a"))  # type: ignore[arg-type]  # a fake
+        staying = asyncio.ensure_future(answers.now(scan_service, "a"))  # type: ignore[arg-type]  # a fake
         await all_have_asked()
         leaving.cancel()
-        desk.may_answer.set()
+        scan_service.may_answer.set()
         with pytest.raises(JobNotFoundError):
             await staying
 
     asyncio.run(leave())
-    assert desk.looks == 1
+    assert scan_service.looks == 1

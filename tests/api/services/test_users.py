@@ -13,7 +13,7 @@ from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
 from sandbox.mock.provider import open_world
 from sandbox.world.content.tables import VideoState
-from tests.reads import Desk, open_reads, until_over, without_end
+from tests.scripted_reads import ReadService, open_reads, until_over, without_end
 from warehouse.records.errors import (
     ProviderUnsupportedError,
     SametrackError,
@@ -33,9 +33,9 @@ WINDOW = TimeWindow(days=365, end=datetime.fromtimestamp(WORLD.now, UTC))
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path) as desk:
-        yield desk
+def read_service(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path) as read_service:
+        yield read_service
 
 
 def shown() -> list[Any]:
@@ -49,61 +49,69 @@ def shown() -> list[Any]:
 
 
 async def metrics(
-    desk: Desk, *, count: int = 3, deadline: Deadline | None = None, window: TimeWindow = WINDOW
+    read_service: ReadService,
+    *,
+    count: int = 3,
+    deadline: Deadline | None = None,
+    window: TimeWindow = WINDOW,
 ) -> Any:
     answer = await read_metrics(
-        desk.sources, SEC, window=window, count=count, deadline=deadline or without_end()
+        read_service.sources, SEC, window=window, count=count, deadline=deadline or without_end()
     )
     return answer.document
 
 
-async def test_metrics_are_of_the_newest_works(desk: Desk) -> None:
+async def test_metrics_are_of_the_newest_works(read_service: ReadService) -> None:
     likes = [work.digg_count for work in shown()[:3]]
-    found = await metrics(desk)
+    found = await metrics(read_service)
     assert (found["analyzed_count"], found["statistics_complete"]) == (3, True)
     assert found["average_digg_count"] == round(sum(likes) / 3, 2)
     assert found["top_video"]["statistics"]["digg_count"] == max(likes)
     assert found["top_video"]["author"]["sec_uid"] == SEC
 
 
-async def test_details_that_were_read_not_long_ago_are_not_read_again(desk: Desk) -> None:
-    first = await metrics(desk)
-    asked = len(desk.script.asked)
-    assert await metrics(desk) == first
-    again = {name for _, name, *_ in desk.script.asked[asked:]}
+async def test_details_that_were_read_not_long_ago_are_not_read_again(
+    read_service: ReadService,
+) -> None:
+    first = await metrics(read_service)
+    asked = len(read_service.script.asked)
+    assert await metrics(read_service) == first
+    again = {name for _, name, *_ in read_service.script.asked[asked:]}
     assert again.isdisjoint({work.aweme_id for work in shown()})
 
 
-async def test_what_is_not_read_in_time_leaves_them_incomplete(desk: Desk) -> None:
-    desk.script.stalled.add(f"fetch_video {shown()[0].aweme_id}")
+async def test_what_is_not_read_in_time_leaves_them_incomplete(read_service: ReadService) -> None:
+    read_service.script.stalled.add(f"fetch_video {shown()[0].aweme_id}")
     found = await until_over(
-        desk.script, lambda deadline: metrics(desk, deadline=deadline), stalled=1
+        read_service.script, lambda deadline: metrics(read_service, deadline=deadline), stalled=1
     )
     assert found["statistics_complete"] is False
     assert found["coverage_complete"] is False
 
 
-async def test_one_refused_detail_leaves_them_incomplete(desk: Desk) -> None:
+async def test_one_refused_detail_leaves_them_incomplete(read_service: ReadService) -> None:
     error = VerificationDemandedError("no", surface="video_page")
-    desk.script.errors[f"fetch_video {shown()[0].aweme_id}"] = error
-    found = await metrics(desk)
+    read_service.script.errors[f"fetch_video {shown()[0].aweme_id}"] = error
+    found = await metrics(read_service)
     assert found["statistics_complete"] is False
     assert found["analyzed_count"] > 0
 
 
 @pytest.fixture
-def later_pages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Callable[[SametrackError], None]:
+def later_pages(
+    read_service: ReadService, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[SametrackError], None]:
     """Let every page of posts after the first meet an error."""
 
     def meet_an_error(error: SametrackError) -> None:
-        meet = desk.script.meet
+        meet = read_service.script.meet
 
         async def meet_later(question: str, *about: Any) -> None:
             if question == "fetch_author_page" and about[1]:
                 raise error
             await meet(question, *about)
 
-        monkeypatch.setattr(desk.script, "meet", meet_later)
+        monkeypatch.setattr(read_service.script, "meet", meet_later)
 
     return meet_an_error
 
@@ -117,23 +125,25 @@ def later_pages(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sametr
     ],
 )
 async def test_the_first_page_counts_where_later_ones_cannot_be_read(
-    desk: Desk, later_pages: Any, error: SametrackError, is_complete: bool
+    read_service: ReadService, later_pages: Any, error: SametrackError, is_complete: bool
 ) -> None:
     later_pages(error)
     all_works = TimeWindow(days=3650, end=WINDOW.end)
-    found = await metrics(desk, count=100, window=all_works)
+    found = await metrics(read_service, count=100, window=all_works)
     assert 0 < found["analyzed_count"] < len(shown())
     assert found["statistics_complete"] is is_complete
 
 
-async def test_nothing_but_refusals_is_told_as_one(desk: Desk) -> None:
-    desk.script.errors["fetch_video"] = VerificationDemandedError("no", surface="video_page")
+async def test_nothing_but_refusals_is_told_as_one(read_service: ReadService) -> None:
+    read_service.script.errors["fetch_video"] = VerificationDemandedError(
+        "no", surface="video_page"
+    )
     with pytest.raises(VerificationDemandedError):
-        await metrics(desk)
+        await metrics(read_service)
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Iterator[Desk]:
+def files(tmp_path: Path) -> Iterator[ReadService]:
     users, videos = tmp_path / "users.json", tmp_path / "videos.json"
     users.write_text(json.dumps([{"sec_uid": SEC, "nickname": "me", "follower_count": 3}]))
     videos.write_text(
@@ -146,11 +156,11 @@ def files(tmp_path: Path) -> Iterator[Desk]:
         ])
     )  # fmt: skip
     settings = {"data_provider": "file", "users_file": users, "videos_file": videos}
-    with open_reads(tmp_path / "stores", **settings) as desk:
-        yield desk
+    with open_reads(tmp_path / "stores", **settings) as read_service:
+        yield read_service
 
 
-def test_files_answer_what_they_hold_and_say_what_they_cannot(files: Desk) -> None:
+def test_files_answer_what_they_hold_and_say_what_they_cannot(files: ReadService) -> None:
     client = files.client()
     asked = {
         f"{VIDPLAT}/web/get_sec_user_id": {"url": SEC},

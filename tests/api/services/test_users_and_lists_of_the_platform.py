@@ -14,7 +14,7 @@ from api.services.reads.documents import TimeWindow
 from api.services.reads.metrics import read_metrics
 from sandbox.world.content.tables import VideoState
 from sandbox.world.world import SandboxWorld
-from tests.reads import Desk, open_reads, without_end
+from tests.scripted_reads import ReadService, open_reads, without_end
 from warehouse.records.errors import VerificationDemandedError
 
 pytestmark = pytest.mark.full
@@ -36,15 +36,15 @@ def platform(sandbox: Any) -> Iterator[httpx2.Client]:
 
 
 @pytest.fixture
-def desk(sandbox: Any, tmp_path: Path) -> Iterator[Desk]:
+def read_service(sandbox: Any, tmp_path: Path) -> Iterator[ReadService]:
     chosen = {"data_provider": "vidplat-public", "profile": "sandbox", "sandbox_port": sandbox.port}
-    with open_reads(tmp_path, **chosen) as desk:
-        yield desk
+    with open_reads(tmp_path, **chosen) as read_service:
+        yield read_service
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return desk.client()
+def client(read_service: ReadService) -> TestClient:
+    return read_service.client()
 
 
 @pytest.fixture
@@ -227,7 +227,9 @@ def test_too_many_requests_say_how_long_to_wait(
     assert 100 < int(answer.headers["retry-after"]) <= 121
 
 
-def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) -> None:
+def test_metrics_are_those_of_the_window(
+    read_service: ReadService, account: dict[str, Any]
+) -> None:
     index = WORLD.account_of(account["sec_uid"])
     assert index is not None
     works = [WORLD.works.row(row) for row in WORLD.videos_by_account(index)]
@@ -237,8 +239,8 @@ def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) ->
     days = int((WORLD.now - newest[-1].create_time) // 86_400) + 1
     answer = asyncio.run(
         read_metrics(
-            desk.sources, account["sec_uid"], window=TimeWindow(days=days, end=end), count=10,
-            deadline=without_end(),
+            read_service.sources, account["sec_uid"], count=10,
+            window=TimeWindow(days=days, end=end), deadline=without_end(),
         )
     )  # fmt: skip
     likes = [work.digg_count for work in newest]
@@ -251,7 +253,7 @@ def test_metrics_are_those_of_the_window(desk: Desk, account: dict[str, Any]) ->
 
 
 def test_metrics_without_details_say_so(
-    desk: Desk, account: dict[str, Any], platform: httpx2.Client
+    read_service: ReadService, account: dict[str, Any], platform: httpx2.Client
 ) -> None:
     for surface in ("video_page", "slides_info"):
         broken(platform, surface, "captcha")
@@ -259,7 +261,11 @@ def test_metrics_without_details_say_so(
 
     async def ask() -> None:
         await read_metrics(
-            desk.sources, account["sec_uid"], window=window, count=20, deadline=without_end()
+            read_service.sources,
+            account["sec_uid"],
+            window=window,
+            count=20,
+            deadline=without_end(),
         )
 
     with pytest.raises(VerificationDemandedError):

@@ -8,7 +8,7 @@ from typing import Any, override
 import pytest
 from starlette.testclient import TestClient
 
-from tests.reads import Desk, Scripted, ScriptedSources, open_reads
+from tests.scripted_reads import ReadService, Scripted, ScriptedSources, open_reads
 from warehouse.records.videos import VideoPage
 
 pytestmark = pytest.mark.full
@@ -54,22 +54,22 @@ class MovingSources(ScriptedSources):
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    with open_reads(tmp_path / "reads", mock_size=0.2, posts_ttl=0) as desk:
-        desk.sources.__class__ = MovingSources
-        desk.sources.looks = [0]  # type: ignore[attr-defined]  # it is one now
-        yield desk
+def read_service(tmp_path: Path) -> Iterator[ReadService]:
+    with open_reads(tmp_path / "reads", mock_size=0.2, posts_ttl=0) as read_service:
+        read_service.sources.__class__ = MovingSources
+        read_service.sources.looks = [0]  # type: ignore[attr-defined]  # it is one now
+        yield read_service
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return desk.client()
+def client(read_service: ReadService) -> TestClient:
+    return read_service.client()
 
 
 @pytest.fixture
-async def large(desk: Desk) -> dict[str, str]:
+async def large(read_service: ReadService) -> dict[str, str]:
     """The parameter that names a list with many works, by the path that shows it."""
-    async with desk.sources.users() as captures:
+    async with read_service.sources.users() as captures:
         provider: Any = captures._provider
         account = max(provider.sec_uids(), key=lambda one: len(_posts(provider, one)))
         works = [len(provider._world.music_list(sound.index)) for sound in provider._world.tracks]
@@ -138,12 +138,12 @@ def test_public_order_is_the_latest_screen_then_what_was_shown_last(
 
 
 def test_what_was_observed_serves_without_a_look(
-    client: TestClient, desk: Desk, large: dict[str, str]
+    client: TestClient, read_service: ReadService, large: dict[str, str]
 ) -> None:
     page(client, MUSIC, large[MUSIC])
     page(client, MUSIC, large[MUSIC], count=3)
     page(client, MUSIC, large[MUSIC], cursor=2)
-    assert [entry[0] for entry in desk.script.asked] == ["fetch_music_page"]
+    assert [entry[0] for entry in read_service.script.asked] == ["fetch_music_page"]
 
 
 def test_an_offset_is_into_the_newest_state(client: TestClient, large: dict[str, str]) -> None:
@@ -161,7 +161,7 @@ def test_a_cursor_of_another_list_is_refused(client: TestClient, large: dict[str
 
 
 def test_parts_of_a_page_of_posts_stay_with_that_page(
-    client: TestClient, desk: Desk, large: dict[str, str]
+    client: TestClient, read_service: ReadService, large: dict[str, str]
 ) -> None:
     first = page(client, POSTS, large[POSTS], count=3)
     page(client, POSTS, large[POSTS])  # a new page under the same cursor of the platform
@@ -169,7 +169,7 @@ def test_parts_of_a_page_of_posts_stay_with_that_page(
     assert len(ids(first) + ids(rest)) == SCREEN == len(set(ids(first) + ids(rest)))
     assert rest["max_cursor"] == SCREEN
     assert rest["has_more"] is True
-    assert len(desk.script.asked) == 2
+    assert len(read_service.script.asked) == 2
 
 
 class LocalSources(MovingSources):
@@ -182,9 +182,9 @@ class LocalSources(MovingSources):
 
 
 def test_posts_of_a_source_of_first_screens_are_walked_by_a_cursor_of_our_own(
-    client: TestClient, desk: Desk, large: dict[str, str]
+    client: TestClient, read_service: ReadService, large: dict[str, str]
 ) -> None:
-    desk.sources.__class__ = LocalSources
+    read_service.sources.__class__ = LocalSources
     entity = large[POSTS]
     for _ in range(3):
         whole = ids(page(client, POSTS, entity, sort_type=1))

@@ -17,7 +17,7 @@ from api.services.sql.runner import (
     StatementTicket,
 )
 from api.services.sql.statement import Statement, StatementAnswer, StatementFault
-from tests.stage import wait_for
+from tests.deployment import wait_for
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import (
     CapacityExhaustedError,

@@ -177,12 +177,12 @@ async def test_closing_the_pool_leaves_no_child(sounds: Path) -> None:
 
 
 def _hear_inside(path: Path) -> str:
-    async def hear() -> str:
+    async def measure_clip() -> str:
         with DecoderPool(1, limits=PATIENT) as pool:
             heard = await pool.measure(path)
         return "heard" if isinstance(heard, MeasuredSound) else heard.reason
 
-    return asyncio.run(hear())
+    return asyncio.run(measure_clip())
 
 
 def test_pool_works_inside_a_daemonic_worker_process(sounds: Path) -> None:

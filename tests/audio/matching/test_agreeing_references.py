@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import agreeing_references
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds
 
@@ -14,19 +14,19 @@ LIMITS = MatchThresholds()
 
 
 @pytest.fixture(scope="module")
-def voiced(band: Band, hear: Listener, song: Samples) -> MeasuredSound:
+def voiced(band: Band, measure_clip: ClipMeasurer, song: Samples) -> MeasuredSound:
     """The recording with somebody talking over it."""
-    return hear(band.mix(song, band.speech(5), other_db=0))
+    return measure_clip(band.mix(song, band.speech(5), other_db=0))
 
 
 @pytest.fixture(scope="module")
-def other_song(band: Band, hear: Listener) -> MeasuredSound:
-    return hear(band.track(2))
+def other_song(band: Band, measure_clip: ClipMeasurer) -> MeasuredSound:
+    return measure_clip(band.track(2))
 
 
 @pytest.fixture(scope="module")
-def third_song(band: Band, hear: Listener) -> MeasuredSound:
-    return hear(band.track(3))
+def third_song(band: Band, measure_clip: ClipMeasurer) -> MeasuredSound:
+    return measure_clip(band.track(3))
 
 
 def test_a_video_that_plays_another_song_is_outvoted_wherever_it_stands(

@@ -13,7 +13,7 @@ from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.audio.recompute import deviations, recompute
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import (
     MatchThresholds,
@@ -31,9 +31,9 @@ def part(song: Samples, start_s: float, seconds: float) -> Samples:
 
 @pytest.mark.parametrize("seconds", [2.2, 3.0, 5.2])
 def test_a_short_clip_of_the_recording_is_an_excerpt_at_its_place(
-    hear: Listener, song: Samples, reference: MeasuredSound, seconds: float
+    measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, seconds: float
 ) -> None:
-    evidence = compare_pair(reference, hear(part(song, 4.0, seconds)), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(part(song, 4.0, seconds)), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "excerpt_variant")
     assert variant_kind(evidence) == "excerpt"
     assert (evidence.speed, evidence.semitones) == (1, 0)
@@ -45,57 +45,57 @@ def test_a_short_clip_of_the_recording_is_an_excerpt_at_its_place(
 
 
 def test_a_few_seconds_amid_another_song_are_an_excerpt(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     between = np.concatenate(
         [part(band.track(2), 0, 5), part(song, 6, 3), part(band.track(3), 0, 4)]
     )
-    evidence = compare_pair(reference, hear(between), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(between), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "excerpt_variant")
     assert evidence.candidate_start_s == pytest.approx(5, abs=0.6)
     assert evidence.reference_start_s == pytest.approx(6, abs=0.6)
 
 
 def test_a_loop_of_a_short_piece_is_named(
-    hear: Listener, song: Samples, reference: MeasuredSound
+    measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    looped = hear(np.tile(part(song, 5, 3), 4))
+    looped = measure_clip(np.tile(part(song, 5, 3), 4))
     evidence = compare_pair(reference, looped, limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "looped_excerpt_variant")
     assert variant_kind(evidence) == "excerpt"
 
 
 def test_a_short_clip_of_another_song_or_of_a_cover_is_rejected_with_measures(
-    band: Band, hear: Listener, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, reference: MeasuredSound
 ) -> None:
     others = [part(band.track(2), 3, 3), part(band.track(1, band=60), 3, 3)]
     for other in others:
-        evidence = compare_pair(reference, hear(other), limits=LIMITS)
+        evidence = compare_pair(reference, measure_clip(other), limits=LIMITS)
         assert evidence.verdict == "rejected"
         assert (evidence.score or 0) < 0.5
 
 
 def test_a_short_clip_is_not_comparable_as_heard_alone(
-    hear: Listener, song: Samples, reference: MeasuredSound
+    measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    short = hear(part(song, 4, 3))
+    short = measure_clip(part(song, 4, 3))
     evidence = compare_pair(reference, short, limits=LIMITS, search=False)
     assert (evidence.verdict, evidence.reason) == ("not_comparable", "overlap_too_short")
 
 
 def test_a_group_with_a_short_candidate_is_a_variant(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    other = hear(band.track(2))
-    verdict = verify_group([other, reference], [hear(part(song, 4, 3))], limits=LIMITS)
+    other = measure_clip(band.track(2))
+    verdict = verify_group([other, reference], [measure_clip(part(song, 4, 3))], limits=LIMITS)
     assert (verdict.verdict, verdict.reason) == ("variant", "excerpt_variant")
 
 
 def test_evidence_says_from_which_length_on_excerpts_were_searched(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    short = compare_pair(reference, hear(part(song, 4, 3)), limits=LIMITS).searched
-    other = compare_pair(reference, hear(band.track(2)), limits=LIMITS).searched
+    short = compare_pair(reference, measure_clip(part(song, 4, 3)), limits=LIMITS).searched
+    other = compare_pair(reference, measure_clip(band.track(2)), limits=LIMITS).searched
     unsearched = compare_pair(reference, reference, limits=LIMITS).searched
     assert short is not None
     assert other is not None
@@ -106,9 +106,12 @@ def test_evidence_says_from_which_length_on_excerpts_were_searched(
 
 
 def test_a_match_by_other_windows_says_no_more_was_searched_than_one_as_heard(
-    monkeypatch: pytest.MonkeyPatch, band: Band, hear: Listener, reference: MeasuredSound
+    monkeypatch: pytest.MonkeyPatch,
+    band: Band,
+    measure_clip: ClipMeasurer,
+    reference: MeasuredSound,
 ) -> None:
-    other = hear(band.track(2))
+    other = measure_clip(band.track(2))
     window = PairEvidence(verdict="confirmed", reason="local_rule_met", score=0.8)
     monkeypatch.setattr("pipelines.audio.matching.verify.judge_windows", lambda *_: window)
     found = compare_pair(reference, other, limits=LIMITS)
@@ -117,9 +120,9 @@ def test_a_match_by_other_windows_says_no_more_was_searched_than_one_as_heard(
 
 
 def test_an_excerpt_is_measured_again_with_equal_values_and_meets_its_own_limits(
-    hear: Listener, song: Samples, reference: MeasuredSound
+    measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    short = hear(part(song, 4, 3))
+    short = measure_clip(part(song, 4, 3))
     evidence = compare_pair(reference, short, limits=LIMITS)
     again = recompute(reference.features, short.features, evidence, limits=LIMITS)
     assert deviations(evidence, again) == {}
@@ -130,11 +133,11 @@ def test_an_excerpt_is_measured_again_with_equal_values_and_meets_its_own_limits
 def test_an_excerpt_of_a_longer_sound_is_measured_again_in_the_same_stretches(
     monkeypatch: pytest.MonkeyPatch,
     band: Band,
-    hear: Listener,
+    measure_clip: ClipMeasurer,
     song: Samples,
     reference: MeasuredSound,
 ) -> None:
-    between = hear(np.concatenate([part(band.track(2), 0, 5), part(song, 6, 3)]))
+    between = measure_clip(np.concatenate([part(band.track(2), 0, 5), part(song, 6, 3)]))
     judged: list[object] = []
 
     def judge(*given: Any) -> PairEvidence | None:
@@ -183,12 +186,12 @@ def test_unrelated_or_missing_peaks_have_nothing_in_common() -> None:
 
 
 def test_a_sound_played_backwards_is_named_and_stays_rejected(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    turned = hear(song[::-1].copy())
+    turned = measure_clip(song[::-1].copy())
     backwards = compare_pair(reference, turned, limits=LIMITS)
     assert (backwards.verdict, backwards.observation) == ("rejected", "likely_reversed")
     again = recompute(reference.features, turned.features, backwards, limits=LIMITS)
     assert deviations(backwards, again) == {}
-    other = compare_pair(reference, hear(band.track(2)[::-1].copy()), limits=LIMITS)
+    other = compare_pair(reference, measure_clip(band.track(2)[::-1].copy()), limits=LIMITS)
     assert (other.verdict, other.observation) == ("rejected", None)

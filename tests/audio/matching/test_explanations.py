@@ -11,7 +11,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.audio.recompute import deviations, recompute
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
@@ -24,12 +24,12 @@ NUMBERS = (
 
 
 @pytest.fixture(scope="module")
-def candidates(band: Band, hear: Listener, song: Samples) -> dict[str, MeasuredSound]:
+def candidates(band: Band, measure_clip: ClipMeasurer, song: Samples) -> dict[str, MeasuredSound]:
     return {
-        "late": hear(song[round(LATE_S * 44_100) :], ".mp3"),
-        "faster": hear(band.resampled(song, 1.1)),
-        "stretched": hear(band.stretched(song, 1.07)),
-        "other": hear(band.track(2)),
+        "late": measure_clip(song[round(LATE_S * 44_100) :], ".mp3"),
+        "faster": measure_clip(band.resampled(song, 1.1)),
+        "stretched": measure_clip(band.stretched(song, 1.07)),
+        "other": measure_clip(band.track(2)),
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import compare_pair
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from tests.shared import SharedFolder
 from warehouse.records.evidence import MatchThresholds
@@ -38,13 +38,13 @@ def test_identical_sounds_have_distance_zero_and_score_one(reference: MeasuredSo
     ],
 )
 def test_encoding_again_stays_the_same_recording(
-    hear: Listener,
+    measure_clip: ClipMeasurer,
     song: Samples,
     reference: MeasuredSound,
     ending: str,
     encoding: dict[str, int],
 ) -> None:
-    evidence = compare_pair(reference, hear(song, ending, **encoding), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(song, ending, **encoding), limits=LIMITS)
     assert evidence.verdict == "confirmed"
     assert evidence.segment == "whole"
     assert (evidence.score or 0) > 0.95
@@ -52,16 +52,16 @@ def test_encoding_again_stays_the_same_recording(
 
 @pytest.mark.parametrize("rate", [16_000, 22_050, 24_000, 32_000, 48_000, 37_800])
 def test_sample_rate_does_not_matter(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, rate: int
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, rate: int
 ) -> None:
     other_rate = band.resampled(band.low_passed(song, 0.45 * rate), RATE / rate)
-    evidence = compare_pair(reference, hear(other_rate, ".wav", rate=rate), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(other_rate, ".wav", rate=rate), limits=LIMITS)
     assert evidence.verdict == "confirmed"
     assert (evidence.score or 0) > 0.95
 
 
 def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     changed = {
         "voice -6 dB": band.mix(song, band.speech(5), other_db=-6),
@@ -79,17 +79,17 @@ def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
         "seven seconds": song[4 * RATE : 11 * RATE],
     }
     verdicts = {
-        name: compare_pair(reference, hear(samples), limits=LIMITS).verdict
+        name: compare_pair(reference, measure_clip(samples), limits=LIMITS).verdict
         for name, samples in changed.items()
     }
     assert verdicts == dict.fromkeys(changed, "confirmed")
 
 
 def test_start_times_say_where_the_recording_lies(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     late = np.concatenate([band.speech(8, seconds=5.0), song[3 * RATE :]])
-    evidence = compare_pair(reference, hear(late), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(late), limits=LIMITS)
     assert evidence.reference_start_s is not None
     assert evidence.candidate_start_s is not None
     offset = evidence.candidate_start_s - evidence.reference_start_s
@@ -97,29 +97,31 @@ def test_start_times_say_where_the_recording_lies(
 
 
 def test_other_recordings_are_rejected_with_their_reason(
-    band: Band, hear: Listener, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, reference: MeasuredSound
 ) -> None:
     for seed in range(2, 6):
-        evidence = compare_pair(reference, hear(band.track(seed)), limits=LIMITS)
+        evidence = compare_pair(reference, measure_clip(band.track(seed)), limits=LIMITS)
         assert evidence.verdict == "rejected"
         assert evidence.reason in {"distances_above_limits", "score_below_threshold"}
         assert (evidence.score or 0) < 0.5
 
 
-def test_covers_in_the_same_key_and_tempo_are_rejected(band: Band, hear: Listener) -> None:
+def test_covers_in_the_same_key_and_tempo_are_rejected(
+    band: Band, measure_clip: ClipMeasurer
+) -> None:
     for seed, other_band in ((1, 61), (3, 50), (3, 61)):
-        cover = hear(band.track(seed, band=other_band))
-        evidence = compare_pair(hear(band.track(seed)), cover, limits=LIMITS)
+        cover = measure_clip(band.track(seed, band=other_band))
+        evidence = compare_pair(measure_clip(band.track(seed)), cover, limits=LIMITS)
         assert evidence.verdict == "rejected"
         assert evidence.reason == "score_below_threshold"
 
 
 def test_another_tempo_is_not_what_was_heard(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     for tempo in (0.9, 0.95, 1.07):
         evidence = compare_pair(
-            reference, hear(band.stretched(song, tempo)), limits=LIMITS, search=False
+            reference, measure_clip(band.stretched(song, tempo)), limits=LIMITS, search=False
         )
         assert (evidence.verdict, evidence.reason) in {
             ("rejected", "tempo_drifts"),
@@ -128,21 +130,21 @@ def test_another_tempo_is_not_what_was_heard(
 
 
 def test_a_tenth_of_a_percent_of_tempo_is_still_the_same(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    evidence = compare_pair(reference, hear(band.resampled(song, 1.001)), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(band.resampled(song, 1.001)), limits=LIMITS)
     assert evidence.verdict == "confirmed"
 
 
 def test_speech_tone_noise_and_clicks_score_low_and_finite(
-    band: Band, hear: Listener, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, reference: MeasuredSound
 ) -> None:
     time = np.arange(12 * RATE) / RATE
     sounds = [
-        hear(band.speech(5)),
-        hear(band.normal(np.sin(2 * np.pi * 440 * time)), ".wav"),
-        hear(band.noise(4), ".wav"),
-        hear(band.normal(np.sign(np.sin(2 * np.pi * 0.5 * time))), ".wav"),
+        measure_clip(band.speech(5)),
+        measure_clip(band.normal(np.sin(2 * np.pi * 440 * time)), ".wav"),
+        measure_clip(band.noise(4), ".wav"),
+        measure_clip(band.normal(np.sign(np.sin(2 * np.pi * 0.5 * time))), ".wav"),
     ]
     pairs = [pair for sound in sounds for pair in ((reference, sound), (sound, reference))]
     for first, second in [*pairs, (sounds[0], sounds[1]), (sounds[2], sounds[3])]:
@@ -154,18 +156,18 @@ def test_speech_tone_noise_and_clicks_score_low_and_finite(
 
 
 def test_same_inputs_give_the_same_numbers(
-    hear: Listener, song: Samples, reference: MeasuredSound, tmp_path: Path
+    measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, tmp_path: Path
 ) -> None:
-    again = Listener(SharedFolder(tmp_path))
-    first = compare_pair(reference, hear(song), limits=LIMITS)
+    again = ClipMeasurer(SharedFolder(tmp_path))
+    first = compare_pair(reference, measure_clip(song), limits=LIMITS)
     second = compare_pair(reference, again(song), limits=LIMITS)
     assert first == second
 
 
 def test_threshold_is_the_callers(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    voiced = hear(band.mix(song, band.speech(5), other_db=0))
+    voiced = measure_clip(band.mix(song, band.speech(5), other_db=0))
     strict = compare_pair(reference, voiced, limits=MatchThresholds(match_threshold=0.99))
     assert strict.verdict == "rejected"
     assert strict.reason == "score_below_threshold"

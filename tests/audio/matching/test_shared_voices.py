@@ -7,7 +7,7 @@ from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.peak_agreement import PeakMatch
 from pipelines.audio.matching.tone_agreement import tone_agreement
 from pipelines.audio.matching.verify import compare_pair
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from warehouse.records.evidence import MatchThresholds
 
 LIMITS = MatchThresholds()
@@ -15,21 +15,21 @@ LIMITS = MatchThresholds()
 
 @pytest.mark.parametrize("level_db", [0, 3])
 def test_the_same_voice_over_other_music_is_rejected_and_called_uncertain(
-    band: Band, hear: Listener, level_db: int
+    band: Band, measure_clip: ClipMeasurer, level_db: int
 ) -> None:
     voice = band.speech(5)
-    first = hear(band.mix(band.track(1), voice, other_db=level_db))
-    second = hear(band.mix(band.track(2), voice, other_db=level_db))
+    first = measure_clip(band.mix(band.track(1), voice, other_db=level_db))
+    second = measure_clip(band.mix(band.track(2), voice, other_db=level_db))
     evidence = compare_pair(first, second, limits=LIMITS)
     assert evidence.verdict == "rejected"
     assert (evidence.score or 0) < 0.5
 
 
 def test_where_a_voice_alone_is_shared_no_excerpt_is_said_to_have_been_searched_for(
-    band: Band, hear: Listener
+    band: Band, measure_clip: ClipMeasurer
 ) -> None:
     voice = band.speech(5)
-    first, second = (hear(band.mix(band.track(seed), voice, other_db=3)) for seed in (1, 2))
+    first, second = (measure_clip(band.mix(band.track(seed), voice, other_db=3)) for seed in (1, 2))
     evidence = compare_pair(first, second, limits=LIMITS)
     assert (evidence.reason, evidence.observation) == ("tones_differ", "shared_voice")
     assert evidence.searched is not None
@@ -37,11 +37,11 @@ def test_where_a_voice_alone_is_shared_no_excerpt_is_said_to_have_been_searched_
 
 
 def test_the_same_voice_with_and_without_music_is_the_same_recording(
-    band: Band, hear: Listener
+    band: Band, measure_clip: ClipMeasurer
 ) -> None:
     voice = band.speech(5)
-    scored = hear(band.mix(voice, band.track(2), other_db=-9))
-    assert compare_pair(hear(voice), scored, limits=LIMITS).verdict == "confirmed"
+    scored = measure_clip(band.mix(voice, band.track(2), other_db=-9))
+    assert compare_pair(measure_clip(voice), scored, limits=LIMITS).verdict == "confirmed"
 
 
 def steady(
@@ -170,15 +170,17 @@ def test_where_no_steady_tone_agrees_no_band_stands_out() -> None:
     assert conflict_of(match(low, [])) == 0.0
 
 
-def test_a_cover_is_called_one_and_another_song_is_not(band: Band, hear: Listener) -> None:
-    original = hear(band.track(3))
+def test_a_cover_is_called_one_and_another_song_is_not(
+    band: Band, measure_clip: ClipMeasurer
+) -> None:
+    original = measure_clip(band.track(3))
     named = {
-        compare_pair(original, hear(band.track(3, band=other)), limits=LIMITS).observation
+        compare_pair(original, measure_clip(band.track(3, band=other)), limits=LIMITS).observation
         for other in (50, 61)
     }
     assert named == {"likely_cover"}
     others = {
-        compare_pair(original, hear(band.track(seed)), limits=LIMITS).observation
+        compare_pair(original, measure_clip(band.track(seed)), limits=LIMITS).observation
         for seed in (1, 2, 4, 5)
     }
     assert others == {None}

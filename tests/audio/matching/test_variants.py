@@ -13,7 +13,7 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.documents.messages import searched_message
-from tests.clips import Band, Listener
+from tests.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, SearchedRange, variant_kind
 
@@ -22,9 +22,9 @@ LIMITS = MatchThresholds()
 
 @pytest.mark.parametrize("factor", [0.62, 0.8, 0.873, 0.985, 1.005, 1.03, 1.1, 1.33, 1.71])
 def test_speed_is_found_to_a_fifth_of_a_percent(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
-    evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(band.resampled(song, factor)), limits=LIMITS)
     assert evidence.verdict == "variant"
     assert evidence.reason == "speed_variant"
     assert evidence.speed == pytest.approx(factor, rel=0.002)
@@ -34,9 +34,9 @@ def test_speed_is_found_to_a_fifth_of_a_percent(
 
 @pytest.mark.parametrize("tempo", [0.67, 0.9, 0.95, 1.07, 1.4])
 def test_tempo_is_found_without_pitch(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, tempo: float
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, tempo: float
 ) -> None:
-    evidence = compare_pair(reference, hear(band.stretched(song, tempo)), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(band.stretched(song, tempo)), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "tempo_variant")
     assert evidence.speed == pytest.approx(tempo, rel=0.005)
     assert evidence.semitones == 0
@@ -44,11 +44,15 @@ def test_tempo_is_found_without_pitch(
 
 @pytest.mark.parametrize("semitones", [-8, -2, -1.7, -0.318, 0.3, 0.7, 1, 1.3, 7])
 def test_pitch_is_found_without_tempo(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, semitones: float
+    band: Band,
+    measure_clip: ClipMeasurer,
+    song: Samples,
+    reference: MeasuredSound,
+    semitones: float,
 ) -> None:
     ratio = 2 ** (semitones / 12)
     pitched = band.resampled(band.stretched(song, 1 / ratio), ratio)
-    evidence = compare_pair(reference, hear(pitched), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(pitched), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "pitch_variant")
     assert evidence.speed == 1
     assert evidence.semitones == pytest.approx(semitones, abs=0.05)
@@ -57,7 +61,7 @@ def test_pitch_is_found_without_tempo(
 @pytest.mark.parametrize(("tempo", "semitones"), [(0.7, 3), (0.85, -6), (1.2, -2.5), (1.4, 9)])
 def test_tempo_and_pitch_changed_independently_are_found_together(
     band: Band,
-    hear: Listener,
+    measure_clip: ClipMeasurer,
     song: Samples,
     reference: MeasuredSound,
     tempo: float,
@@ -65,7 +69,7 @@ def test_tempo_and_pitch_changed_independently_are_found_together(
 ) -> None:
     ratio = 2 ** (semitones / 12)
     changed = band.resampled(band.stretched(song, tempo / ratio), ratio)
-    evidence = compare_pair(reference, hear(changed), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(changed), limits=LIMITS)
     assert (evidence.verdict, evidence.reason) == ("variant", "pitch_and_speed_variant")
     assert variant_kind(evidence) == "pitch_and_speed"
     assert evidence.speed == pytest.approx(tempo, rel=0.005)
@@ -73,9 +77,9 @@ def test_tempo_and_pitch_changed_independently_are_found_together(
 
 
 def test_group_searches_further_references_only_if_the_first_nearly_matches(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
+    other, fast = measure_clip(band.track(2)), measure_clip(band.resampled(song, 1.1))
     unrelated = verify_group([reference, reference], [other], limits=LIMITS, keeps_order=True)
     reached = [pair.evidence.searched for pair in unrelated.pairs]
     assert [one.speed if one else None for one in reached] == [(0.5, 2), (1, 1)]
@@ -84,9 +88,9 @@ def test_group_searches_further_references_only_if_the_first_nearly_matches(
 
 
 def test_a_reference_too_short_for_edits_leaves_the_search_to_the_next(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    short, fast = hear(song[: 3 * 44_100]), hear(band.resampled(song, 1.1))
+    short, fast = measure_clip(song[: 3 * 44_100]), measure_clip(band.resampled(song, 1.1))
     found = verify_group([short, reference], [fast], limits=LIMITS, keeps_order=True)
     assert (found.verdict, found.reason) == ("variant", "speed_variant")
     assert found.best is not None
@@ -94,10 +98,10 @@ def test_a_reference_too_short_for_edits_leaves_the_search_to_the_next(
 
 
 def test_a_reference_that_repeats_a_few_seconds_does_not_hide_edits_of_the_rest(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    loop = hear(np.tile(song[: round(2.5 * RATE)], 5))
-    fast = hear(band.resampled(song[round(4 * RATE) :], 1.3))
+    loop = measure_clip(np.tile(song[: round(2.5 * RATE)], 5))
+    fast = measure_clip(band.resampled(song[round(4 * RATE) :], 1.3))
     found = verify_group([loop, reference], [fast], limits=LIMITS, keeps_order=True)
     assert (found.verdict, found.reason) == ("variant", "speed_variant")
     assert found.best is not None
@@ -105,11 +109,11 @@ def test_a_reference_that_repeats_a_few_seconds_does_not_hide_edits_of_the_rest(
 
 
 def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     fast = band.resampled(song[2 * 44_100 :], 1.15)
     late = np.concatenate([band.speech(8, seconds=5.0)[: 3 * 44_100], fast])
-    voiced = hear(band.mix(late, band.speech(5), other_db=-6))
+    voiced = measure_clip(band.mix(late, band.speech(5), other_db=-6))
     evidence = compare_pair(reference, voiced, limits=LIMITS)
     assert evidence.verdict == "variant"
     assert evidence.reference_start_s is not None
@@ -119,27 +123,27 @@ def test_variant_under_voice_that_starts_late_is_found_where_it_lies(
 
 
 def test_without_search_a_variant_is_rejected(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    fast = hear(band.resampled(song, 1.1))
+    fast = measure_clip(band.resampled(song, 1.1))
     assert compare_pair(reference, fast, limits=LIMITS, search=False).verdict == "rejected"
 
 
 def test_search_confirms_no_cover_and_no_other_song(
-    band: Band, hear: Listener, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, reference: MeasuredSound
 ) -> None:
-    others = [hear(band.track(seed)) for seed in range(2, 6)]
+    others = [measure_clip(band.track(seed)) for seed in range(2, 6)]
     assert {compare_pair(reference, one, limits=LIMITS).verdict for one in others} == {"rejected"}
-    whole = hear(band.track(1, seconds=21.0))
-    cover = hear(band.resampled(band.track(1, seconds=21.0, band=60), 1.06))
+    whole = measure_clip(band.track(1, seconds=21.0))
+    cover = measure_clip(band.resampled(band.track(1, seconds=21.0, band=60), 1.06))
     assert compare_pair(whole, cover, limits=LIMITS).verdict == "rejected"
 
 
 def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    noisy = hear(band.mix(song, band.speech(5), other_db=3))
-    other, clean = hear(band.track(2)), hear(song, ".mp3")
+    noisy = measure_clip(band.mix(song, band.speech(5), other_db=3))
+    other, clean = measure_clip(band.track(2)), measure_clip(song, ".mp3")
     verdict = verify_group([noisy, reference], [other, clean], limits=LIMITS)
     assert verdict.verdict == "confirmed"
     assert verdict.best is not None
@@ -148,10 +152,10 @@ def test_group_is_confirmed_by_any_pair_and_stops_when_sure(
 
 
 def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     silent = NotComparable(sha256="0" * 64, reason="silent")
-    fast = hear(band.resampled(song, 1.1))
+    fast = measure_clip(band.resampled(song, 1.1))
     first = verify_group([reference], [silent, fast], limits=LIMITS)
     second = verify_group([reference], [silent], limits=LIMITS)
     third = verify_group([reference], [], limits=LIMITS)
@@ -161,9 +165,9 @@ def test_group_keeps_a_variant_apart_and_names_what_could_not_be_checked(
 
 
 def test_undoing_speed_restores_length_and_frequency(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    fast = hear(band.resampled(song, 1.33))
+    fast = measure_clip(band.resampled(song, 1.33))
     undone = undo(fast.features, speed(1.33))
     assert undone.frames == pytest.approx(reference.features.frames, abs=2)
     assert np.all(np.isfinite(undone.centred.chroma))
@@ -184,9 +188,9 @@ def test_undone_peaks_stay_in_order_and_keep_exact_times(
 
 @pytest.mark.parametrize("factor", [0.873, 1.0, 1.1])
 def test_the_numbers_of_a_verdict_are_plain(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound, factor: float
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound, factor: float
 ) -> None:
-    evidence = compare_pair(reference, hear(band.resampled(song, factor)), limits=LIMITS)
+    evidence = compare_pair(reference, measure_clip(band.resampled(song, factor)), limits=LIMITS)
     numbers = asdict(evidence)
     numbers |= numbers.pop("searched")
     assert {type(value) for value in numbers.values()} <= {str, float, tuple, type(None)}
@@ -194,9 +198,9 @@ def test_the_numbers_of_a_verdict_are_plain(
 
 
 def test_evidence_says_which_edits_were_searched_and_how_much_of_each_sound(
-    band: Band, hear: Listener, song: Samples, reference: MeasuredSound
+    band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
-    other, fast = hear(band.track(2)), hear(band.resampled(song, 1.1))
+    other, fast = measure_clip(band.track(2)), measure_clip(band.resampled(song, 1.1))
     seconds = round(reference.duration_s, 1)
     for candidate, with_pitch, excerpt_s in ((other, (0.66, 1.5), 2), (fast, (1, 1), None)):
         searched = compare_pair(reference, candidate, limits=LIMITS).searched
@@ -225,10 +229,10 @@ def test_tempo_with_pitch_is_named_where_it_was_searched(
 
 
 def test_what_was_compared_unchanged_only_claims_no_search(
-    hear: Listener, band: Band, reference: MeasuredSound
+    measure_clip: ClipMeasurer, band: Band, reference: MeasuredSound
 ) -> None:
     confirmed = compare_pair(reference, reference, limits=LIMITS)
-    unsearched = compare_pair(reference, hear(band.track(2)), limits=LIMITS, search=False)
+    unsearched = compare_pair(reference, measure_clip(band.track(2)), limits=LIMITS, search=False)
     silent = NotComparable(sha256=None, reason="silent")
     for evidence in (confirmed, unsearched):
         assert evidence.searched is not None

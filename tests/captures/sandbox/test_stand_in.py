@@ -12,7 +12,7 @@ from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings
-from tests.stand_in_platform import PATIENT
+from tests.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake
@@ -38,24 +38,24 @@ def control(tmp_path: Path) -> Iterator[ControlStore]:
 
 
 @pytest.fixture(autouse=True)
-def _no_robots(wire: Any) -> None:
-    wire.answers["/robots.txt"] = [NO_ROBOTS]
+def _no_robots(scripted_server: Any) -> None:
+    scripted_server.answers["/robots.txt"] = [NO_ROBOTS]
 
 
 @pytest.fixture
-def source(tmp_path: Path, wire_profile: PlatformProfile, control: ControlStore) -> Any:
+def source(tmp_path: Path, scripted_profile: PlatformProfile, control: ControlStore) -> Any:
     settings = Settings(
         _env_file=None, public_fallback_to_mock=True, mock_size=0.1, data_home=tmp_path / "home"
     )
     return build_data_provider(
-        settings, wire_profile, control=control, limits=LIMITS, for_user=True
+        settings, scripted_profile, control=control, limits=LIMITS, for_user=True
     )
 
 
 async def test_a_refusal_is_answered_by_the_demo_world_under_its_own_ids(
-    wire: Any, source: Any
+    scripted_server: Any, source: Any
 ) -> None:
-    wire.answers |= {INFO: [REFUSED], ACCOUNT_PAGE: [REFUSED]}
+    scripted_server.answers |= {INFO: [REFUSED], ACCOUNT_PAGE: [REFUSED]}
     found = await source.fetch_account(SEC)
     again = await source.fetch_account(SEC)
     await source.aclose()
@@ -65,12 +65,12 @@ async def test_a_refusal_is_answered_by_the_demo_world_under_its_own_ids(
     assert found.value.nickname
 
 
-async def test_every_question_can_be_stood_in_for(wire: Any, source: Any) -> None:
+async def test_every_question_can_be_stood_in_for(scripted_server: Any, source: Any) -> None:
     refusing = ("/web/api/v2/music/info/", "/web/api/v2/music/list/aweme/", INFO, POSTS,
                 "/aweme/v1/trends/aweme/", ACCOUNT_PAGE, "/web/api/v2/aweme/slidesinfo/",
                 "/share/video/12345/", "/web/api/v2/challenge/info/",
                 "/web/api/v2/challenge/aweme/", "/aweme/v1/web/general/search/stream/")  # fmt: skip
-    wire.answers.update({path: [REFUSED] for path in refusing})
+    scripted_server.answers.update({path: [REFUSED] for path in refusing})
     readings = [
         await source.fetch_track("12345"),
         await source.fetch_music_page("12345", 0),
@@ -84,18 +84,20 @@ async def test_every_question_can_be_stood_in_for(wire: Any, source: Any) -> Non
     assert all(isinstance(reading.instead_of, ForbiddenError) for reading in readings)
 
 
-async def test_what_the_caller_got_wrong_is_not_covered_up(wire: Any, source: Any) -> None:
-    wire.answers[INFO] = [UNKNOWN]
+async def test_what_the_caller_got_wrong_is_not_covered_up(
+    scripted_server: Any, source: Any
+) -> None:
+    scripted_server.answers[INFO] = [UNKNOWN]
     with pytest.raises(UnresolvedIdError):
         await source.fetch_account(SEC)
     await source.aclose()
 
 
 async def test_nothing_invented_reaches_a_real_store(
-    wire: Any, source: Any, control: ControlStore, tmp_path: Path
+    scripted_server: Any, source: Any, control: ControlStore, tmp_path: Path
 ) -> None:
     """The row says what the source really answered."""
-    wire.answers |= {path: [REFUSED] for path in (INFO, POSTS, ACCOUNT_PAGE)}
+    scripted_server.answers |= {path: [REFUSED] for path in (INFO, POSTS, ACCOUNT_PAGE)}
     lake = open_lake(str(tmp_path / "lake"), world="sandbox")
     with closing(Engine(lake)) as engine:
         captures = Captures(

@@ -31,7 +31,7 @@ ALWAYS = {
 }
 
 
-class Watch:
+class ProcessWatch:
     """Looks at processes and ports."""
 
     def wait_until(self, holds: Callable[[], bool], *, within_s: float = PATIENCE_S) -> bool:
@@ -74,8 +74,8 @@ class Watch:
 
 
 @pytest.fixture
-def watch() -> Watch:
-    return Watch()
+def processes() -> ProcessWatch:
+    return ProcessWatch()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from api.cli.main import main
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 pytestmark = pytest.mark.full
 

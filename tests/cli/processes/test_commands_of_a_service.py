@@ -15,7 +15,7 @@ from api.cli.main import app as command_line
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 pytestmark = pytest.mark.full
 

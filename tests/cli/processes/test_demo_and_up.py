@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 pytestmark = pytest.mark.full
 
@@ -30,17 +30,17 @@ def _demo(folder: Path, sound_cache: Path) -> tuple[str, ...]:
 @pytest.mark.soak
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_or_killed_demo_leaves_nothing(
-    start: Start, watch: Any, tmp_path: Path, sound_cache: Path, number: signal.Signals
+    start: Start, processes: Any, tmp_path: Path, sound_cache: Path, number: signal.Signals
 ) -> None:
     log = tmp_path / "log"
     demo = start(*_demo(tmp_path, sound_cache), cwd=tmp_path, log=log, TMPDIR=str(tmp_path))
-    assert watch.wait_until(lambda: "job " in log.read_text()), log.read_text()
-    everybody = watch.family(demo.pid)
+    assert processes.wait_until(lambda: "job " in log.read_text()), log.read_text()
+    everybody = processes.family(demo.pid)
     assert len(everybody) > 4
     demo.send_signal(number)
     demo.wait(PATIENCE_S)
-    assert watch.wait_until(lambda: watch.are_gone(everybody))
-    assert watch.wait_until(lambda: [path.name for path in tmp_path.iterdir()] == ["log"])
+    assert processes.wait_until(lambda: processes.are_gone(everybody))
+    assert processes.wait_until(lambda: [path.name for path in tmp_path.iterdir()] == ["log"])
 
 
 def test_without_a_profile_up_says_how_and_offers_the_sandbox(start: Start, tmp_path: Path) -> None:

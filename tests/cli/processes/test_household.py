@@ -16,7 +16,7 @@ from api.cli.processes.child_processes import (
     ProgramFailedError,
     Supervisor,
 )
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 pytestmark = pytest.mark.full
 
@@ -24,12 +24,12 @@ OWNER = str(Path(__file__).with_name("programs") / "owner.py")
 type Start = Callable[..., subprocess.Popen[str]]
 
 
-def _owner(start: Start, watch: Any, tmp_path: Path, kind: str) -> tuple[Any, set[int]]:
+def _owner(start: Start, processes: Any, tmp_path: Path, kind: str) -> tuple[Any, set[int]]:
     log, folder = tmp_path / "owner.log", tmp_path / "folder"
     folder.mkdir()
     owner = start(OWNER, kind, str(tmp_path / "child.log"), str(folder), cwd=tmp_path, log=log)
-    assert watch.wait_until(lambda: len(log.read_text().split()) == 2), log.read_text()
-    return owner, {*map(int, log.read_text().split()), *watch.family(owner.pid)}
+    assert processes.wait_until(lambda: len(log.read_text().split()) == 2), log.read_text()
+    return owner, {*map(int, log.read_text().split()), *processes.family(owner.pid)}
 
 
 @pytest.mark.parametrize(
@@ -37,12 +37,12 @@ def _owner(start: Start, watch: Any, tmp_path: Path, kind: str) -> tuple[Any, se
     [(signal.SIGINT, "tame"), (signal.SIGTERM, "deaf"), (signal.SIGHUP, "tame")],
 )
 def test_a_stop_signal_ends_children_and_grandchildren(
-    start: Start, watch: Any, tmp_path: Path, kind: str, number: signal.Signals
+    start: Start, processes: Any, tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
-    owner, everybody = _owner(start, watch, tmp_path, kind)
+    owner, everybody = _owner(start, processes, tmp_path, kind)
     owner.send_signal(number)
     owner.wait(PATIENCE_S)
-    assert watch.are_gone(everybody)
+    assert processes.are_gone(everybody)
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ def test_a_stop_signal_ends_children_and_grandchildren(
     ["tame", pytest.param("deaf", marks=pytest.mark.soak)],
 )
 def test_a_killed_command_leaves_no_process_and_no_folder(
-    start: Start, watch: Any, tmp_path: Path, kind: str
+    start: Start, processes: Any, tmp_path: Path, kind: str
 ) -> None:
-    owner, everybody = _owner(start, watch, tmp_path, kind)
+    owner, everybody = _owner(start, processes, tmp_path, kind)
     owner.kill()
     owner.wait()
-    assert watch.wait_until(lambda: watch.are_gone(everybody))
-    assert watch.wait_until(lambda: not (tmp_path / "folder").exists())
+    assert processes.wait_until(lambda: processes.are_gone(everybody))
+    assert processes.wait_until(lambda: not (tmp_path / "folder").exists())
 
 
 def test_stopping_one_child_leaves_the_others(tmp_path: Path) -> None:

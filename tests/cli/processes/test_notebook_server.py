@@ -13,7 +13,7 @@ from uuid import uuid4
 import pytest
 from websocket import create_connection
 
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 from warehouse.home.folder import open_home
 from warehouse.lake.store import open_lake
 
@@ -58,16 +58,16 @@ def execute(server: Any, kernel: str, code: str) -> dict[str, Any]:
 
 
 def test_the_first_cell_shows_a_data_frame_and_all_ends_with_the_command(
-    start: Start, watch: Any, tmp_path: Path
+    start: Start, processes: Any, tmp_path: Path
 ) -> None:
     data, runtime, log = tmp_path / "data", tmp_path / "runtime", tmp_path / "log"
     open_lake(open_home(data, "sandbox").lake_url, world="sandbox")
     command = start(
-        "-m", "api.cli.main", "notebook", "--no-browser", "--port", str(watch.find_port()),
+        "-m", "api.cli.main", "notebook", "--no-browser", "--port", str(processes.find_port()),
         cwd=tmp_path, log=log, DATA_HOME=str(data), HOME=str(tmp_path), PROFILE="",
         JUPYTER_RUNTIME_DIR=str(runtime), JUPYTER_CONFIG_DIR=str(tmp_path / "config"),
     )  # fmt: skip
-    assert watch.wait_until(lambda: "explore/first_steps.ipynb?token=" in log.read_text())
+    assert processes.wait_until(lambda: "explore/first_steps.ipynb?token=" in log.read_text())
     server = json.loads(next(runtime.glob("jpserver-*.json")).read_text())
     assert server["url"].startswith("http://127.0.0.1:")
     assert '"news": {"disabled": true}' in ask(server, "lab/tree/explore/first_steps.ipynb")
@@ -80,8 +80,8 @@ def test_the_first_cell_shows_a_data_frame_and_all_ends_with_the_command(
     cells = [one for one in json.loads(FIRST.read_text())["cells"] if one["cell_type"] == "code"]
     shown = execute(server, kernel, "".join(cells[0]["source"]))
     assert 'class="dataframe"' in shown["text/html"]
-    everybody = watch.family(command.pid)
+    everybody = processes.family(command.pid)
     assert len(everybody) >= 2  # the server and its kernel
     command.send_signal(signal.SIGTERM)
     assert command.wait(PATIENCE_S) == 0
-    assert watch.wait_until(lambda: watch.are_gone(everybody))
+    assert processes.wait_until(lambda: processes.are_gone(everybody))

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from api.cli.http_job_client import HttpJobClient, JobServiceError, UnreachableServiceError
 from api.cli.main import app
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 from warehouse.records.errors import JobNotFoundError
 
 pytestmark = pytest.mark.full
@@ -170,16 +170,16 @@ def test_a_job_id_cannot_leave_its_place_in_the_address(job_api: Any) -> None:
 def test_ctrl_c_asks_the_job_to_stop(
     job_api: Any,
     start: Callable[..., subprocess.Popen[str]],
-    watch: Any,
+    processes: Any,
     tmp_path: Path,
     number: signal.Signals,
 ) -> None:
     job_api.answers = [(202, JOB)]
     log = tmp_path / "log"
     scan = start("-m", "api.cli.main", "scan", "1", "--api", job_api.url, cwd=tmp_path, log=log)
-    assert watch.wait_until(lambda: len(job_api.asked) > 2), log.read_text()
+    assert processes.wait_until(lambda: len(job_api.asked) > 2), log.read_text()
     scan.send_signal(number)
-    assert watch.wait_until(lambda: any(method == "DELETE" for method, *_ in job_api.asked))
+    assert processes.wait_until(lambda: any(method == "DELETE" for method, *_ in job_api.asked))
     job_api.answers = [(200, JOB | {"status": "cancelled", "cancel_requested": True})]
     assert scan.wait(PATIENCE_S) == 130
     assert "everything read so far is kept" in log.read_text()

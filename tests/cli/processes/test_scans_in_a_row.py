@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 pytestmark = pytest.mark.full
 
 
 @pytest.mark.soak
 def test_a_second_scan_brings_a_worker_of_its_own(
-    start: Callable[..., subprocess.Popen[str]], watch: Any, tmp_path: Path
+    start: Callable[..., subprocess.Popen[str]], processes: Any, tmp_path: Path
 ) -> None:
-    port = watch.find_port()
+    port = processes.find_port()
     world = {
         "DATA_PROVIDER": "mock", "MOCK_SIZE": "0.1", "DATA_HOME": str(tmp_path / "home"),
         "API_PORT": str(port),

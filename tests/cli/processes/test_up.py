@@ -28,10 +28,10 @@ from api.cli.processes.child_processes import find_port
 from api.routes import ROUTERS
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from tests.children import end_group
-from tests.cli.processes.conftest import ALWAYS, Watch
+from tests.cli.processes.conftest import ALWAYS, ProcessWatch
 from tests.dagster_routes import open_dagster_app, routes_of
+from tests.deployment import PATIENCE_S, wait_for
 from tests.orchestration.runs.orchestrator import LAUNCH, RUN, launch_parameters
-from tests.stage import PATIENCE_S, wait_for
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home.folder import open_home
 from warehouse.lake.reading import open_lake_for_reading
@@ -183,11 +183,11 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     try:
         wait_for(is_ready)
         yield running
-        watch = Watch()
-        everybody = watch.family(process.pid)
+        processes = ProcessWatch()
+        everybody = processes.family(process.pid)
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE_S)
-        assert watch.wait_until(lambda: watch.are_gone(everybody)), "it takes all along"
+        assert processes.wait_until(lambda: processes.are_gone(everybody)), "it takes all along"
         assert_every_line_is_told_by_our_fields(running)
     finally:
         end_group(process)
@@ -209,12 +209,12 @@ def test_it_listens_on_three_ports_of_loopback(up: Up) -> None:
 
 
 def test_everything_is_up_and_a_dead_worker_is_revived(up: Up) -> None:
-    watch = Watch()
-    assert len(watch.family(up.process.pid)) >= 8
+    processes = ProcessWatch()
+    assert len(processes.family(up.process.pid)) >= 8
     assert status(up.api, "GET", "/readyz") == 200  # with a worker, so nobody has to start one
-    first = watch.worker_of(up.process.pid)
+    first = processes.worker_of(up.process.pid)
     os.kill(first, signal.SIGKILL)
-    assert watch.wait_until(lambda: watch.worker_of(up.process.pid) not in {0, first})
+    assert processes.wait_until(lambda: processes.worker_of(up.process.pid) not in {0, first})
     assert "worker exited" in up.said
 
 

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from sandbox.world.world import SandboxWorld
-from tests.stage import IN_TESTS, PATIENCE_S
-from tests.town import SEED, SIZE
+from tests.deployment import IN_TESTS, PATIENCE_S
+from tests.shared_deployment import SEED, SIZE
 from tests.wheels import build_wheel, install_wheel, tracked
 from warehouse import open_warehouse
 from warehouse.extras import EXTRAS
@@ -231,10 +231,10 @@ def test_reports_are_listed_and_the_doctor_knows_what_is_missing(run: Run) -> No
 
 @pytest.mark.soak
 def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
-    programs: Path, environment: dict[str, str], watch: Any, tmp_path: Path
+    programs: Path, environment: dict[str, str], processes: Any, tmp_path: Path
 ) -> None:
-    log, api, ui = tmp_path / "log", watch.find_port(), watch.find_port()
-    ports = {"API_PORT": str(api), "SANDBOX_PORT": str(watch.find_port()), "WORKER_RUNS": "1"}
+    log, api, ui = tmp_path / "log", processes.find_port(), processes.find_port()
+    ports = {"API_PORT": str(api), "SANDBOX_PORT": str(processes.find_port()), "WORKER_RUNS": "1"}
     command = ("up", "--sandbox", "--size", "0.1", "--dagster-port", str(ui))
     with log.open("w") as stream:
         up = subprocess.Popen(
@@ -243,8 +243,8 @@ def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
             start_new_session=True,
         )  # fmt: skip
     try:
-        assert watch.wait_until(lambda: "ready (profile" in log.read_text()), log.read_text()
-        assert len(watch.family(up.pid)) >= 8
+        assert processes.wait_until(lambda: "ready (profile" in log.read_text()), log.read_text()
+        assert len(processes.family(up.pid)) >= 8
         with urllib.request.urlopen(f"http://127.0.0.1:{ui}/") as page:
             assert page.status == 200
         with urllib.request.urlopen(f"http://127.0.0.1:{api}/readyz") as answer:
@@ -252,15 +252,15 @@ def test_up_starts_everything_revives_a_dead_worker_and_takes_all_along(
         with urllib.request.urlopen(f"http://127.0.0.1:{api}/api/v1/sametrack/jobs") as answer:
             assert json.load(answer)["code"] == 200
 
-        first = watch.worker_of(up.pid)
+        first = processes.worker_of(up.pid)
         os.kill(first, signal.SIGKILL)
-        assert watch.wait_until(lambda: watch.worker_of(up.pid) not in {0, first})
+        assert processes.wait_until(lambda: processes.worker_of(up.pid) not in {0, first})
         assert "worker exited" in log.read_text()
 
-        everybody = watch.family(up.pid)
+        everybody = processes.family(up.pid)
         up.send_signal(signal.SIGTERM)
         up.wait(PATIENCE_S)
-        assert watch.wait_until(lambda: watch.are_gone(everybody))
+        assert processes.wait_until(lambda: processes.are_gone(everybody))
     finally:
         if up.poll() is None:
             os.killpg(up.pid, signal.SIGKILL)

@@ -64,7 +64,7 @@ def test_without_a_token_no_closed_path_answers(service: Any) -> None:
 @pytest.mark.parametrize("path", sorted(OPEN))
 def test_an_open_path_tells_nothing_of_what_is_stored(service: Any, path: str) -> None:
     """A page that everybody may read must not depend on stores. Readiness says what is wrong."""
-    service.desk = lambda: None
+    service.scan_service = lambda: None
     answer = service.client(own_api_token=TOKEN).get(filled_in(path))
     assert answer.status_code in {200, 404}
     assert not is_private(filled_in(path))

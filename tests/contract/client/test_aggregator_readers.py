@@ -11,18 +11,18 @@ import pytest
 from starlette.testclient import TestClient
 
 from tests.operations import APP, VIDPLAT, ids_of
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 
 AVATARS = ("avatar_thumb", "avatar_medium", "avatar_larger")
 
 
 @pytest.fixture(scope="module")
-def client(stored_reads: Desk) -> TestClient:
+def client(stored_reads: ReadService) -> TestClient:
     return stored_reads.client()
 
 
 @pytest.fixture(scope="module")
-def ids(stored_reads: Desk) -> dict[str, str]:
+def ids(stored_reads: ReadService) -> dict[str, str]:
     return ids_of(stored_reads)
 
 

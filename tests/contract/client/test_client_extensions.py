@@ -24,7 +24,7 @@ from api.openapi.reference import INTERFACE, build_reference
 from pipelines.charts.link_songs import update_song_links
 from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.contract.conftest import HERE, answering, client_of, good
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
 from tests.stored_results import MUSIC_ID
 
 AS_FILES = {
@@ -37,27 +37,27 @@ LISTENED_TO = {"sametrack_job_events"}  # by `watch` and `wait`
 
 
 @pytest.fixture(scope="module")
-def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with open_reads(tmp_path_factory.mktemp("charted")) as desk:
-        add_usual(desk.engine)
-        update_song_links(desk.engine)
-        yield desk
+def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadService]:
+    with open_reads(tmp_path_factory.mktemp("charted")) as read_service:
+        add_usual(read_service.engine)
+        update_song_links(read_service.engine)
+        yield read_service
 
 
 @pytest.fixture
-def caller(charted: Desk) -> Iterator[Client]:
+def caller(charted: ReadService) -> Iterator[Client]:
     with client_of(charted.client()) as found:
         yield found
 
 
 @pytest.fixture
-async def awaiting(charted: Desk) -> AsyncIterator[AsyncClient]:
+async def awaiting(charted: ReadService) -> AsyncIterator[AsyncClient]:
     transport = httpx2.ASGITransport(charted.app(), raise_app_exceptions=False)
     async with AsyncClient(Connection(base_url=HERE), transport=transport) as found:
         yield found
 
 
-def test_a_watchlist_is_made_changed_run_and_deleted(reads: Desk) -> None:
+def test_a_watchlist_is_made_changed_run_and_deleted(reads: ReadService) -> None:
     with client_of(reads.client()) as caller:
         _keep_a_watchlist(caller)
 
@@ -86,7 +86,7 @@ def _keep_a_watchlist(caller: Client) -> None:
         caller.watchlist("songs")
 
 
-async def test_watchlists_are_awaited_too(reads: Desk) -> None:
+async def test_watchlists_are_awaited_too(reads: ReadService) -> None:
     transport = httpx2.ASGITransport(reads.app(), raise_app_exceptions=False)
     async with AsyncClient(Connection(base_url=HERE), transport=transport) as awaiting:
         await _await_a_watchlist(awaiting)
@@ -148,7 +148,9 @@ def test_what_a_person_says_of_a_song_is_never_sent_twice() -> None:
     assert asked == ["POST /api/v1/sametrack/chart/links"]
 
 
-def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: Desk) -> None:
+def test_evidence_counts_and_the_service_itself_are_told(
+    service: Any, charted: ReadService
+) -> None:
     job = service.stored()
     service.reads = charted
     with client_of(service.client()) as caller:
@@ -170,7 +172,7 @@ def test_evidence_counts_and_the_service_itself_are_told(service: Any, charted: 
             caller.annotate("3f1c9a52-6d0e-4b7a-9c54-0a7d3f2b8e61", "same", note="louder")
 
 
-def test_named_queries_tables_and_statements_are_asked_for(charted: Desk) -> None:
+def test_named_queries_tables_and_statements_are_asked_for(charted: ReadService) -> None:
     with client_of(charted.client()) as caller:
         names = [query["name"] for query in caller.queries().data["queries"]]
         assert "top-videos" in names

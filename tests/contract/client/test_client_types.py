@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from api.client import Client, answers
 from tests.contract.conftest import client_of
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from tests.stored_results import MUSIC_ID
 
 ENTRY: Any = {"kind": "track", "input": MUSIC_ID}
@@ -40,7 +40,7 @@ def test_every_type_that_a_field_names_exists() -> None:
         assert get_type_hints(shape).keys() == shape.__annotations__.keys()
 
 
-def test_answers_have_exactly_the_fields_of_their_types(reads: Desk) -> None:
+def test_answers_have_exactly_the_fields_of_their_types(reads: ReadService) -> None:
     with client_of(reads.client()) as caller:
         for name, ask in ASKED.items():
             shape: Any = getattr(answers, name)

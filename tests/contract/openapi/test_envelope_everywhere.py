@@ -124,8 +124,8 @@ def test_protected_search_is_501_whatever_the_body_says(
     assert envelope_of(answer)["data"]["error"]["type"] == "platform_verification_required"
 
 
-class BrokenDesk:
-    """A desk that raises what it is told to."""
+class BrokenScanService:
+    """A scan service that raises a given error."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -135,7 +135,7 @@ class BrokenDesk:
 
 
 def broken(service: Any, error: Exception) -> Any:
-    service.desk = lambda: BrokenDesk(error)
+    service.scan_service = lambda: BrokenScanService(error)
     return service.client().get(f"{JOBS}/none")
 
 
@@ -171,7 +171,7 @@ def test_when_to_ask_again_is_a_header_too(service: Any) -> None:
 
 
 def test_without_a_profile_every_operation_says_what_to_do(service: Any) -> None:
-    service.desk = lambda: None
+    service.scan_service = lambda: None
     answer = service.client().get(HOT, params={"music_id": "12345"})
     assert answer.status_code == 503
     assert "PROFILE" in envelope_of(answer)["data"]["error"]["hint"]

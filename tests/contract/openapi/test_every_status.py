@@ -27,7 +27,7 @@ from tests.operations import (
     ids_of,
     operation,
 )
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from tests.stored_results import discovery_result
 from warehouse.control import ControlStore, jobs
 from warehouse.records.errors import (
@@ -71,11 +71,11 @@ LISTED: Mapping[str, frozenset[int]] = {
 
 
 @dataclass
-class House:
+class ServiceStates:
     """The service in every condition that a row needs; clients are made when first asked for."""
 
     service: Any
-    reads: Desk
+    reads: ReadService
     ids: dict[str, str]
     stored: str
     clients: dict[str, TestClient] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class House:
     def _homeless(self) -> TestClient:
         """No profile is chosen."""
         service = replace(self.service, reads=None)
-        service.desk = lambda: None
+        service.scan_service = lambda: None
         found: TestClient = service.client()
         return found
 
@@ -138,14 +138,14 @@ class House:
 
 
 @pytest.fixture(scope="module")
-def house(shared_service: Any, stored_reads: Desk) -> House:
+def states(shared_service: Any, stored_reads: ReadService) -> ServiceStates:
     shared_service.reads = stored_reads
     shared_service.now = datetime.now(UTC)  # what is read is observed now
     job = shared_service.stored()
-    return House(shared_service, stored_reads, ids_of(stored_reads), job.job_id)
+    return ServiceStates(shared_service, stored_reads, ids_of(stored_reads), job.job_id)
 
 
-type Provoke = Callable[[House, Operation], Any]
+type Provoke = Callable[[ServiceStates, Operation], Any]
 
 
 class LockedStore(ControlStore):
@@ -173,17 +173,17 @@ class Row:
 
 def asked(**changes: Any) -> Provoke:
     """The good request, changed."""
-    return lambda house, one: house.ask(one, **changes)
+    return lambda states, one: states.ask(one, **changes)
 
 
 def asked_as(client: str) -> Provoke:
-    return lambda house, one: house.ask(one, client)
+    return lambda states, one: states.ask(one, client)
 
 
-def again(house: House, one: Operation) -> Any:
+def again(states: ServiceStates, one: Operation) -> Any:
     """The same once more, by a reader that has the answer."""
-    tag = house.ask(one).headers["etag"]
-    return house.ask(one, headers={"if-none-match": tag})
+    tag = states.ask(one).headers["etag"]
+    return states.ask(one, headers={"if-none-match": tag})
 
 
 def unseen(one: Operation, ids: Mapping[str, str]) -> dict[str, Any]:
@@ -204,13 +204,13 @@ def met(error: SametrackError) -> Provoke:
     The client is a new one: an application remembers for a minute what the chart refused.
     """
 
-    def provoke(house: House, one: Operation) -> Any:
-        house.reads.script.errors = {"*": error}
-        house.clients["new"] = house.service.client()
+    def provoke(states: ServiceStates, one: Operation) -> Any:
+        states.reads.script.errors = {"*": error}
+        states.clients["new"] = states.service.client()
         try:
-            return house.ask(one, "new", **unseen(one, house.ids))
+            return states.ask(one, "new", **unseen(one, states.ids))
         finally:
-            house.reads.script.errors = {}
+            states.reads.script.errors = {}
 
     return provoke
 
@@ -220,11 +220,11 @@ def worked_on(
 ) -> Provoke:
     """A worker ends the job that the request waits for."""
 
-    def provoke(house: House, one: Operation) -> Any:
-        for job in jobs.newest(house.service.control, limit=200, status="queued"):
-            jobs.request_cancel(house.service.control, job.job_id)
-        client = replace(house.service, is_awaited=is_awaited).client(sync_job_timeout=300)
-        with BusyWorker(house.service, result=result, error=error):
+    def provoke(states: ServiceStates, one: Operation) -> Any:
+        for job in jobs.newest(states.service.control, limit=200, status="queued"):
+            jobs.request_cancel(states.service.control, job.job_id)
+        client = replace(states.service, is_awaited=is_awaited).client(sync_job_timeout=300)
+        with BusyWorker(states.service, result=result, error=error):
             return client.get(one.path, params={"music_id": music_id})
 
     return provoke
@@ -335,13 +335,13 @@ def of_scans() -> Iterator[Row]:
         yield Row(one, 404, "job_not_found", asked(job_id=NO_JOB))
 
 
-def discovered_again(house: House, one: Operation) -> Any:
+def discovered_again(states: ServiceStates, one: Operation) -> Any:
     params = {"music_id": "7300000000000000005"}
-    for job in jobs.newest(house.service.control, limit=200, status="queued"):
-        jobs.request_cancel(house.service.control, job.job_id)
-    with BusyWorker(house.service, result=discovery_result()):
-        tag = house.ask(one, params=params).headers["etag"]
-    return house.ask(one, params=params, headers={"if-none-match": tag})
+    for job in jobs.newest(states.service.control, limit=200, status="queued"):
+        jobs.request_cancel(states.service.control, job.job_id)
+    with BusyWorker(states.service, result=discovery_result()):
+        tag = states.ask(one, params=params).headers["etag"]
+    return states.ask(one, params=params, headers={"if-none-match": tag})
 
 
 ROWS = (
@@ -351,15 +351,15 @@ ROWS = (
 
 
 @pytest.fixture(scope="module")
-def declared(house: House) -> Any:
-    return house.client("whole").get("/openapi.json").json()["paths"]
+def declared(states: ServiceStates) -> Any:
+    return states.client("whole").get("/openapi.json").json()["paths"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_every_documented_status_is_told_in_both_languages(
-    row: Row, house: House, declared: Any
+    row: Row, states: ServiceStates, declared: Any
 ) -> None:
-    answer: httpx2.Response = row.provoke(house, row.operation)
+    answer: httpx2.Response = row.provoke(states, row.operation)
     assert answer.status_code == row.status, answer.text
     response = declared[row.operation.path][row.operation.method.lower()]["responses"]
     assert str(row.status) in response

@@ -22,7 +22,7 @@ from warehouse.records.jobs import PRIORITY_INTERACTIVE, Job, JobStatus
 
 
 @dataclass
-class House:
+class WorkerHarness:
     """A worker with everything but scans; `pass_by` moves all clocks."""
 
     control: ControlStore
@@ -101,8 +101,8 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstan
 
 
 @pytest.fixture
-def house(tmp_path: Path, instance: DagsterInstance) -> Iterator[House]:
+def harness(tmp_path: Path, instance: DagsterInstance) -> Iterator[WorkerHarness]:
     clock = [1_790_000_000.0]
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=lambda: clock[0])) as control:
-        yield House(control, instance, clock)
+        yield WorkerHarness(control, instance, clock)

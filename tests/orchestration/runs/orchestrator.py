@@ -8,7 +8,7 @@ from api.cli.commands.system.up import UpConfig, programs
 from api.cli.processes.child_processes import Supervisor, find_port
 from pipelines.orchestration.instance import dagster_environment
 from pipelines.settings import Settings
-from tests.stage import LOCAL, Stage, wait_for
+from tests.deployment import LOCAL, Deployment, wait_for
 
 ASSET_JOB = "__ASSET_JOB"
 PLACE = {"repositoryName": "__repository__", "repositoryLocationName": "sametrack"}
@@ -43,7 +43,7 @@ class Orchestrator:
     """Does what the pages of the UI do, by the requests that they send."""
 
     port: int
-    stage: Stage
+    deployment: Deployment
 
     def ask(self, text: str, **variables: Any) -> Any:
         answer = LOCAL.post(
@@ -58,7 +58,7 @@ class Orchestrator:
 
     def add_track(self, music_id: str) -> str:
         """Make the partition of a track, as a scan of it does; returns its key."""
-        with self.stage.instance() as instance:
+        with self.deployment.instance() as instance:
             instance.add_dynamic_partitions("tracks", [f"music:{music_id}"])
         return f"music:{music_id}"
 
@@ -100,28 +100,28 @@ class Orchestrator:
         return "\n".join(one["error"]["message"] for one in events if one.get("error"))
 
 
-def start_orchestrator(stage: Stage, folder: Path) -> Orchestrator:
+def start_orchestrator(deployment: Deployment, folder: Path) -> Orchestrator:
     """Start what `sametrack up` starts besides service and worker."""
-    dagster = dagster_environment(Settings(_env_file=None), stage.home)
+    dagster = dagster_environment(Settings(_env_file=None), deployment.home)
     plan = UpConfig(
         profile="sandbox", world="sandbox", api_host="127.0.0.1", api_port=find_port(),
         dagster_port=find_port(), sandbox_port=None, seed=5, size=0.1, calendar="fixed",
         logs=folder / "logs", dagster=dagster, run_dir=folder,
         has_token=False,
     )  # fmt: skip
-    with stage.instance():
+    with deployment.instance():
         """Make its files, so that the processes do not race for that."""
     chosen = [
-        replace(program, env={**(program.env or {}), **stage.environment(), **dagster})
+        replace(program, env={**(program.env or {}), **deployment.environment(), **dagster})
         for program in programs(plan)
         if program.name in {"code-server", "daemon", "dagster"}
     ]
     ready: list[bool] = []
-    supervisor = Supervisor(stage.process_group, chosen, on_ready=lambda: ready.append(True))
+    supervisor = Supervisor(deployment.process_group, chosen, on_ready=lambda: ready.append(True))
 
     def are_ready() -> bool:
         supervisor.step()
         return bool(ready)
 
-    stage.wait(are_ready)
-    return Orchestrator(plan.dagster_port, stage)
+    deployment.wait(are_ready)
+    return Orchestrator(plan.dagster_port, deployment)

@@ -35,7 +35,7 @@ class FakeExecutor:
         return FakeRun()
 
 
-class Desk:
+class LaunchingWorker:
     """A launcher over a control store."""
 
     def __init__(self, control: ControlStore, root: Path, instance: DagsterInstance) -> None:
@@ -68,21 +68,21 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def launching(tmp_path: Path) -> Iterator[LaunchingWorker]:
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with (
         closing(open_control(url, world="sandbox", clock=FakeClock().unix)) as control,
         DagsterInstance.ephemeral() as instance,
     ):
-        yield Desk(control, tmp_path, instance)
+        yield LaunchingWorker(control, tmp_path, instance)
 
 
-def test_a_claimed_job_gets_a_run_that_any_executor_can_load(desk: Desk) -> None:
-    job = desk.claimed()
-    launched = desk.launch(job)
+def test_a_claimed_job_gets_a_run_that_any_executor_can_load(launching: LaunchingWorker) -> None:
+    job = launching.claimed()
+    launched = launching.launch(job)
     assert launched.run is not None
-    assert desk.executor.started == [run_id_of(job)]
-    run = desk.instance.get_run_by_id(run_id_of(job))
+    assert launching.executor.started == [run_id_of(job)]
+    run = launching.instance.get_run_by_id(run_id_of(job))
     assert run is not None
     assert (run.status, run.tags[JOB_TAG]) == (DagsterRunStatus.NOT_STARTED, job.job_id)
     assert run.tags["dagster/partition"] == f"music:{job.music_id}"
@@ -90,29 +90,31 @@ def test_a_claimed_job_gets_a_run_that_any_executor_can_load(desk: Desk) -> None
     assert run.job_code_origin is not None
 
 
-def test_a_job_waits_for_the_one_that_scans_the_same(desk: Desk) -> None:
-    first, second = desk.claimed(), desk.claimed()
-    desk.launch(first)
-    assert desk.launch(second) == Launched(waits_for=first.job_id)
-    assert {desk.status(job) for job in (first, second)} == {"running"}
+def test_a_job_waits_for_the_one_that_scans_the_same(launching: LaunchingWorker) -> None:
+    first, second = launching.claimed(), launching.claimed()
+    launching.launch(first)
+    assert launching.launch(second) == Launched(waits_for=first.job_id)
+    assert {launching.status(job) for job in (first, second)} == {"running"}
 
 
-def test_a_run_that_another_one_has_replaced_is_not_launched(desk: Desk) -> None:
-    job = desk.claimed()
-    assert desk.launch(job, run_number=job.run_number + 1) == Launched()
-    assert (desk.executor.started, desk.status(job)) == ([], "running")
+def test_a_run_that_another_one_has_replaced_is_not_launched(launching: LaunchingWorker) -> None:
+    job = launching.claimed()
+    assert launching.launch(job, run_number=job.run_number + 1) == Launched()
+    assert (launching.executor.started, launching.status(job)) == ([], "running")
 
 
-def test_a_run_that_cannot_be_started_fails_its_job_with_the_reason(desk: Desk) -> None:
-    desk.executor.fault = WorkerUnavailableError("Dagster's daemon is not running")
-    job = desk.claimed()
-    assert desk.launch(job) == Launched()
-    found = cast("Job", jobs.get(desk.control, job.job_id))
+def test_a_run_that_cannot_be_started_fails_its_job_with_the_reason(
+    launching: LaunchingWorker,
+) -> None:
+    launching.executor.fault = WorkerUnavailableError("Dagster's daemon is not running")
+    job = launching.claimed()
+    assert launching.launch(job) == Launched()
+    found = cast("Job", jobs.get(launching.control, job.job_id))
     assert (found.status, found.error and found.error["type"]) == ("failed", "worker_unavailable")
 
 
-def test_a_fault_is_passed_on_to_the_worker(desk: Desk) -> None:
-    desk.executor.fault = ZeroDivisionError("a fault")
-    job = desk.claimed()
+def test_a_fault_is_passed_on_to_the_worker(launching: LaunchingWorker) -> None:
+    launching.executor.fault = ZeroDivisionError("a fault")
+    job = launching.claimed()
     with pytest.raises(ZeroDivisionError):
-        desk.launch(job)
+        launching.launch(job)

@@ -12,7 +12,7 @@ from dagster import AssetKey, AssetMaterialization, DagsterInstance, job, op
 from pipelines.orchestration.instance import dagster_environment, instance_config
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 from warehouse.home.folder import Home, open_home
 from warehouse.records.errors import WarehouseUnavailableError, WorkerUnavailableError
 

@@ -16,9 +16,9 @@ from dagster import DagsterRunStatus
 from dagster_postgres import PostgresRunStorage
 
 from pipelines.orchestration.runs.run_identity import run_id
+from tests.deployment import Deployment, open_deployment
 from tests.orchestration.runs.orchestrator import Orchestrator, start_orchestrator
 from tests.postgres import new_database
-from tests.stage import Stage, open_stage
 
 pytestmark = pytest.mark.soak
 REQUESTS = "/_world/access-log/requests?limit=10000"
@@ -28,7 +28,7 @@ UNHEARD: dict[str, Any] = {**SMALL, "verify_audio": False}
 
 
 @pytest.fixture(scope="module")
-def town(
+def orchestrator(
     tmp_path_factory: pytest.TempPathFactory, sound_cache: Path, postgres_server: str
 ) -> Iterator[Orchestrator]:
     """A world whose control store and whose Dagster storages are in PostgreSQL."""
@@ -36,12 +36,12 @@ def town(
     urls = {name: new_database(postgres_server) for name in ("CONTROL_URL", "DAGSTER_STORAGE_URL")}
     with (
         pytest.MonkeyPatch.context() as patch,
-        open_stage(folder, sound_cache, settings=urls) as stage,
+        open_deployment(folder, sound_cache, settings=urls) as deployment,
     ):
         patch.setenv("DAGSTER_STORAGE_URL", urls["DAGSTER_STORAGE_URL"])
-        stage.start_platform(seed=5, size=0.1)
-        orchestrator = start_orchestrator(stage, folder)
-        stage.start_worker(RUNS="remote", WORKER_RUNS="2")
+        deployment.start_platform(seed=5, size=0.1)
+        orchestrator = start_orchestrator(deployment, folder)
+        deployment.start_worker(RUNS="remote", WORKER_RUNS="2")
         yield orchestrator
 
 
@@ -55,38 +55,38 @@ class Scanned:
 
 
 @pytest.fixture(scope="module")
-def scanned(town: Orchestrator) -> Scanned:
-    stage = town.stage
-    track = stage.world("/_world/tracks")["tracks"][0]
-    both = [stage.ask(track[link], **UNHEARD) for link in ("prose", "share_link")]
-    for job in map(stage.ended, both):
+def scanned(orchestrator: Orchestrator) -> Scanned:
+    deployment = orchestrator.deployment
+    track = deployment.world("/_world/tracks")["tracks"][0]
+    both = [deployment.ask(track[link], **UNHEARD) for link in ("prose", "share_link")]
+    for job in map(deployment.ended, both):
         assert job.status == "completed", job.error
-    with stage.instance() as instance:
+    with deployment.instance() as instance:
         both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
     job_id, twin_id = both
     return Scanned(track, job_id, twin_id)
 
 
 def test_a_job_is_one_run_of_the_orchestrator_under_its_own_id(
-    town: Orchestrator, scanned: Scanned
+    orchestrator: Orchestrator, scanned: Scanned
 ) -> None:
-    stage = town.stage
+    deployment = orchestrator.deployment
     job_id, twin_id = scanned.job_id, scanned.twin_id
-    rows = stage.rows(
+    rows = deployment.rows(
         "select confirmed_count from marts.job_results where job_id in ($one, $other)",
         one=job_id,
         other=twin_id,
     )
     assert len(rows) == 2
     assert rows[0] == rows[1]
-    with stage.instance() as instance:
-        stage.wait(lambda: _ended(instance, job_id, twin_id))
+    with deployment.instance() as instance:
+        deployment.wait(lambda: _ended(instance, job_id, twin_id))
         (run,) = [run for run in instance.get_runs() if run.run_id in {job_id, twin_id}]
         assert isinstance(instance.run_storage, PostgresRunStorage)
         assert run.status == DagsterRunStatus.SUCCESS
         assert run.job_name == "scan"
         assert run.tags["dagster/partition"] == f"music:{scanned.track['music_id']}"
-    assert not list(stage.home.dagster_dir.rglob("*.db"))
+    assert not list(deployment.home.dagster_dir.rglob("*.db"))
 
 
 def _ended(instance: Any, *job_ids: str) -> bool:
@@ -95,82 +95,84 @@ def _ended(instance: Any, *job_ids: str) -> bool:
 
 
 def test_one_asset_is_made_again_from_the_launchpad_without_a_request(
-    town: Orchestrator, scanned: Scanned
+    orchestrator: Orchestrator, scanned: Scanned
 ) -> None:
-    stage = town.stage
-    asked = len(stage.world(REQUESTS)["requests"])
-    again = town.launch(
+    deployment = orchestrator.deployment
+    asked = len(deployment.world(REQUESTS)["requests"])
+    again = orchestrator.launch(
         f"music:{scanned.track['music_id']}", "marts/rankings", "marts/account_summaries"
     )
-    assert town.ended(again) == "SUCCESS", town.errors(again)
+    assert orchestrator.ended(again) == "SUCCESS", orchestrator.errors(again)
     text = """
         select * exclude (job_id, committed_at) from marts.rankings
         where job_id = $id order by rank
     """
-    ranked = stage.rows(text, id=again)
+    ranked = deployment.rows(text, id=again)
     assert ranked
-    assert ranked == stage.rows(text, id=scanned.job_id)
-    assert len(stage.world(REQUESTS)["requests"]) == asked
-    assert stage.job(again).status == "cancelled"  # without a result there is no other end
+    assert ranked == deployment.rows(text, id=scanned.job_id)
+    assert len(deployment.world(REQUESTS)["requests"]) == asked
+    assert deployment.job(again).status == "cancelled"  # without a result there is no other end
 
 
-def test_a_track_is_scanned_from_the_launchpad(town: Orchestrator, scanned: Scanned) -> None:
-    stage = town.stage
-    track = town.add_track(scanned.track["music_id"])
-    whole = town.launch(track, job="scan")
-    assert town.ended(whole) == "SUCCESS", town.errors(whole)
-    job = stage.job(whole)
+def test_a_track_is_scanned_from_the_launchpad(
+    orchestrator: Orchestrator, scanned: Scanned
+) -> None:
+    deployment = orchestrator.deployment
+    track = orchestrator.add_track(scanned.track["music_id"])
+    whole = orchestrator.launch(track, job="scan")
+    assert orchestrator.ended(whole) == "SUCCESS", orchestrator.errors(whole)
+    job = deployment.job(whole)
     assert (job.status, job.origin, f"music:{job.music_id}") == ("completed", "launchpad", track)
-    assert len(stage.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
+    assert len(deployment.rows("select 1 from marts.job_results where job_id = $id", id=whole)) == 1
 
 
 def test_a_remote_run_that_is_killed_goes_on_from_its_checkpoint(
-    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    deployment: Deployment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DAGSTER_STORAGE_URL", "")  # `town` may have set it
-    stage.start_platform(seed=5, size=0.1)
-    start_orchestrator(stage, tmp_path)
-    stage.start_worker(RUNS="remote")
-    assert_it_goes_on(stage)
+    deployment.start_platform(seed=5, size=0.1)
+    start_orchestrator(deployment, tmp_path)
+    deployment.start_worker(RUNS="remote")
+    assert_it_goes_on(deployment)
 
 
 def test_a_remote_run_that_is_killed_goes_on_with_all_stores_in_postgresql(
-    town: Orchestrator,
+    orchestrator: Orchestrator,
 ) -> None:
-    assert_it_goes_on(town.stage)
+    assert_it_goes_on(orchestrator.deployment)
 
 
-def assert_it_goes_on(stage: Stage) -> None:
+def assert_it_goes_on(deployment: Deployment) -> None:
     """Kill the process of a remote run while it reads details: the job goes on in another run."""
-    music_id = stage.world("/_world/tracks")["tracks"][1]["music_id"]
-    is_held = stage.hold("slides_info", after=8)
+    music_id = deployment.world("/_world/tracks")["tracks"][1]["music_id"]
+    is_held = deployment.hold("slides_info", after=8)
     # with `refresh`, since scans of other tracks have read some of its candidates
-    job_id = stage.ask(music_id, music_id=music_id, refresh=True, **SMALL)
-    stage.wait(is_held)
-    stage.wait(lambda: "candidates" in checkpoints(stage, job_id))
-    kill_run(stage)
-    stage.settle()
-    stage.pronounce_worker_dead()
-    job = stage.ended(job_id)
+    job_id = deployment.ask(music_id, music_id=music_id, refresh=True, **SMALL)
+    deployment.wait(is_held)
+    deployment.wait(lambda: "candidates" in checkpoints(deployment, job_id))
+    kill_run(deployment)
+    deployment.settle()
+    deployment.pronounce_worker_dead()
+    job = deployment.ended(job_id)
     assert (job.status, job.attempt, job.run_number, job.error) == ("completed", 2, 2, None)
     assert job.progress.continued_from == "candidates"
-    with stage.instance() as instance:
-        stage.wait(lambda: _ended(instance, job_id, run_id(job_id, 2)))
+    with deployment.instance() as instance:
+        deployment.wait(lambda: _ended(instance, job_id, run_id(job_id, 2)))
         runs = [instance.get_run_by_id(run_id(job_id, number)) for number in (1, 2)]
     statuses = [run.status for run in runs if run is not None]
     assert statuses == [DagsterRunStatus.FAILURE, DagsterRunStatus.SUCCESS]
 
 
-def checkpoints(stage: Stage, job_id: str) -> set[str]:
+def checkpoints(deployment: Deployment, job_id: str) -> set[str]:
     text = "select stage from raw.scan_checkpoints where job_id = $id"
-    return {row["stage"] for row in stage.rows(text, id=job_id)}
+    return {row["stage"] for row in deployment.rows(text, id=job_id)}
 
 
-def kill_run(stage: Stage) -> None:
+def kill_run(deployment: Deployment) -> None:
     """Kill the only run that the code server executes, and the children that listen for it."""
-    (server,) = [one for one in stage.process_group._children if one.name == "code-server"]
+    (server,) = [one for one in deployment.process_group._children if one.name == "code-server"]
     below = psutil.Process(server.process.pid).children(recursive=True)
     runs = [one for one in below if "spawn_main" in " ".join(one.cmdline())]
     for one in runs:
         one.kill()
-    stage.wait(lambda: not any(one.is_running() for one in runs))
+    deployment.wait(lambda: not any(one.is_running() for one in runs))

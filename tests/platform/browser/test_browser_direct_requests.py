@@ -16,7 +16,7 @@ from pipelines.platform.providers.browser_public import BrowserPublic
 from tests.answers import read_index
 from tests.fake_clock import FakeClock
 from tests.host_rates import AT_ONCE
-from tests.stand_in_platform import PATIENT
+from tests.sandbox_platform import PATIENT
 from warehouse.control import ControlStore
 from warehouse.records.errors import RateLimitedError, SametrackError, UnreachableError
 
@@ -37,15 +37,19 @@ class NoPages:
 
 @pytest.mark.parametrize("surface", ["user_by_handle", "user_info"])
 async def test_an_account_by_its_handle_needs_no_page(
-    surface: str, wire: Any, wire_profile: PlatformProfile, book: ControlStore, clock: FakeClock
+    surface: str,
+    scripted_server: Any,
+    scripted_profile: PlatformProfile,
+    control_store: ControlStore,
+    clock: FakeClock,
 ) -> None:
     """No page is known for a handle; `user_info` by id is what an account's page loads."""
     body = next(one.body for one in read_index() if one.file == "user_by_handle/account.json")
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    wire.answers[PATH] = [head.encode() + body]
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
+    scripted_server.answers[PATH] = [head.encode() + body]
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
     pages: Any = NoPages()
-    client = BrowserClient(wire_profile, turns, pages=pages, limits=PATIENT, clock=clock)
+    client = BrowserClient(scripted_profile, turns, pages=pages, limits=PATIENT, clock=clock)
     provider = BrowserPublic(client, name="browser-public")
     if surface == "user_by_handle":
         found = await provider.fetch_account_by_handle("@xiaoman88")
@@ -90,13 +94,13 @@ class OneAccount:
 async def test_a_surface_that_fails_beside_the_wanted_one_fails_only_when_it_is_wanted(
     status: int,
     error: type[SametrackError],
-    wire_profile: PlatformProfile,
-    book: ControlStore,
+    scripted_profile: PlatformProfile,
+    control_store: ControlStore,
     clock: FakeClock,
 ) -> None:
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
-    pages: Any = OneAccount(wire_profile, user_info=status, user_posts=200)
-    client = BrowserClient(wire_profile, turns, pages=pages, limits=PATIENT, clock=clock)
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
+    pages: Any = OneAccount(scripted_profile, user_info=status, user_posts=200)
+    client = BrowserClient(scripted_profile, turns, pages=pages, limits=PATIENT, clock=clock)
     asks = BrowserPublic(client, name="browser-public")._surfaces
     found = await client.fetch(asks.build_request("user_posts", sec_uid="sec"))
     assert found.body == b"user_posts"

@@ -7,7 +7,7 @@ import sys
 import psutil
 import pytest
 
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 pytestmark = pytest.mark.full
 

@@ -18,8 +18,10 @@ SHARE = "share.vidplat.localhost"
 
 
 @pytest.fixture
-async def proxy(wire_profile: PlatformProfile) -> AsyncIterator[GateProxy]:
-    built = GateProxy(wire_profile, allowed=wire_profile.links.redirect, limit_bytes=100_000)
+async def proxy(scripted_profile: PlatformProfile) -> AsyncIterator[GateProxy]:
+    built = GateProxy(
+        scripted_profile, allowed=scripted_profile.links.redirect, limit_bytes=100_000
+    )
     await built.start()
     yield built
     await built.aclose()
@@ -38,14 +40,15 @@ async def say(proxy: GateProxy, text: str) -> bytes:
 
 
 async def test_a_permitted_page_comes_through_under_its_own_name(
-    wire: Any, proxy: GateProxy
+    scripted_server: Any, proxy: GateProxy
 ) -> None:
-    wire.answers["/page"] = [PAGE]
-    head = f"GET http://{SHARE}:{wire.port}/page?x=1 HTTP/1.1\nHost: other\nProxy-Connection: a\n\n"
+    scripted_server.answers["/page"] = [PAGE]
+    address = f"http://{SHARE}:{scripted_server.port}/page?x=1"
+    head = f"GET {address} HTTP/1.1\nHost: other\nProxy-Connection: a\n\n"
     assert (await say(proxy, head)).endswith(b"hello")
-    (request,) = wire.seen
+    (request,) = scripted_server.seen
     assert request.target == "/page?x=1"
-    assert request.headers == {"host": f"{SHARE}:{wire.port}", "connection": "close"}
+    assert request.headers == {"host": f"{SHARE}:{scripted_server.port}", "connection": "close"}
 
 
 @pytest.mark.parametrize(
@@ -65,43 +68,46 @@ async def test_a_permitted_page_comes_through_under_its_own_name(
     ],
 )
 async def test_everything_else_gets_no_answer_and_is_counted(
-    head: str, wire: Any, proxy: GateProxy
+    head: str, scripted_server: Any, proxy: GateProxy
 ) -> None:
-    wire.answers["/page"] = [PAGE]
-    assert await say(proxy, head.format(port=wire.port)) == b""
-    assert wire.seen == []
+    scripted_server.answers["/page"] = [PAGE]
+    assert await say(proxy, head.format(port=scripted_server.port)) == b""
+    assert scripted_server.seen == []
     assert sum(proxy.traffic.refused.values()) == 1
 
 
 async def test_what_follows_a_plain_request_on_the_wire_goes_nowhere(
-    wire: Any, proxy: GateProxy
+    scripted_server: Any, proxy: GateProxy
 ) -> None:
-    wire.answers["/page"] = [PAGE]
-    wire.answers["/other"] = [PAGE]
-    one = f"GET http://{SHARE}:{wire.port}/page HTTP/1.1\n\n"
+    scripted_server.answers["/page"] = [PAGE]
+    scripted_server.answers["/other"] = [PAGE]
+    one = f"GET http://{SHARE}:{scripted_server.port}/page HTTP/1.1\n\n"
     await say(proxy, one + one.replace("/page", "/other"))
-    assert [request.target for request in wire.seen] == ["/page"]
+    assert [request.target for request in scripted_server.seen] == ["/page"]
 
 
 async def test_a_tunnel_is_opened_where_the_profile_speaks_https(
-    wire: Any, wire_profile: PlatformProfile
+    scripted_server: Any, scripted_profile: PlatformProfile
 ) -> None:
     """What is inside a tunnel is the host's and the browser's business."""
-    wire.answers["/inside"] = [PAGE]
-    profile = wire_profile.model_copy(update={"scheme": "https"})
+    scripted_server.answers["/inside"] = [PAGE]
+    profile = scripted_profile.model_copy(update={"scheme": "https"})
     proxy = GateProxy(profile, allowed=profile.links.redirect, limit_bytes=100_000)
     await proxy.start()
-    head = f"CONNECT {SHARE}:{wire.port} HTTP/1.1\n\nGET /inside HTTP/1.1\nHost: {SHARE}\n\n"
+    connect = f"CONNECT {SHARE}:{scripted_server.port} HTTP/1.1\n\n"
+    head = f"{connect}GET /inside HTTP/1.1\nHost: {SHARE}\n\n"
     answer = await say(proxy, head)
-    plain = await say(proxy, f"GET http://{SHARE}:{wire.port}/inside HTTP/1.1\n\n")
+    plain = await say(proxy, f"GET http://{SHARE}:{scripted_server.port}/inside HTTP/1.1\n\n")
     await proxy.aclose()
     assert answer.startswith(b"HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK")
     assert plain == b""
 
 
-async def test_a_page_may_not_bring_more_than_its_share(wire: Any, proxy: GateProxy) -> None:
-    wire.answers["/page"] = [b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300_000]
-    answer = await say(proxy, f"GET http://{SHARE}:{wire.port}/page HTTP/1.1\n\n")
+async def test_a_page_may_not_bring_more_than_its_share(
+    scripted_server: Any, proxy: GateProxy
+) -> None:
+    scripted_server.answers["/page"] = [b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 300_000]
+    answer = await say(proxy, f"GET http://{SHARE}:{scripted_server.port}/page HTTP/1.1\n\n")
     assert len(answer) < 300_000
     assert proxy.traffic.over.is_set()
     proxy.begin()

@@ -27,7 +27,7 @@ from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
 from tests.host_rates import AT_ONCE
-from tests.stand_in_platform import PATIENCE_S, Wire, never
+from tests.sandbox_platform import PATIENCE_S, ScriptedServer, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets
 from warehouse.control.schema import HOSTS
@@ -79,10 +79,10 @@ def loads(*addresses: str) -> str:
     return "".join(f"fetch({address!r}).catch(() => 0);" for address in addresses)
 
 
-def loads_and_tells(wire: Any, *addresses: str) -> str:
+def loads_and_tells(scripted_server: Any, *addresses: str) -> str:
     """One after the other; the last is asked for once all others were answered."""
     chain = "".join(f".then(() => fetch({one!r})).then(one => one.text())" for one in addresses)
-    return f"Promise.resolve(){chain}.then(() => fetch({wire.done!r}));"
+    return f"Promise.resolve(){chain}.then(() => fetch({scripted_server.done!r}));"
 
 
 def away(host: str) -> bytes:
@@ -95,8 +95,8 @@ def posts(*ids: str, has_more: int = 1) -> bytes:
 
 
 @module_fixture
-async def wire() -> AsyncIterator[Wire]:
-    built = Wire()
+async def scripted_server() -> AsyncIterator[ScriptedServer]:
+    built = ScriptedServer()
     server = await asyncio.start_server(built.serve, "127.0.0.1", 0)
     built.port = server.sockets[0].getsockname()[1]
     async with server:
@@ -109,7 +109,7 @@ async def clock() -> FakeClock:
 
 
 @module_fixture
-async def book(
+async def control_store(
     tmp_path_factory: pytest.TempPathFactory, clock: FakeClock
 ) -> AsyncIterator[ControlStore]:
     url = f"sqlite:///{tmp_path_factory.mktemp('hosts') / 'hosts.sqlite'}"
@@ -118,16 +118,16 @@ async def book(
 
 
 @module_fixture
-async def turns(book: ControlStore) -> HostRateLimiter:
-    return HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
+async def turns(control_store: ControlStore) -> HostRateLimiter:
+    return HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
 
 
 @module_fixture
 async def provider(
-    wire: Wire, turns: HostRateLimiter, clock: FakeClock
+    scripted_server: ScriptedServer, turns: HostRateLimiter, clock: FakeClock
 ) -> AsyncIterator[BrowserPublic]:
     """One browser for all tests; starting one takes longer than reading a page."""
-    profile = load_profile("sandbox", sandbox_port=wire.port)
+    profile = load_profile("sandbox", sandbox_port=scripted_server.port)
     pages = PageLoader(
         profile, turns, chromium=find_chromium(None), limits=LIMITS,
         allowed=profile.links.redirect, clock=clock,
@@ -141,47 +141,56 @@ async def provider(
 
 
 @pytest.fixture(autouse=True)
-def _afresh(wire: Wire, book: ControlStore, turns: HostRateLimiter, clock: FakeClock) -> None:
+def _afresh(
+    scripted_server: ScriptedServer,
+    control_store: ControlStore,
+    turns: HostRateLimiter,
+    clock: FakeClock,
+) -> None:
     clock.is_held = False
     clock.advance(FRESH_S)  # what another test's page brought along serves no more
-    wire.answers.clear()
-    wire.answers[wire.done] = [reply("")]  # of the test before, whose page may be late
-    wire.done = next(DONES)
-    wire.answers[wire.done] = [reply("")]
-    wire.seen.clear()
-    with book.write() as connection:
+    scripted_server.answers.clear()
+    scripted_server.answers[scripted_server.done] = [
+        reply("")
+    ]  # of the test before, whose page may be late
+    scripted_server.done = next(DONES)
+    scripted_server.answers[scripted_server.done] = [reply("")]
+    scripted_server.seen.clear()
+    with control_store.write() as connection:
         connection.execute(delete(HOSTS))
     turns._paused.clear()
 
 
-def paths(wire: Any) -> list[str]:
+def paths(scripted_server: Any) -> list[str]:
     """What the pages of this test asked for, without a late request of the test before."""
-    found = [request.target.partition("?")[0] for request in wire.seen]
-    return [path for path in found if path == wire.done or not path.startswith("/done/")]
+    found = [request.target.partition("?")[0] for request in scripted_server.seen]
+    return [path for path in found if path == scripted_server.done or not path.startswith("/done/")]
 
 
-async def settled[T](visit: Coroutine[Any, Any, T], wire: Any, clock: FakeClock) -> T:
+async def settled[T](visit: Coroutine[Any, Any, T], scripted_server: Any, clock: FakeClock) -> T:
     """A visit that has seen everything that its page loads, however slow the browser is."""
     clock.is_held = True
     visiting = asyncio.ensure_future(visit)
-    await wire.asked(wire.done)
+    await scripted_server.asked(scripted_server.done)
     await clock.asleep(1)
     clock.advance(LIMITS.settle_s)
     return await visiting
 
 
 @browser
-async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: Any) -> None:
-    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}&count=20"))]
-    wire.answers[POSTS] = [posts("7568123456789012345", "7568123456789012346")]
+async def test_posts_are_what_the_share_page_itself_loads(
+    scripted_server: Any, provider: Any
+) -> None:
+    scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}&count=20"))]
+    scripted_server.answers[POSTS] = [posts("7568123456789012345", "7568123456789012346")]
     with open_call_trace() as call_trace:
         reading = await provider.fetch_author_page(SEC, 0)
     assert [video.aweme_id[-1] for video in reading.value.videos] == ["5", "6"]
     assert (reading.surface, reading.value.has_more) == ("user_posts", True)
     assert reading.payload.startswith(b'{"status_code"')
     assert (call_trace.request_count, reading.source_path) == (2, POSTS)
-    assert paths(wire) == [PAGE, POSTS]
-    first, second = (request.headers for request in wire.seen)
+    assert paths(scripted_server) == [PAGE, POSTS]
+    first, second = (request.headers for request in scripted_server.seen)
     assert "Sametrack" in first["user-agent"]
     assert {"referer", "cookie"} & first.keys() == set()
     assert second["referer"].endswith(PAGE)
@@ -189,41 +198,45 @@ async def test_posts_are_what_the_share_page_itself_loads(wire: Any, provider: A
 
 @browser
 async def test_one_visit_serves_what_else_the_page_brought(
-    wire: Any, provider: Any, clock: FakeClock
+    scripted_server: Any, provider: Any, clock: FakeClock
 ) -> None:
-    wire.answers[PAGE] = [
-        page(loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
+    scripted_server.answers[PAGE] = [
+        page(loads_and_tells(scripted_server, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
     ]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
-    wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
-    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
+    scripted_server.answers[INFO] = [
+        answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})
+    ]
+    await settled(provider.fetch_author_page(SEC, 0), scripted_server, clock)
     account = await provider.fetch_account(SEC)
     assert account.value.follower_count == 5
-    assert paths(wire) == [PAGE, POSTS, INFO, wire.done]
+    assert paths(scripted_server) == [PAGE, POSTS, INFO, scripted_server.done]
 
 
 @browser
 async def test_what_a_page_brought_along_is_asked_for_anew_once_it_is_old(
-    wire: Any, provider: Any, clock: FakeClock
+    scripted_server: Any, provider: Any, clock: FakeClock
 ) -> None:
-    wire.answers[PAGE] = [
-        page(loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
+    scripted_server.answers[PAGE] = [
+        page(loads_and_tells(scripted_server, f"{POSTS}?sec_uid={SEC}", f"{INFO}?sec_uid={SEC}"))
     ]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
-    wire.answers[INFO] = [answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})]
-    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
+    scripted_server.answers[INFO] = [
+        answer(user_info={"sec_uid": SEC, "nickname": "n", "follower_count": 5})
+    ]
+    await settled(provider.fetch_author_page(SEC, 0), scripted_server, clock)
     clock.advance(FRESH_S)
     clock.is_held = False
     await provider.fetch_account(SEC)
-    assert wire.count(PAGE) == 2
+    assert scripted_server.count(PAGE) == 2
 
 
 @browser
 async def test_a_page_reaches_nothing_but_what_the_gate_permits(
-    wire: Any, provider: Any, clock: FakeClock
+    scripted_server: Any, provider: Any, clock: FakeClock
 ) -> None:
     """Foreign hosts, other ports of this machine, pictures and posted data stay out."""
-    port = wire.port
+    port = scripted_server.port
     script = (
         loads(f"http://evil.example:{port}/a", f"http://127.0.0.1:{port}/b", f"http://localhost:{port}/c",
               f"http://[::1]:{port}/d", "https://www.vidplat.localhost/e")
@@ -233,25 +246,25 @@ async def test_a_page_reaches_nothing_but_what_the_gate_permits(
         + f"try {{ new WebSocket('ws://127.0.0.1:{port}/g') }} catch (e) {{}}"
         + "try { navigator.serviceWorker.register('/worker.js').catch(() => 0) } catch (e) {}"
         + "window.open('/popup');"
-        + loads_and_tells(wire, f"{POSTS}?sec_uid={SEC}")
+        + loads_and_tells(scripted_server, f"{POSTS}?sec_uid={SEC}")
     )  # fmt: skip
-    wire.answers[PAGE] = [page(script)]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
-    await settled(provider.fetch_author_page(SEC, 0), wire, clock)
-    assert paths(wire) == [PAGE, POSTS, wire.done]
+    scripted_server.answers[PAGE] = [page(script)]
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
+    await settled(provider.fetch_author_page(SEC, 0), scripted_server, clock)
+    assert paths(scripted_server) == [PAGE, POSTS, scripted_server.done]
     assert {"evil.example", "127.0.0.1"} <= set(provider._client._pages.refused_hosts)
 
 
 @browser
 async def test_what_the_browser_itself_wants_from_outside_reaches_nothing(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     """The second visit is the time in which the browser might have asked for something else."""
-    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
+    scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
     await provider.fetch_author_page(SEC, 0)
-    assert paths(wire) == [PAGE, POSTS] * 2
+    assert paths(scripted_server) == [PAGE, POSTS] * 2
     assert provider._client._pages._proxy.traffic.connections == 2
     assert provider._client._pages.refused_hosts == {}
 
@@ -271,12 +284,12 @@ SAYS_NO = {
 
 
 @browser
-async def test_a_page_that_loads_nothing_says_why(wire: Any, provider: Any) -> None:
+async def test_a_page_that_loads_nothing_says_why(scripted_server: Any, provider: Any) -> None:
     cases = [(kind, document) for kind, documents in SAYS_NO.items() for document in documents]
     found = []
     for number, (_, document) in enumerate(cases):
         music_id = str(int(MUSIC) + number)
-        wire.answers[f"/share/music/{music_id}/"] = [document]
+        scripted_server.answers[f"/share/music/{music_id}/"] = [document]
         with pytest.raises(UpstreamError) as caught:
             await provider.fetch_music_page(music_id, 0)
         found.append(caught.value.type)
@@ -285,65 +298,69 @@ async def test_a_page_that_loads_nothing_says_why(wire: Any, provider: Any) -> N
 
 @browser
 async def test_a_wait_that_the_platform_asks_for_is_kept(
-    wire: Any, provider: Any, book: ControlStore
+    scripted_server: Any, provider: Any, control_store: ControlStore
 ) -> None:
-    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
-    wire.answers[POSTS] = [reply("", status="429 Too Many Requests", Retry_After="40")]
+    scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    scripted_server.answers[POSTS] = [reply("", status="429 Too Many Requests", Retry_After="40")]
     with pytest.raises(RateLimitedError) as caught:
         await provider.fetch_author_page(SEC, 0)
     assert caught.value.retry_after == 40
-    with book.read() as connection:
+    with control_store.read() as connection:
         paused = connection.execute(select(HOSTS.c.host).where(HOSTS.c.paused_until.is_not(None)))
         assert list(paused.scalars()) == ["share.vidplat.localhost"]
 
 
 @browser
 async def test_pages_and_their_questions_wait_for_turns_and_a_spent_budget_ends_the_visit(
-    wire: Any,
+    scripted_server: Any,
     provider: Any,
-    book: ControlStore,
+    control_store: ControlStore,
     turns: HostRateLimiter,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wire.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
+    scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     await provider.fetch_author_page(SEC, 0)
-    assert budgets.spent_today(book) == {"share.vidplat.localhost": 2}
+    assert budgets.spent_today(control_store) == {"share.vidplat.localhost": 2}
     monkeypatch.setattr(turns, "_daily_budget", 2)
     with pytest.raises(BudgetSpentError):
         await provider.fetch_author_page(SEC, 0)
-    assert paths(wire) == [PAGE, POSTS]
+    assert paths(scripted_server) == [PAGE, POSTS]
 
 
 @browser
 async def test_the_last_answer_of_a_first_screen_counts(
-    wire: Any, provider: Any, clock: FakeClock
+    scripted_server: Any, provider: Any, clock: FakeClock
 ) -> None:
     """A prefetch may be told to verify, and the page then shows results all the same."""
     nil = {"search_nil_type": "verify_check"}
     told = answer(data=[], has_more=0, cursor=0, search_nil_info=nil)
     work = {"type": 1, "aweme_info": {"aweme_id": "7568123456789012345", "desc": "d"}}
     shown = answer(data=[work], has_more=1, cursor=10, extra={"logid": "2025L"})
-    wire.answers["/search/k"] = [page(loads_and_tells(wire, *[f"{STREAM}?keyword=k"] * 2))]
-    wire.answers[STREAM] = [told, shown]
-    reading = await settled(provider.fetch_search_page("k", SearchPosition()), wire, clock)
+    scripted_server.answers["/search/k"] = [
+        page(loads_and_tells(scripted_server, *[f"{STREAM}?keyword=k"] * 2))
+    ]
+    scripted_server.answers[STREAM] = [told, shown]
+    reading = await settled(
+        provider.fetch_search_page("k", SearchPosition()), scripted_server, clock
+    )
     assert [video.aweme_id for video in reading.value.videos] == ["7568123456789012345"]
 
 
 @browser
 @pytest.mark.soak
-async def test_too_large_a_page_ends_the_visit(wire: Any, provider: Any) -> None:
-    wire.answers[f"/share/music/{MUSIC}/"] = [reply(b"x" * 3_000_000)]
+async def test_too_large_a_page_ends_the_visit(scripted_server: Any, provider: Any) -> None:
+    scripted_server.answers[f"/share/music/{MUSIC}/"] = [reply(b"x" * 3_000_000)]
     with pytest.raises((StructureChangedError, UnreachableError)) as caught:
         await provider.fetch_music_page(MUSIC, 0)
     assert getattr(caught.value, "reason", "") == "body_too_large"
 
 
 @browser
-async def test_cancelling_leaves_no_browser_behind(wire: Any, provider: Any) -> None:
-    wire.answers[PAGE] = [never]
+async def test_cancelling_leaves_no_browser_behind(scripted_server: Any, provider: Any) -> None:
+    scripted_server.answers[PAGE] = [never]
     visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
-    await wire.asked(PAGE)
+    await scripted_server.asked(PAGE)
     visit.cancel()
     with pytest.raises(asyncio.CancelledError):
         await visit
@@ -353,12 +370,12 @@ async def test_cancelling_leaves_no_browser_behind(wire: Any, provider: Any) -> 
 
 @browser
 async def test_a_browser_that_dies_is_a_named_error_and_a_new_one_comes(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[PAGE] = [never, page(loads(f"{POSTS}?sec_uid={SEC}"))]
-    wire.answers[POSTS] = [posts("7568123456789012345")]
+    scripted_server.answers[PAGE] = [never, page(loads(f"{POSTS}?sec_uid={SEC}"))]
+    scripted_server.answers[POSTS] = [posts("7568123456789012345")]
     visit = asyncio.create_task(provider.fetch_author_page(SEC, 0))
-    await wire.asked(PAGE)
+    await scripted_server.asked(PAGE)
     for process in browsers_below(os.getpid()):
         process.kill()
     with pytest.raises(UnreachableError) as caught:
@@ -369,19 +386,21 @@ async def test_a_browser_that_dies_is_a_named_error_and_a_new_one_comes(
 
 @browser
 async def test_a_browser_that_does_not_start_is_named(
-    wire: Any, wire_profile: PlatformProfile, book: Any, tmp_path: Path
+    scripted_server: Any, scripted_profile: PlatformProfile, control_store: Any, tmp_path: Path
 ) -> None:
     broken = tmp_path / "chromium"
     broken.write_text("#!/bin/sh\nexit 3\n")
     broken.chmod(0o755)
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
-    pages = PageLoader(wire_profile, turns, chromium=broken, allowed=())
-    built = BrowserPublic(BrowserClient(wire_profile, turns, pages=pages), name="browser-public")
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    pages = PageLoader(scripted_profile, turns, chromium=broken, allowed=())
+    built = BrowserPublic(
+        BrowserClient(scripted_profile, turns, pages=pages), name="browser-public"
+    )
     with pytest.raises(UnreachableError) as caught:
         await built.fetch_author_page(SEC, 0)
     await built.aclose()
     assert caught.value.reason == "browser_start"
-    assert wire.seen == []
+    assert scripted_server.seen == []
 
 
 @browser
@@ -422,14 +441,16 @@ def item_info(aweme_id: str) -> bytes:
 
 @browser
 async def test_the_video_that_the_script_of_a_page_without_data_loads_is_read(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     asked = f"{ITEM_INFO}?item_ids={VIDEO}&reflow_id=token"
-    wire.answers[VIDEO_PAGE] = [
+    scripted_server.answers[VIDEO_PAGE] = [
         reply(f"<html><body>{SHELL}<script>{loads(asked)}</script></body></html>")
     ]
-    wire.answers[ITEM_INFO] = [item_info(VIDEO)]
-    wire.answers["/web/api/v2/aweme/slidesinfo/"] = [reply("", status="412 Precondition Failed")]
+    scripted_server.answers[ITEM_INFO] = [item_info(VIDEO)]
+    scripted_server.answers["/web/api/v2/aweme/slidesinfo/"] = [
+        reply("", status="412 Precondition Failed")
+    ]
     reading = await provider.fetch_video(VIDEO)
     assert (reading.surface, reading.value.video.statistics.digg_count) == ("video_page", 4)
     assert reading.source_path == ITEM_INFO
@@ -438,13 +459,17 @@ async def test_the_video_that_the_script_of_a_page_without_data_loads_is_read(
 
 @browser
 async def test_a_page_with_data_is_read_without_waiting_for_its_script(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     found = json.loads(item_info(VIDEO).partition(b"\r\n\r\n")[2])
     container = json.dumps({"loaderData": {"video_(id)/page": {"videoInfoRes": found}}})
-    wire.answers[VIDEO_PAGE] = [page(loads(f"{ITEM_INFO}?item_ids={VIDEO}"), container=container)]
-    wire.answers[ITEM_INFO] = [never]
-    wire.answers["/web/api/v2/aweme/slidesinfo/"] = [reply("", status="412 Precondition Failed")]
+    scripted_server.answers[VIDEO_PAGE] = [
+        page(loads(f"{ITEM_INFO}?item_ids={VIDEO}"), container=container)
+    ]
+    scripted_server.answers[ITEM_INFO] = [never]
+    scripted_server.answers["/web/api/v2/aweme/slidesinfo/"] = [
+        reply("", status="412 Precondition Failed")
+    ]
     reading = await provider.fetch_video(VIDEO)
     assert (reading.surface, reading.source_path) == ("video_page", VIDEO_PAGE)
 
@@ -501,13 +526,13 @@ def sandbox_tracks(port: int) -> Any:
 
 
 async def test_without_a_browser_the_source_says_what_to_do(
-    wire_profile: PlatformProfile, book: Any, tmp_path: Path
+    scripted_profile: PlatformProfile, control_store: Any, tmp_path: Path
 ) -> None:
     settings = Settings(
         _env_file=None, data_provider="browser-public", chromium_path=tmp_path / "no-chromium"
     )
     with pytest.raises(ProviderUnsupportedError) as caught:
-        build_data_provider(settings, wire_profile, control=book)
+        build_data_provider(settings, scripted_profile, control=control_store)
     assert "make setup-browser" in str(caught.value.hint)
 
 
@@ -525,7 +550,7 @@ def runs(process: psutil.Process) -> bool:
 
 @browser
 @pytest.mark.parametrize("cursor", [1, 20])
-async def test_there_is_no_deeper_page(cursor: int, wire: Any, provider: Any) -> None:
+async def test_there_is_no_deeper_page(cursor: int, scripted_server: Any, provider: Any) -> None:
     for call in (
         provider.fetch_music_page(MUSIC, cursor),
         provider.fetch_author_page(SEC, cursor),
@@ -534,4 +559,4 @@ async def test_there_is_no_deeper_page(cursor: int, wire: Any, provider: Any) ->
     ):
         with pytest.raises(ProviderUnsupportedError, match="first screens only"):
             await call
-    assert wire.seen == []
+    assert scripted_server.seen == []

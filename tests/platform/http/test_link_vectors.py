@@ -83,56 +83,58 @@ def test_there_are_three_hundred_of_them() -> None:
 
 
 async def test_a_hostile_address_is_not_contacted(
-    client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
+    client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
-    for address in vectors(port=wire.port, canary=ear.port):
+    for address in vectors(port=scripted_server.port, canary=ear.port):
         with pytest.raises(SubstitutionError):
-            await client.fetch(question(address, wire_profile))
+            await client.fetch(question(address, scripted_profile))
     assert (ear.visits, ear.dialled) == (0, set())
 
 
 async def test_a_redirect_to_it_is_not_followed(
-    client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
+    client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
-    for address in vectors(port=wire.port, canary=ear.port):
+    for address in vectors(port=scripted_server.port, canary=ear.port):
         if {"\r", "\n"} & set(address):
             continue  # ends the header: no redirect can say it
         target = f"Location: {address}".encode()
         head = b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\nConnection: close\r\n"
-        wire.answers["/go"] = [head + target + b"\r\n\r\n"]
+        scripted_server.answers["/go"] = [head + target + b"\r\n\r\n"]
         with pytest.raises(UpstreamError):
-            await client.fetch(question(f"http://{HOST}/go", wire_profile))
+            await client.fetch(question(f"http://{HOST}/go", scripted_profile))
     assert ear.visits == 0
-    assert ear.dialled == {("127.0.0.1", wire.port)}
-    assert {seen.headers["host"].partition(":")[0] for seen in wire.seen} == {HOST}
+    assert ear.dialled == {("127.0.0.1", scripted_server.port)}
+    assert {seen.headers["host"].partition(":")[0] for seen in scripted_server.seen} == {HOST}
 
 
 async def test_each_step_of_a_chain_is_checked(
-    client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
+    client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
     for step in range(6):
-        wire.seen.clear()
+        scripted_server.seen.clear()
         for number in range(step):
-            wire.answers[f"/{number}"] = [redirect(f"http://{HOST}/{number + 1}")]
-        wire.answers[f"/{step}"] = [redirect(f"http://127.0.0.1:{ear.port}/")]
+            scripted_server.answers[f"/{number}"] = [redirect(f"http://{HOST}/{number + 1}")]
+        scripted_server.answers[f"/{step}"] = [redirect(f"http://127.0.0.1:{ear.port}/")]
         with pytest.raises(SubstitutionError):
-            await client.fetch(question(f"http://{HOST}/0", wire_profile))
+            await client.fetch(question(f"http://{HOST}/0", scripted_profile))
         assert ear.visits == 0, step
-        assert len(wire.seen) == step + 1
+        assert len(scripted_server.seen) == step + 1
 
 
 async def test_what_is_permitted_is_reached(
-    client: GuestClient, wire: Any, wire_profile: PlatformProfile, ear: Ear
+    client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
-    wire.answers["/"] = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"]
+    scripted_server.answers["/"] = [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+    ]
     for address in (f"http://{HOST}", f"http://{HOST.upper()}/?a=1#b", f"HTTP://{HOST}:80/"):
-        assert (await client.fetch(question(address, wire_profile))).body == b"hi"
-    assert ear.dialled == {("127.0.0.1", wire.port)}
+        assert (await client.fetch(question(address, scripted_profile))).body == b"hi"
+    assert ear.dialled == {("127.0.0.1", scripted_server.port)}
 
 
-async def test_a_name_that_leads_inside_is_not_dialled(book: Any, ear: Ear) -> None:
+async def test_a_name_that_leads_inside_is_not_dialled(control_store: Any, ear: Ear) -> None:
     """Alone, and hidden behind an address that would be permitted."""
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, max_wait_s=3)
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, max_wait_s=3)
     document = load_profile("sandbox", sandbox_port=ear.port).model_dump()
     profile = PlatformProfile.model_validate({**document, "name": "elsewhere", "pins": {}})
     for answers in (answers for found in SPECIAL for answers in ([found], [PERMITTED, found])):
@@ -159,16 +161,16 @@ BOMBS = {
 
 @pytest.mark.parametrize("coding", list(BOMBS))
 async def test_what_unpacks_to_more_than_the_cap_is_not_read_on(
-    coding: str, client: GuestClient, wire: Any, wire_profile: PlatformProfile
+    coding: str, client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile
 ) -> None:
     bomb = BOMBS[coding]
     head = (
         f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {len(bomb)}\r\n"
         "Connection: close\r\n\r\n"
     )
-    wire.answers["/bomb"] = [head.encode() + bomb]
+    scripted_server.answers["/bomb"] = [head.encode() + bomb]
     with pytest.raises(StructureChangedError) as caught:
-        await client.fetch(question(f"http://{HOST}/bomb", wire_profile))
+        await client.fetch(question(f"http://{HOST}/bomb", scripted_profile))
     asked_for = coding in {"gzip", "deflate"}
     assert caught.value.reason == ("body_too_large" if asked_for else "undecodable_body")
 

@@ -20,7 +20,7 @@ from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
-from tests.stand_in_platform import PATIENT, never
+from tests.sandbox_platform import PATIENT, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets, circuits, robots
 from warehouse.records.errors import (
@@ -71,19 +71,19 @@ Open = Callable[..., Awaitable[GuestClient]]
 
 @pytest.fixture
 async def connect(
-    wire: Any,
-    wire_profile: PlatformProfile,
+    scripted_server: Any,
+    scripted_profile: PlatformProfile,
     control: ControlStore,
     sound_cache: Shelf,
     clock: FakeClock,
 ) -> AsyncIterator[Open]:
     """Another client, as another process would have it. No robots.txt unless a test has one."""
-    wire.answers["/robots.txt"] = [reply("404 Not Found")]
+    scripted_server.answers["/robots.txt"] = [reply("404 Not Found")]
     async with AsyncExitStack() as stack:
 
         async def connect(*, obeys: bool = False) -> GuestClient:
             times = CircuitTimes(open_s=60, longest_s=600, probe_s=60)
-            profile = wire_profile.model_copy(update={"circuit": times})
+            profile = scripted_profile.model_copy(update={"circuit": times})
             turns = HostRateLimiter(control, profile.rate, daily_budget=10_000, clock=clock)
             host_policy = build_host_policy(
                 profile, control, obeys_robots=obeys, read_body=sound_cache.read_body, clock=clock
@@ -116,19 +116,21 @@ async def refused(client: GuestClient, path: str, surface: str = "page") -> Same
     return caught.value
 
 
-async def test_one_forbidden_opens_the_circuit_for_every_process(wire: Any, connect: Open) -> None:
-    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
+async def test_one_forbidden_opens_the_circuit_for_every_process(
+    scripted_server: Any, connect: Open
+) -> None:
+    scripted_server.answers["/a"] = [reply("403 Forbidden", b"no")]
     one, other = await connect(), await connect()
     await refused(one, "/a")
     error = await refused(other, "/a")
     assert isinstance(error, ForbiddenError)
-    assert (error.reason, wire.count("/a")) == (OPEN_REASON, 1)
+    assert (error.reason, scripted_server.count("/a")) == (OPEN_REASON, 1)
     assert error.retry_after == 60
 
 
-async def test_circuit_is_of_one_surface_at_one_host(wire: Any, connect: Open) -> None:
-    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
-    wire.answers["/b"] = [reply("200 OK", b"fine")]
+async def test_circuit_is_of_one_surface_at_one_host(scripted_server: Any, connect: Open) -> None:
+    scripted_server.answers["/a"] = [reply("403 Forbidden", b"no")]
+    scripted_server.answers["/b"] = [reply("200 OK", b"fine")]
     client = await connect()
     await refused(client, "/a", "music_list")
     assert await read(client, "/b", "music_info") == b"fine"
@@ -144,18 +146,20 @@ async def test_circuit_is_of_one_surface_at_one_host(wire: Any, connect: Open) -
     ],
 )
 async def test_burst_of_nothing_opens_the_circuit(
-    answer: bytes, error: type, count: int, wire: Any, connect: Open
+    answer: bytes, error: type, count: int, scripted_server: Any, connect: Open
 ) -> None:
-    wire.answers["/a"] = [answer]
+    scripted_server.answers["/a"] = [answer]
     client = await connect()
     errors = [await refused(client, "/a") for _ in range(count + 3)]
     assert {type(each) for each in errors} == {error}
-    assert wire.count("/a") == count
+    assert scripted_server.count("/a") == count
 
 
-async def test_success_in_between_starts_the_count_again(wire: Any, connect: Open) -> None:
+async def test_success_in_between_starts_the_count_again(
+    scripted_server: Any, connect: Open
+) -> None:
     fault, fine = reply("500 Oops"), reply("200 OK", b"fine")
-    wire.answers["/a"] = [*[fault] * 4, fine, *[fault] * 4, fine]
+    scripted_server.answers["/a"] = [*[fault] * 4, fine, *[fault] * 4, fine]
     client = await connect()
     for _ in range(2):
         for _ in range(4):
@@ -163,8 +167,10 @@ async def test_success_in_between_starts_the_count_again(wire: Any, connect: Ope
         assert await read(client, "/a") == b"fine"
 
 
-async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Open) -> None:
-    wire.answers["/a"] = [reply("200 OK", b"{}")]
+async def test_what_is_said_of_one_thing_opens_no_circuit(
+    scripted_server: Any, connect: Open
+) -> None:
+    scripted_server.answers["/a"] = [reply("200 OK", b"{}")]
     client = await connect()
 
     def parse(*_: object) -> None:
@@ -173,11 +179,11 @@ async def test_what_is_said_of_one_thing_opens_no_circuit(wire: Any, connect: Op
     for _ in range(12):
         with pytest.raises(EmptyAnswerError):
             await SurfaceReader(client).read(ask("/a"), WHAT, parse)
-    assert wire.count("/a") == 12
+    assert scripted_server.count("/a") == 12
 
 
 async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
-    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
+    scripted_server: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
     release = asyncio.Event()
 
@@ -185,15 +191,15 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
         await release.wait()
         writer.write(reply("200 OK", b"fine"))
 
-    wire.answers["/a"] = [reply("403 Forbidden", b"no"), slowly]
+    scripted_server.answers["/a"] = [reply("403 Forbidden", b"no"), slowly]
     clients = [await connect() for _ in range(3)]
     await refused(clients[0], "/a")
     clock.advance(60)
     probe = asyncio.create_task(read(clients[1], "/a"))
-    await wire.asked("/a", times=2)
+    await scripted_server.asked("/a", times=2)
     errors = [await refused(clients[0], "/a"), await refused(clients[2], "/a")]
     assert {type(error) for error in errors} == {ForbiddenError}
-    assert wire.count("/a") == 2
+    assert scripted_server.count("/a") == 2
     release.set()
     assert await probe == b"fine"
     assert await read(clients[2], "/a") == b"fine"
@@ -203,16 +209,16 @@ async def test_of_all_processes_one_probes_and_its_success_closes_the_circuit(
 
 
 async def test_failed_probe_opens_the_circuit_for_longer(
-    wire: Any, connect: Open, clock: FakeClock
+    scripted_server: Any, connect: Open, clock: FakeClock
 ) -> None:
-    wire.answers["/a"] = [reply("403 Forbidden", b"no")]
+    scripted_server.answers["/a"] = [reply("403 Forbidden", b"no")]
     client = await connect()
     waits = []
     for _ in range(5):
         await refused(client, "/a")
         waits.append((await refused(client, "/a")).retry_after or 0)
         clock.advance(waits[-1])
-    assert wire.count("/a") == 5
+    assert scripted_server.count("/a") == 5
     assert waits == pytest.approx([60, 120, 240, 480, 600])
 
 
@@ -220,10 +226,10 @@ CHALLENGE = reply("200 OK", b"<html><script>/* waf-jschallenge */</script></html
 
 
 async def test_two_challenged_surfaces_close_the_host_for_every_process(
-    wire: Any, connect: Open, clock: FakeClock
+    scripted_server: Any, connect: Open, clock: FakeClock
 ) -> None:
-    wire.answers["/a"] = [CHALLENGE]
-    wire.answers["/b"] = [reply("200 OK", b"fine")]
+    scripted_server.answers["/a"] = [CHALLENGE]
+    scripted_server.answers["/b"] = [reply("200 OK", b"fine")]
     one, other = await connect(), await connect()
     await challenged(one, "video_page")
     assert await read(other, "/b", "slides_info") == b"fine"
@@ -236,21 +242,21 @@ async def test_two_challenged_surfaces_close_the_host_for_every_process(
 
 
 async def test_probe_of_a_closed_host_that_is_challenged_keeps_it_closed(
-    wire: Any, connect: Open, clock: FakeClock
+    scripted_server: Any, connect: Open, clock: FakeClock
 ) -> None:
-    wire.answers["/a"] = [CHALLENGE]
+    scripted_server.answers["/a"] = [CHALLENGE]
     client = await connect()
     for surface in ("video_page", "user_posts"):
         await challenged(client, surface)
     clock.advance(60)
     await challenged(client, "slides_info")
-    asked = wire.count("/a")
+    asked = scripted_server.count("/a")
     assert (await refused(client, "/a", "music_list")).retry_after == 120
-    assert wire.count("/a") == asked
+    assert scripted_server.count("/a") == asked
 
 
 async def test_request_that_waited_for_its_turn_is_not_sent_after_a_demand(
-    wire: Any, connect: Open
+    scripted_server: Any, connect: Open
 ) -> None:
     """Sixteen details are under way when the first one is challenged; eight connections send."""
     release = asyncio.Event()
@@ -259,13 +265,13 @@ async def test_request_that_waited_for_its_turn_is_not_sent_after_a_demand(
         await release.wait()
         writer.write(CHALLENGE)
 
-    wire.answers["/a"] = [challenge]
+    scripted_server.answers["/a"] = [challenge]
     client = await connect()
     asking = [asyncio.create_task(challenged(client, "slides_info")) for _ in range(16)]
-    await wire.asked("/a", times=client.profile.rate.parallel)
+    await scripted_server.asked("/a", times=client.profile.rate.parallel)
     release.set()
     await asyncio.gather(*asking)
-    assert wire.count("/a") < 16
+    assert scripted_server.count("/a") < 16
 
 
 async def challenged(client: GuestClient, surface: str) -> None:
@@ -276,13 +282,15 @@ async def challenged(client: GuestClient, surface: str) -> None:
         await SurfaceReader(client).read(ask("/a", surface), WHAT, parse)
 
 
-async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open, clock: FakeClock) -> None:
-    wire.answers["/a"] = [reply("403 Forbidden", b"no"), never, reply("200 OK", b"fine")]
+async def test_cancelled_probe_lets_another_try(
+    scripted_server: Any, connect: Open, clock: FakeClock
+) -> None:
+    scripted_server.answers["/a"] = [reply("403 Forbidden", b"no"), never, reply("200 OK", b"fine")]
     client = await connect()
     await refused(client, "/a")
     clock.advance(60)
     probe = asyncio.create_task(read(client, "/a"))
-    await wire.asked("/a", times=2)
+    await scripted_server.asked("/a", times=2)
     probe.cancel()
     with pytest.raises(asyncio.CancelledError):
         await probe
@@ -290,9 +298,9 @@ async def test_cancelled_probe_lets_another_try(wire: Any, connect: Open, clock:
 
 
 async def test_fault_pauses_the_host_for_every_process(
-    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
+    scripted_server: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
-    wire.answers["/a"] = [reply("503 Busy")]
+    scripted_server.answers["/a"] = [reply("503 Busy")]
     client = await connect()
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5, wait_jitter_s=1)
     await refused(client, "/a")
@@ -312,9 +320,9 @@ async def test_fault_pauses_the_host_for_every_process(
     ],
 )
 async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
-    offered: str, sent: tuple[str, str], wire: Any, connect: Open, sound_cache: Shelf
+    offered: str, sent: tuple[str, str], scripted_server: Any, connect: Open, sound_cache: Shelf
 ) -> None:
-    wire.answers["/a"] = [
+    scripted_server.answers["/a"] = [
         reply("200 OK", b"first", offered),
         reply("304 Not Modified"),
         reply("200 OK", b"second", offered),
@@ -324,7 +332,7 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
     sound_cache.put(b"first")
     again = await other.fetch(ask("/a"))
     assert (again.body, again.status, again.wire_status) == (b"first", 200, 304)
-    assert wire.seen[-1].headers[sent[0]] == sent[1]
+    assert scripted_server.seen[-1].headers[sent[0]] == sent[1]
     assert (await one.fetch(ask("/a"))).body == b"second"
 
 
@@ -337,37 +345,39 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
     ],
 )
 async def test_what_is_not_offered_is_not_asked_about(
-    headers: tuple[str, ...], wire: Any, connect: Open, sound_cache: Shelf
+    headers: tuple[str, ...], scripted_server: Any, connect: Open, sound_cache: Shelf
 ) -> None:
-    wire.answers["/a"] = [reply("200 OK", b"body", *headers)]
+    scripted_server.answers["/a"] = [reply("200 OK", b"body", *headers)]
     client = await connect()
     sound_cache.put(b"body")
     for _ in range(2):
         assert (await client.fetch(ask("/a"))).body == b"body"
-    assert not {"if-none-match", "if-modified-since"} & set(wire.seen[-1].headers)
+    assert not {"if-none-match", "if-modified-since"} & set(scripted_server.seen[-1].headers)
 
 
-async def test_body_that_is_not_kept_is_asked_for_whole(wire: Any, connect: Open) -> None:
-    wire.answers["/a"] = [reply("200 OK", b"body", 'ETag: "v1"')]
+async def test_body_that_is_not_kept_is_asked_for_whole(
+    scripted_server: Any, connect: Open
+) -> None:
+    scripted_server.answers["/a"] = [reply("200 OK", b"body", 'ETag: "v1"')]
     client = await connect()
     await client.fetch(ask("/a"))
     await client.fetch(ask("/a"))
-    assert "if-none-match" not in wire.seen[-1].headers
+    assert "if-none-match" not in scripted_server.seen[-1].headers
 
 
 async def test_redirect_is_not_asked_with_the_first_addresss_words(
-    wire: Any, connect: Open, sound_cache: Shelf
+    scripted_server: Any, connect: Open, sound_cache: Shelf
 ) -> None:
-    wire.answers["/a"] = [
+    scripted_server.answers["/a"] = [
         reply("200 OK", b"body", 'ETag: "v1"'),
-        reply("302 Found", b"", f"Location: http://{HOST}:{wire.port}/b"),
+        reply("302 Found", b"", f"Location: http://{HOST}:{scripted_server.port}/b"),
     ]
-    wire.answers["/b"] = [reply("200 OK", b"other", 'ETag: "v2"')]
+    scripted_server.answers["/b"] = [reply("200 OK", b"other", 'ETag: "v2"')]
     client = await connect()
     await client.fetch(ask("/a"))
     sound_cache.put(b"body")
     assert (await client.fetch(ask("/a"))).body == b"other"
-    assert "if-none-match" not in wire.seen[-1].headers
+    assert "if-none-match" not in scripted_server.seen[-1].headers
 
 
 DENY = reply("200 OK", b"User-agent: *\nDisallow: /a\nAllow: /a/open*\n")
@@ -390,11 +400,16 @@ DENY = reply("200 OK", b"User-agent: *\nDisallow: /a\nAllow: /a/open*\n")
     ],
 )  # fmt: skip
 async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
-    file: bytes, path: str, decision: str, wire: Any, connect: Open, control: ControlStore
+    file: bytes,
+    path: str,
+    decision: str,
+    scripted_server: Any,
+    connect: Open,
+    control: ControlStore,
 ) -> None:
     client = await connect()
-    wire.answers["/robots.txt"] = [file]
-    wire.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
+    scripted_server.answers["/robots.txt"] = [file]
+    scripted_server.answers[path.partition("?")[0]] = [reply("200 OK", b"fine")]
     with open_call_trace() as call_trace:
         await client.fetch(ask(path, "music_list"))
     kept = robots.decisions(control)
@@ -406,7 +421,7 @@ async def test_robots_decision_is_kept_and_the_page_is_read_all_the_same(
 
 
 async def test_robots_file_is_read_once_by_all_processes(
-    wire: Any, connect: Open, control: ControlStore, clock: FakeClock
+    scripted_server: Any, connect: Open, control: ControlStore, clock: FakeClock
 ) -> None:
     release = asyncio.Event()
 
@@ -414,8 +429,8 @@ async def test_robots_file_is_read_once_by_all_processes(
         await release.wait()
         writer.write(DENY)
 
-    wire.answers["/robots.txt"] = [slowly]
-    wire.answers["/a"] = wire.answers["/b"] = [reply("200 OK", b"fine")]
+    scripted_server.answers["/robots.txt"] = [slowly]
+    scripted_server.answers["/a"] = scripted_server.answers["/b"] = [reply("200 OK", b"fine")]
     clients = [await connect() for _ in range(3)]
     clock.is_held = True
     reading = [asyncio.ensure_future(one.fetch(ask("/a", "music_list"))) for one in clients]
@@ -426,30 +441,30 @@ async def test_robots_file_is_read_once_by_all_processes(
     clock.advance(FETCH_LEASE_S / MAX_POLLS)
     await asyncio.gather(*reading)
     await asyncio.gather(*(client.fetch(ask("/b", "user_info")) for client in clients))
-    assert wire.count("/robots.txt") == 1
+    assert scripted_server.count("/robots.txt") == 1
     assert [(each.surface, each.decision) for each in robots.decisions(control)] == [
         ("music_list", "disallowed"),
         ("user_info", "allowed"),
     ]
 
 
-async def test_operator_may_have_robots_obeyed(wire: Any, connect: Open) -> None:
+async def test_operator_may_have_robots_obeyed(scripted_server: Any, connect: Open) -> None:
     client = await connect(obeys=True)
-    wire.answers["/robots.txt"] = [DENY]
-    wire.answers["/b"] = [reply("200 OK", b"fine")]
+    scripted_server.answers["/robots.txt"] = [DENY]
+    scripted_server.answers["/b"] = [reply("200 OK", b"fine")]
     error = await refused(client, "/a", "music_list")
     assert isinstance(error, ForbiddenError)
-    assert (error.reason, wire.count("/a")) == ("robots_disallow", 0)
+    assert (error.reason, scripted_server.count("/a")) == ("robots_disallow", 0)
     assert error.hint
     assert await read(client, "/b", "music_list") == b"fine"
 
 
 async def test_what_is_refused_without_a_request_pauses_no_host(
-    wire: Any, connect: Open, control: ControlStore
+    scripted_server: Any, connect: Open, control: ControlStore
 ) -> None:
-    wire.answers["/robots.txt"] = [DENY]
+    scripted_server.answers["/robots.txt"] = [DENY]
     client = await connect(obeys=True)
     client.limits = replace(LIMITS, wait_initial_s=5, wait_max_s=5)
     assert isinstance(await refused(client, "/a", "music_list"), ForbiddenError)
-    assert wire.count("/a") == 0
+    assert scripted_server.count("/a") == 0
     assert budgets.paused_until(control, HOST) is None

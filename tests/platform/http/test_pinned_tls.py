@@ -13,7 +13,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
 from tests.host_rates import AT_ONCE
-from tests.stand_in_platform import PATIENT
+from tests.sandbox_platform import PATIENT
 from warehouse.records.errors import UnreachableError
 
 pytestmark = pytest.mark.full
@@ -50,16 +50,16 @@ async def secure_profile(names_asked: list[str]) -> AsyncIterator[PlatformProfil
         yield profile.model_copy(update={"scheme": "https"})
 
 
-def _client(profile: PlatformProfile, book: Any, *, trusting: bool) -> GuestClient:
+def _client(profile: PlatformProfile, control_store: Any, *, trusting: bool) -> GuestClient:
     tls = ssl.create_default_context(cafile=str(PAIR)) if trusting else None
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=100)
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=100)
     return GuestClient(profile, turns, limits=LIMITS, tls=tls)
 
 
 async def test_certificate_and_server_name_are_the_hosts(
-    secure_profile: PlatformProfile, book: Any, names_asked: list[str]
+    secure_profile: PlatformProfile, control_store: Any, names_asked: list[str]
 ) -> None:
-    async with _client(secure_profile, book, trusting=True) as client:
+    async with _client(secure_profile, control_store, trusting=True) as client:
         answer = await client.fetch(
             HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,))
         )
@@ -68,15 +68,17 @@ async def test_certificate_and_server_name_are_the_hosts(
 
 
 async def test_connection_of_one_name_never_serves_another_at_the_same_address(
-    secure_profile: PlatformProfile, book: Any
+    secure_profile: PlatformProfile, control_store: Any
 ) -> None:
-    async with _client(secure_profile, book, trusting=True) as client:
+    async with _client(secure_profile, control_store, trusting=True) as client:
         await client.fetch(HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))
         with pytest.raises(UnreachableError):
             await client.fetch(HttpRequest(surface="x", url=f"https://{OTHER}/", allowed=(OTHER,)))
 
 
-async def test_unknown_authority_is_refused(secure_profile: PlatformProfile, book: Any) -> None:
-    async with _client(secure_profile, book, trusting=False) as client:
+async def test_unknown_authority_is_refused(
+    secure_profile: PlatformProfile, control_store: Any
+) -> None:
+    async with _client(secure_profile, control_store, trusting=False) as client:
         with pytest.raises(UnreachableError):
             await client.fetch(HttpRequest(surface="x", url=f"https://{SHARE}/", allowed=(SHARE,)))

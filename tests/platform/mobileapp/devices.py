@@ -20,7 +20,7 @@ from sandbox.server.platform import SandboxPlatform
 from sandbox.world.content.tables import SandboxVideo
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
-from tests.town import SEED, SIZE
+from tests.shared_deployment import SEED, SIZE
 from warehouse.control import ControlStore, open_control
 
 CODE = re.compile(r"/([a-z][0-9A-Za-z]+)/")

@@ -23,7 +23,7 @@ from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
 from tests.answers import SEEN_AT, Shape, read_index
-from tests.stand_in_platform import never
+from tests.sandbox_platform import never
 from warehouse.control import open_control
 from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
 from warehouse.records.times import observed_now
@@ -98,11 +98,14 @@ READ = {
 
 @pytest.mark.parametrize("served", WIRE, ids=[shape.file for shape in WIRE])
 async def test_served_shape_gives_what_its_index_entry_says(
-    served: Shape, wire: Any, client: GuestClient, tmp_path: Path
+    served: Shape, scripted_server: Any, client: GuestClient, tmp_path: Path
 ) -> None:
     if served.wire == "silence":
         client.limits = replace(client.limits, total_s=0.2, media_total_s=0.2, attempts=1)
-    wire.answers = {f"/share/video/{served.asked}/": [_reply(served)], SOUND: [_reply(served)]}
+    scripted_server.answers = {
+        f"/share/video/{served.asked}/": [_reply(served)],
+        SOUND: [_reply(served)],
+    }
     kind, row, status = await _outcome(client, served, tmp_path)
     assert (kind, row) == (served.outcome, served.row)
     assert status in {None, served.status}
@@ -123,18 +126,18 @@ async def _outcome(
     ("name", "asked"), [("media/refused.html", 16), ("media/expired.html", 18)]
 )
 async def test_a_host_that_refuses_every_new_address_of_a_sound_is_left_alone(
-    name: str, asked: int, wire: Any, client: GuestClient, tmp_path: Path
+    name: str, asked: int, scripted_server: Any, client: GuestClient, tmp_path: Path
 ) -> None:
     """An old address says nothing about its host: it may have expired."""
     (shape,) = (one for one in WIRE if one.file == name)
-    wire.answers = {SOUND: [_reply(shape)]}
+    scripted_server.answers = {SOUND: [_reply(shape)]}
     url = f"sqlite:///{tmp_path / 'control.sqlite'}"
     with closing(open_control(url, world="sandbox")) as store:
         client._host_policy = HostPolicy(circuits=CircuitBreaker(store, CircuitTimes()))
         for _ in range(18):
             with pytest.raises(AudioUnavailableError):
                 await READ[shape.parser](client, shape, tmp_path)
-    assert wire.count(SOUND) == asked
+    assert scripted_server.count(SOUND) == asked
 
 
 HTTP_FOUND = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n\r\nID3 tagged"
@@ -144,14 +147,18 @@ SLOW_DOWN = (
 
 
 async def test_after_a_pause_a_sound_is_read_at_another_host(
-    wire: Any, client: GuestClient, tmp_path: Path
+    scripted_server: Any, client: GuestClient, tmp_path: Path
 ) -> None:
-    wire.answers = {"/paused": [SLOW_DOWN], "/same": [HTTP_FOUND], "/other": [HTTP_FOUND]}
+    scripted_server.answers = {
+        "/paused": [SLOW_DOWN],
+        "/same": [HTTP_FOUND],
+        "/other": [HTTP_FOUND],
+    }
     hosts = {"/paused": "play.vidplat", "/same": "play.vidplat", "/other": "media.vidplat"}
     port = client.profile.port
     urls = [f"http://{host}.localhost:{port}{path}" for path, host in hosts.items()]
     video = Video(aweme_id="1", surface="video_page", observed_at=SEEN_AT)
     await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls)), tmp_path)
-    assert [wire.count(path) for path in hosts] == [1, 0, 1]
+    assert [scripted_server.count(path) for path in hosts] == [1, 0, 1]
     with pytest.raises(RateLimitedError):
         await download_sound(client, VideoDetail(video=video, play_urls=tuple(urls[:2])), tmp_path)

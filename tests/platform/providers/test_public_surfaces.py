@@ -16,7 +16,7 @@ from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
 from tests.host_rates import AT_ONCE
-from tests.stand_in_platform import PATIENT
+from tests.sandbox_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, Video
@@ -58,21 +58,21 @@ def platform(sandbox: Any) -> Iterator[Platform]:
         control.delete("/_world/switches").raise_for_status()
 
 
-def _client(profile: PlatformProfile, book: Any) -> GuestClient:
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=100_000, max_wait_s=3)
+def _client(profile: PlatformProfile, control_store: Any) -> GuestClient:
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=100_000, max_wait_s=3)
     return GuestClient(profile, turns, limits=LIMITS)
 
 
 @pytest.fixture
-async def vidplat(sandbox: Any, book: Any) -> AsyncIterator[VidplatPublic]:
-    provider = VidplatPublic(_client(sandbox.profile, book), name="public-graph")
+async def vidplat(sandbox: Any, control_store: Any) -> AsyncIterator[VidplatPublic]:
+    provider = VidplatPublic(_client(sandbox.profile, control_store), name="public-graph")
     yield provider
     await provider.aclose()
 
 
 @pytest.fixture
-async def chart(sandbox: Any, book: Any) -> AsyncIterator[ChartPublic]:
-    provider = ChartPublic(_client(sandbox.profile.for_chart(), book))
+async def chart(sandbox: Any, control_store: Any) -> AsyncIterator[ChartPublic]:
+    provider = ChartPublic(_client(sandbox.profile.for_chart(), control_store))
     yield provider
     await provider.aclose()
 

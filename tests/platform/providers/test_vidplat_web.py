@@ -17,7 +17,7 @@ from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
-from tests.stand_in_platform import PATIENT
+from tests.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes
@@ -59,8 +59,8 @@ def control(tmp_path: Path) -> Iterator[ControlStore]:
 
 
 @pytest.fixture(autouse=True)
-def _no_robots(wire: Any) -> None:
-    wire.answers["/robots.txt"] = [reply(b"", status="404 Not Found")]
+def _no_robots(scripted_server: Any) -> None:
+    scripted_server.answers["/robots.txt"] = [reply(b"", status="404 Not Found")]
 
 
 @pytest.fixture
@@ -69,43 +69,45 @@ def settings() -> Settings:
 
 
 @pytest.fixture
-def provider(settings: Settings, wire_profile: PlatformProfile, control: ControlStore) -> Provider:
-    return build_data_provider(settings, wire_profile, control=control, limits=LIMITS)
+def provider(
+    settings: Settings, scripted_profile: PlatformProfile, control: ControlStore
+) -> Provider:
+    return build_data_provider(settings, scripted_profile, control=control, limits=LIMITS)
 
 
 def all_bytes(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
 
 
-def hosts_that_saw(wire: Any, text: str) -> set[str]:
+def hosts_that_saw(scripted_server: Any, text: str) -> set[str]:
     return {
         request.headers["host"].partition(":")[0]
-        for request in wire.seen
+        for request in scripted_server.seen
         if any(text in value for value in request.headers.values())
     }
 
 
 async def test_a_fresh_store_asks_the_healthiest_source_and_no_other(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    scripted_server.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
     for _ in range(3):
         assert (await provider.fetch_video(ID)).surface == "slides_info"
     await provider.aclose()
-    assert paths(wire) == [SLIDES] * 3
+    assert paths(scripted_server) == [SLIDES] * 3
 
 
 async def test_a_video_that_the_share_host_withholds_is_read_by_its_desktop_detail(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[SLIDES] = [reply(b"")]
-    wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
+    scripted_server.answers[SLIDES] = [reply(b"")]
+    scripted_server.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
     assert (reading.surface, reading.value.video.statistics_complete) == ("web_detail", True)
-    assert "aid=6383" in wire.seen[-1].target
-    assert hosts_that_saw(wire, SECRETS[0]) == {"www.vidplat.localhost"}
+    assert "aid=6383" in scripted_server.seen[-1].target
+    assert hosts_that_saw(scripted_server, SECRETS[0]) == {"www.vidplat.localhost"}
 
 
 FORBIDDEN = reply(b"no", status="403 Forbidden")
@@ -116,10 +118,12 @@ NOT_SHOWN = {
 }
 
 
-def paths(wire: Any) -> list[str]:
+def paths(scripted_server: Any) -> list[str]:
     """What was asked for, without robots.txt."""
     return [
-        one.target.partition("?")[0] for one in wire.seen if not one.target.endswith("/robots.txt")
+        one.target.partition("?")[0]
+        for one in scripted_server.seen
+        if not one.target.endswith("/robots.txt")
     ]
 
 
@@ -128,46 +132,52 @@ def paths(wire: Any) -> list[str]:
     [[reply(b"")], [FORBIDDEN], [reply(b"<html></html>")], [reply(b"", status="404 No")]],
 )
 async def test_a_video_whose_desktop_detail_is_withheld_is_read_from_a_page(
-    withheld: list[bytes], wire: Any, provider: Any
+    withheld: list[bytes], scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[SLIDES] = [reply(b"")]
-    wire.answers[DETAIL] = withheld
-    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
+    scripted_server.answers[SLIDES] = [reply(b"")]
+    scripted_server.answers[DETAIL] = withheld
+    scripted_server.answers[DESKTOP] = [
+        reply((SHAPES / "video_page" / "old_container.html").read_bytes())
+    ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
     assert reading.surface == "web_video_page"
-    assert set(paths(wire)) == {SLIDES, DETAIL, DESKTOP}
+    assert set(paths(scripted_server)) == {SLIDES, DETAIL, DESKTOP}
 
 
 async def test_a_photo_post_that_the_desktop_detail_does_not_show_is_asked_of_the_next_source(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     """`images_base` is no statement about the video: only this surface leaves photo posts out."""
-    wire.answers[SLIDES] = [reply(b"")]
-    wire.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
-    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
+    scripted_server.answers[SLIDES] = [reply(b"")]
+    scripted_server.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
+    scripted_server.answers[DESKTOP] = [
+        reply((SHAPES / "video_page" / "old_container.html").read_bytes())
+    ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert (type(reading.value), reading.surface) == (VideoDetail, "web_video_page")
 
 
 async def test_a_photo_post_that_no_other_source_answers_for_is_not_called_unavailable(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
-    wire.answers |= {key: [reply(b"")] for key in (SLIDES, DESKTOP, PAGE)}
+    scripted_server.answers[DETAIL] = [reply(json.dumps(NOT_SHOWN).encode())]
+    scripted_server.answers |= {key: [reply(b"")] for key in (SLIDES, DESKTOP, PAGE)}
     with pytest.raises(EmptyAnswerError):
         await provider.fetch_video(ID)
     await provider.aclose()
 
 
 async def test_a_video_that_the_share_host_withholds_is_read_from_its_desktop_page(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     """The page holds the same data as the share page, in the older container."""
-    wire.answers[DETAIL] = wire.answers[SLIDES] = [reply(b"")]
-    wire.answers[DESKTOP] = [reply((SHAPES / "video_page" / "old_container.html").read_bytes())]
+    scripted_server.answers[DETAIL] = scripted_server.answers[SLIDES] = [reply(b"")]
+    scripted_server.answers[DESKTOP] = [
+        reply((SHAPES / "video_page" / "old_container.html").read_bytes())
+    ]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
@@ -178,11 +188,11 @@ NO_PHOTOS = {"aweme_id": ID, "filter_reason": "images_base"}
 
 
 async def test_a_photo_post_that_the_desktop_detail_leaves_out_is_asked_of_the_next_source(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     filtered = json.dumps({"status_code": 0, "aweme_detail": None, "filter_detail": NO_PHOTOS})
-    wire.answers[DETAIL] = [reply(filtered.encode())]
-    wire.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
+    scripted_server.answers[DETAIL] = [reply(filtered.encode())]
+    scripted_server.answers[SLIDES] = [reply((SHAPES / "slides_info" / "video.json").read_bytes())]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, VideoDetail)
@@ -190,22 +200,22 @@ async def test_a_photo_post_that_the_desktop_detail_leaves_out_is_asked_of_the_n
 
 
 async def test_a_photo_post_that_no_source_shows_is_unavailable_with_that_reason(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     filtered = json.dumps({"status_code": 0, "aweme_detail": None, "filter_detail": NO_PHOTOS})
     slides = json.dumps({"status_code": 0, "aweme_details": None, "filter_list": [NO_PHOTOS]})
-    wire.answers[DETAIL], wire.answers[SLIDES] = (
+    scripted_server.answers[DETAIL], scripted_server.answers[SLIDES] = (
         [reply(filtered.encode())],
         [reply(slides.encode())],
     )
     page = (SHAPES / "video_page" / "deleted.html").read_bytes()
     left_out = page.replace(b"status_deleted", b"images_base")
-    wire.answers[DESKTOP] = wire.answers[PAGE] = [reply(left_out)]
+    scripted_server.answers[DESKTOP] = scripted_server.answers[PAGE] = [reply(left_out)]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
     assert isinstance(reading.value, UnavailableVideo)
     assert reading.value.filter_reason == "images_base"
-    assert {DETAIL, SLIDES, DESKTOP, PAGE} <= set(paths(wire))
+    assert {DETAIL, SLIDES, DESKTOP, PAGE} <= set(paths(scripted_server))
 
 
 @pytest.mark.parametrize(
@@ -213,17 +223,17 @@ async def test_a_photo_post_that_no_source_shows_is_unavailable_with_that_reason
     ["detail/captcha.json", "detail/argus.html", "detail/login_8.json", "detail/login.json"],
 )
 async def test_nothing_else_of_the_web_host_is_asked_because_of_its_demand(
-    shape_file: str, wire: Any, provider: Any
+    shape_file: str, scripted_server: Any, provider: Any
 ) -> None:
     """Nothing is solved; the share host, which demands nothing, is asked as always."""
     empty = reply(json.dumps(shape("slides_info/null.json")).encode())
-    wire.answers[SLIDES] = [empty]
-    wire.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
-    wire.answers[PAGE] = [reply((SHAPES / "video_page" / "video.html").read_bytes())]
+    scripted_server.answers[SLIDES] = [empty]
+    scripted_server.answers[DETAIL] = [reply((SHAPES / shape_file).read_bytes())]
+    scripted_server.answers[PAGE] = [reply((SHAPES / "video_page" / "video.html").read_bytes())]
     for _ in range(3):
         assert (await provider.fetch_video(ID)).surface == "video_page"
     await provider.aclose()
-    assert (paths(wire).count(DETAIL), paths(wire).count(DESKTOP)) == (1, 0)
+    assert (paths(scripted_server).count(DETAIL), paths(scripted_server).count(DESKTOP)) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -236,32 +246,34 @@ async def test_nothing_else_of_the_web_host_is_asked_because_of_its_demand(
     ],
 )
 async def test_a_demand_of_both_hosts_ends_the_question_by_name(
-    shape_file: str, error: Any, reason: str, wire: Any, provider: Any
+    shape_file: str, error: Any, reason: str, scripted_server: Any, provider: Any
 ) -> None:
-    wire.answers[DETAIL] = wire.answers[SLIDES] = [reply((SHAPES / shape_file).read_bytes())]
+    scripted_server.answers[DETAIL] = scripted_server.answers[SLIDES] = [
+        reply((SHAPES / shape_file).read_bytes())
+    ]
     with pytest.raises(error) as caught:
         await provider.fetch_video(ID)
     await provider.aclose()
     assert caught.value.reason == reason
-    assert paths(wire) == [SLIDES, DETAIL]
+    assert paths(scripted_server) == [SLIDES, DETAIL]
 
 
-async def test_only_the_web_host_ever_sees_the_cookie(wire: Any, provider: Any) -> None:
+async def test_only_the_web_host_ever_sees_the_cookie(scripted_server: Any, provider: Any) -> None:
     """Not the share host, where the other surfaces are, and not the target of a redirect."""
-    away = f"Location: http://share.vidplat.localhost:{wire.port}/moved\r\n"
+    away = f"Location: http://share.vidplat.localhost:{scripted_server.port}/moved\r\n"
     page = (SHAPES / "video_page" / "video.html").read_bytes()
-    wire.answers[DETAIL] = [reply(b"", status="302 Found", more=away)]
-    wire.answers["/moved"] = [reply(b"")]
-    wire.answers[DESKTOP] = wire.answers[SLIDES] = [reply(b"")]
-    wire.answers[PAGE] = [reply(page)]
+    scripted_server.answers[DETAIL] = [reply(b"", status="302 Found", more=away)]
+    scripted_server.answers["/moved"] = [reply(b"")]
+    scripted_server.answers[DESKTOP] = scripted_server.answers[SLIDES] = [reply(b"")]
+    scripted_server.answers[PAGE] = [reply(page)]
     await provider.fetch_video(ID)
     await provider.aclose()
-    assert {"/moved", DESKTOP, PAGE} <= {request.target for request in wire.seen}
-    assert hosts_that_saw(wire, SECRETS[1]) == {"www.vidplat.localhost"}
+    assert {"/moved", DESKTOP, PAGE} <= {request.target for request in scripted_server.seen}
+    assert hosts_that_saw(scripted_server, SECRETS[1]) == {"www.vidplat.localhost"}
 
 
 async def test_nothing_keeps_the_cookie(
-    wire: Any,
+    scripted_server: Any,
     provider: Any,
     settings: Settings,
     control: ControlStore,
@@ -272,8 +284,8 @@ async def test_nothing_keeps_the_cookie(
     caplog.set_level(logging.DEBUG)
     echo = {**shape("detail/video.json"), "echo": COOKIE, "again": SECRETS[0].replace("/", "%2F")}
     refusal = reply(COOKIE.encode(), status="403 Forbidden")
-    wire.answers[DETAIL] = [reply(json.dumps(echo).encode()), refusal]
-    wire.answers |= {key: [refusal] for key in (SLIDES, DESKTOP, PAGE)}
+    scripted_server.answers[DETAIL] = [reply(json.dumps(echo).encode()), refusal]
+    scripted_server.answers |= {key: [refusal] for key in (SLIDES, DESKTOP, PAGE)}
     lake = open_lake(str(tmp_path / "lake"), world="sandbox")
     with ExitStack() as stack:
         engine = stack.enter_context(closing(Engine(lake)))
@@ -324,29 +336,29 @@ def test_a_value_that_a_page_shows_decoded_is_removed_too() -> None:
 
 
 async def test_a_session_that_the_web_host_renews_is_sent_to_no_host_and_not_kept(
-    wire: Any, provider: Any
+    scripted_server: Any, provider: Any
 ) -> None:
     renewed = "Set-Cookie: sessionid=renewed-0123; Domain=vidplat.localhost; Path=/\r\n"
     known = "Set-Cookie: visitor=guest-4567; Domain=vidplat.localhost; Path=/\r\n"
     page = (SHAPES / "video_page" / "old_container.html").read_bytes() + b"<!-- renewed-0123 -->"
-    wire.answers[DETAIL] = [reply(b"", more=renewed)]
-    wire.answers[SLIDES] = [reply(b"", more=known)]
-    wire.answers[DESKTOP] = [reply(page)]
+    scripted_server.answers[DETAIL] = [reply(b"", more=renewed)]
+    scripted_server.answers[SLIDES] = [reply(b"", more=known)]
+    scripted_server.answers[DESKTOP] = [reply(page)]
     reading = await provider.fetch_video(ID)
     await provider.aclose()
-    assert {DETAIL, SLIDES, DESKTOP} == set(paths(wire))
-    assert hosts_that_saw(wire, "renewed-0123") == set()
-    assert hosts_that_saw(wire, "guest-4567") == {"share.vidplat.localhost"}
+    assert {DETAIL, SLIDES, DESKTOP} == set(paths(scripted_server))
+    assert hosts_that_saw(scripted_server, "renewed-0123") == set()
+    assert hosts_that_saw(scripted_server, "guest-4567") == {"share.vidplat.localhost"}
     assert b"-removed-" in reading.payload
     assert b"renewed-0123" not in reading.payload
 
 
 async def test_without_a_cookie_the_source_is_a_guest(
-    wire: Any, wire_profile: PlatformProfile, control: ControlStore
+    scripted_server: Any, scripted_profile: PlatformProfile, control: ControlStore
 ) -> None:
     settings = Settings(_env_file=None, data_provider="vidplat-web")
-    provider = build_data_provider(settings, wire_profile, control=control, limits=LIMITS)
-    wire.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
+    provider = build_data_provider(settings, scripted_profile, control=control, limits=LIMITS)
+    scripted_server.answers[DETAIL] = [reply(json.dumps(shape("detail/video.json")).encode())]
     await provider.fetch_video(ID)
     await provider.aclose()
-    assert not any("cookie" in request.headers for request in wire.seen)
+    assert not any("cookie" in request.headers for request in scripted_server.seen)

@@ -15,7 +15,7 @@ from sandbox.server.surfaces.video_pages import is_withheld
 from sandbox.world.content.tables import SandboxVideo, VideoState
 from sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from sandbox.server.platform import SandboxPlatform
 from sandbox.world.world import SandboxWorld
 from tests.children import platform as running_platform
 from tests.children import wait_until_gone
-from tests.stage import PATIENCE_S
+from tests.deployment import PATIENCE_S
 
 from .conftest import SEED, SIZE, Sandbox
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployment import Deployment, open_deployment
 from tests.disks import Disk, can_slow_down, has_loop_devices, open_disk
-from tests.stage import Stage, open_stage
 
 pytestmark = [
     pytest.mark.soak,  # needs root
@@ -24,36 +24,36 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
         yield mounted
 
 
-def track_of(stage: Stage) -> str:
-    return str(stage.world("/_world/tracks")["tracks"][0]["music_id"])
+def track_of(deployment: Deployment) -> str:
+    return str(deployment.world("/_world/tracks")["tracks"][0]["music_id"])
 
 
-def ranking(stage: Stage, job_id: str) -> list[str]:
+def ranking(deployment: Deployment, job_id: str) -> list[str]:
     sql = "select aweme_id from marts.rankings where job_id = $id order by rank"
-    return [row["aweme_id"] for row in stage.rows(sql, id=job_id)]
+    return [row["aweme_id"] for row in deployment.rows(sql, id=job_id)]
 
 
-def committed(stage: Stage) -> set[str]:
-    return {row["capture_id"] for row in stage.rows("select capture_id from raw.captures")}
+def committed(deployment: Deployment) -> set[str]:
+    return {row["capture_id"] for row in deployment.rows("select capture_id from raw.captures")}
 
 
 def test_a_scan_goes_on_after_its_disk_had_turned_read_only(
     disk: Disk, tmp_path: Path, sound_cache: Path
 ) -> None:
-    with open_stage(tmp_path, sound_cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
-        client = stage.start_api()
-        stage.start_worker()
-        track = track_of(stage)
-        whole = stage.ask(track, music_id=track, **SCAN)
-        assert stage.ended(whole).status == "completed"
-        expected = ranking(stage, whole)
+    with open_deployment(tmp_path, sound_cache) as deployment:
+        deployment.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        client = deployment.start_api()
+        deployment.start_worker()
+        track = track_of(deployment)
+        whole = deployment.ask(track, music_id=track, **SCAN)
+        assert deployment.ended(whole).status == "completed"
+        expected = ranking(deployment, whole)
         assert expected
-        met = stage.ask(track, music_id=track, refresh=True, **SCAN)
-        stage.wait(lambda: stage.job(met).progress.detail_checked_count >= 4)
-        kept = committed(stage)
+        met = deployment.ask(track, music_id=track, refresh=True, **SCAN)
+        deployment.wait(lambda: deployment.job(met).progress.detail_checked_count >= 4)
+        kept = committed(deployment)
         disk.turn_read_only()
-        stage.wait(lambda: client.get("/readyz").status_code == 503)
+        deployment.wait(lambda: client.get("/readyz").status_code == 503)
         said = client.get("/readyz").text
         assert "read-only" in said
         assert client.get("/healthz").is_success
@@ -61,15 +61,15 @@ def test_a_scan_goes_on_after_its_disk_had_turned_read_only(
         assert asked.status_code == 503
         assert asked.json()["data"]["error"]["type"] == "warehouse_unavailable"
     disk.repair()
-    with open_stage(tmp_path, sound_cache) as stage:
-        assert kept <= committed(stage)
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
-        stage.pronounce_worker_dead()
-        stage.start_worker()
-        ended = stage.ended(met)
+    with open_deployment(tmp_path, sound_cache) as deployment:
+        assert kept <= committed(deployment)
+        deployment.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        deployment.pronounce_worker_dead()
+        deployment.start_worker()
+        ended = deployment.ended(met)
         assert ended.status == "completed", ended.error
-        assert ranking(stage, met) == expected
-        assert kept <= committed(stage)
+        assert ranking(deployment, met) == expected
+        assert kept <= committed(deployment)
 
 
 def test_a_scan_on_a_full_disk_waits_with_its_attempts_and_goes_on(
@@ -78,37 +78,39 @@ def test_a_scan_on_a_full_disk_waits_with_its_attempts_and_goes_on(
     """Full for the lake, which refuses below 50 MB, and not yet for the worker, which claims."""
     with (
         open_disk(tmp_path / "home", size_mb=400) as disk,
-        open_stage(tmp_path, sound_cache, settings={"MIN_FREE_DISK_MB": "1"}) as stage,
+        open_deployment(tmp_path, sound_cache, settings={"MIN_FREE_DISK_MB": "1"}) as deployment,
     ):
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=50)
-        stage.start_worker()
-        track = track_of(stage)
-        job_id = stage.ask(track, music_id=track, **SCAN)
-        stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 2)
+        deployment.start_platform(seed=SEED, size=SIZE, latency_ms=50)
+        deployment.start_worker()
+        track = track_of(deployment)
+        job_id = deployment.ask(track, music_id=track, **SCAN)
+        deployment.wait(lambda: deployment.job(job_id).progress.detail_checked_count >= 2)
         with disk.filled(leaving_mb=30):
-            stage.wait(lambda: stage.job(job_id).progress.waiting_for == "disk")
-            number = stage.job(job_id).run_number
-            stage.wait(lambda: stage.job(job_id).run_number >= number + 2)  # tried again meanwhile
-            met = stage.job(job_id)
+            deployment.wait(lambda: deployment.job(job_id).progress.waiting_for == "disk")
+            number = deployment.job(job_id).run_number
+            deployment.wait(
+                lambda: deployment.job(job_id).run_number >= number + 2
+            )  # tried again meanwhile
+            met = deployment.job(job_id)
             assert (met.attempt, met.error) == (1, None)
-        ended = stage.ended(job_id)
+        ended = deployment.ended(job_id)
         assert (ended.status, ended.attempt) == ("completed", 1), ended.error
-        assert ranking(stage, job_id)
+        assert ranking(deployment, job_id)
 
 
 @pytest.mark.skipif(not can_slow_down(), reason="the kernel cannot slow a device down")
 def test_a_scan_completes_on_a_slow_disk(disk: Disk, tmp_path: Path, sound_cache: Path) -> None:
-    with open_stage(tmp_path, sound_cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE)
-        client = stage.start_api()
-        stage.start_worker(WORKER_LOST_AFTER_S="15")
-        track = track_of(stage)
-        whole = stage.ask(track, music_id=track, **SCAN)
-        assert stage.ended(whole).status == "completed"
+    with open_deployment(tmp_path, sound_cache) as deployment:
+        deployment.start_platform(seed=SEED, size=SIZE)
+        client = deployment.start_api()
+        deployment.start_worker(WORKER_LOST_AFTER_S="15")
+        track = track_of(deployment)
+        whole = deployment.ask(track, music_id=track, **SCAN)
+        assert deployment.ended(whole).status == "completed"
         disk.slow_down(reads_per_s=50, writes_per_s=20)
-        slow = stage.ask(track, music_id=track, refresh=True, **SCAN)
-        ended = stage.ended(slow, max_wait_s=1200)
+        slow = deployment.ask(track, music_id=track, refresh=True, **SCAN)
+        ended = deployment.ended(slow, max_wait_s=1200)
         assert ended.status == "completed", ended.error
         assert ended.attempt == 1
-        assert ranking(stage, slow) == ranking(stage, whole)
+        assert ranking(deployment, slow) == ranking(deployment, whole)
         assert client.get("/readyz").is_success

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.fuzz.kills import VICTIMS, Hunt
-from tests.stage import open_stage
+from tests.deployment import open_deployment
 
 pytestmark = pytest.mark.soak
 ATTEMPTS = {"worker": 2, "scan process": 2, "listening child": 1, "service": 1}
@@ -18,8 +18,8 @@ ATTEMPTS = {"worker": 2, "scan process": 2, "listening child": 1, "service": 1}
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Hunt]:
-    with open_stage(tmp_path_factory.mktemp("kills"), sound_cache) as stage:
-        hunt = Hunt(stage, random.Random(2))
+    with open_deployment(tmp_path_factory.mktemp("kills"), sound_cache) as deployment:
+        hunt = Hunt(deployment, random.Random(2))
         hunt.prepare()
         yield hunt
 
@@ -27,16 +27,16 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Ite
 @pytest.fixture
 def hunt(prepared: Hunt) -> Iterator[Hunt]:
     """Everything at work and nothing disturbed, whatever the test before has left."""
-    prepared.stage.settle()
+    prepared.deployment.settle()
     yield prepared
-    prepared.stage.settle()
+    prepared.deployment.settle()
 
 
 @pytest.mark.parametrize("victim", VICTIMS)
 def test_no_kill_loses_an_observation_or_changes_a_result(hunt: Hunt, victim: str) -> None:
-    stage = hunt.stage
-    stage.hold("slides_info", after=8)
+    deployment = hunt.deployment
+    deployment.hold("slides_info", after=8)
     job_id = hunt.ask()
-    stage.wait(lambda: stage.job(job_id).progress.detail_checked_count >= 4)
+    deployment.wait(lambda: deployment.job(job_id).progress.detail_checked_count >= 4)
     assert hunt.strike(job_id, victim) == "completed"
-    assert stage.job(job_id).attempt == ATTEMPTS[victim]
+    assert deployment.job(job_id).attempt == ATTEMPTS[victim]

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id
-from tests.stage import LOCAL, Stage
+from tests.deployment import LOCAL, Deployment
 from warehouse.control import jobs, scan_journal
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import MAX_ATTEMPTS
@@ -29,42 +29,42 @@ type Document = dict[str, Any]
 class Undisturbed:
     """A scan that nothing disturbed: its result, and what it asked the platform for."""
 
-    stage: Stage
+    deployment: Deployment
     music_id: str
     result: Document
     requests: Requests
 
 
 @pytest.fixture(scope="module")
-def calm(running_town: Stage) -> Undisturbed:
-    stage = running_town
-    stage.settle()
-    forget_sounds(stage)
-    clear_log(stage)
-    music_id: str = stage.world("/_world/tracks")["tracks"][0]["music_id"]
-    job_id = ask(stage, music_id, count=2)
-    assert stage.ended(job_id).status == "completed"
+def calm(session_deployment: Deployment) -> Undisturbed:
+    deployment = session_deployment
+    deployment.settle()
+    forget_sounds(deployment)
+    clear_log(deployment)
+    music_id: str = deployment.world("/_world/tracks")["tracks"][0]["music_id"]
+    job_id = ask(deployment, music_id, count=2)
+    assert deployment.ended(job_id).status == "completed"
     # what a host forbids to read is remembered for the scans that follow
-    requests = [one for one in answered(stage) if one["surface"] != "robots"]
-    return Undisturbed(stage, music_id, result_of(stage, job_id), requests)
+    requests = [one for one in answered(deployment) if one["surface"] != "robots"]
+    return Undisturbed(deployment, music_id, result_of(deployment, job_id), requests)
 
 
 @pytest.fixture
-def stage(calm: Undisturbed) -> Iterator[Stage]:
+def deployment(calm: Undisturbed) -> Iterator[Deployment]:
     """A worker at work, and no sound of the track measured before."""
-    calm.stage.settle()
-    forget_sounds(calm.stage)
-    clear_log(calm.stage)
-    yield calm.stage
-    calm.stage.settle()
+    calm.deployment.settle()
+    forget_sounds(calm.deployment)
+    clear_log(calm.deployment)
+    yield calm.deployment
+    calm.deployment.settle()
 
 
-def ask(stage: Stage, music_id: str, *, count: int) -> str:
+def ask(deployment: Deployment, music_id: str, *, count: int) -> str:
     """A scan that reads everything again; `count` makes it a wish of its own.
 
     Without profiles: they are read again after some minutes only.
     """
-    return stage.ask(
+    return deployment.ask(
         music_id,
         music_id=music_id,
         refresh=True,
@@ -74,24 +74,24 @@ def ask(stage: Stage, music_id: str, *, count: int) -> str:
     )
 
 
-def forget_sounds(stage: Stage) -> None:
+def forget_sounds(deployment: Deployment) -> None:
     """Let the next scan measure all sounds again."""
-    ids = [job.job_id for job in jobs.newest(stage.control, limit=100)]
-    stage.engine.lake.delete("raw.sounds", "job_id", ids)
+    ids = [job.job_id for job in jobs.newest(deployment.control, limit=100)]
+    deployment.engine.lake.delete("raw.sounds", "job_id", ids)
 
 
-def clear_log(stage: Stage) -> None:
-    LOCAL.delete(f"http://127.0.0.1:{stage.port}/_world/access-log/summary").raise_for_status()
+def clear_log(deployment: Deployment) -> None:
+    LOCAL.delete(f"http://127.0.0.1:{deployment.port}/_world/access-log/summary").raise_for_status()
 
 
-def answer_all(stage: Stage) -> None:
+def answer_all(deployment: Deployment) -> None:
     """Hold no request back any longer."""
-    LOCAL.delete(f"http://127.0.0.1:{stage.port}/_world/faults").raise_for_status()
+    LOCAL.delete(f"http://127.0.0.1:{deployment.port}/_world/faults").raise_for_status()
 
 
-def answered(stage: Stage) -> Requests:
+def answered(deployment: Deployment) -> Requests:
     """The requests that got an answer, oldest first."""
-    entries: Requests = stage.world("/_world/access-log/requests?limit=10000")["requests"]
+    entries: Requests = deployment.world("/_world/access-log/requests?limit=10000")["requests"]
     return [one for one in entries if one["status"] is not None and one["fault"] is None]
 
 
@@ -99,9 +99,9 @@ def targets(requests: Requests) -> Counter[tuple[str, str]]:
     return Counter((one["surface"], one["target"]) for one in requests)
 
 
-def result_of(stage: Stage, job_id: str) -> Document:
-    stage.engine.refresh()
-    document = read_result_document(stage.engine, job_id)
+def result_of(deployment: Deployment, job_id: str) -> Document:
+    deployment.engine.refresh()
+    document = read_result_document(deployment.engine, job_id)
     assert document is not None
     found: Document = without_times(document)
     return found
@@ -137,53 +137,55 @@ def differences(found: Any, expected: Any, place: str = "") -> list[str]:
     return [] if found == expected else [f"{place}: {found!r} is not {expected!r}"]
 
 
-def captures(stage: Stage) -> set[str]:
+def captures(deployment: Deployment) -> set[str]:
     """The observations that were committed."""
-    return {row["capture_id"] for row in stage.rows("select capture_id from raw.captures")}
+    return {row["capture_id"] for row in deployment.rows("select capture_id from raw.captures")}
 
 
-def kill_everything(stage: Stage) -> None:
+def kill_everything(deployment: Deployment) -> None:
     """Kill the worker and its processes at once, and let nobody wait for a word of it.
 
     Nothing that was committed before is lost.
     """
-    assert stage.worker is not None
-    before = captures(stage)
-    worker = psutil.Process(stage.worker.process.pid)
+    assert deployment.worker is not None
+    before = captures(deployment)
+    worker = psutil.Process(deployment.worker.process.pid)
     family = [worker, *worker.children(recursive=True)]
     for one in family:
         one.kill()
-    stage.wait(lambda: stage.worker is not None and stage.worker.exit_code() is not None)
-    stage.wait(lambda: not any(one.is_running() for one in family[1:]))
-    assert before <= captures(stage)
-    stage.pronounce_worker_dead()
+    deployment.wait(
+        lambda: deployment.worker is not None and deployment.worker.exit_code() is not None
+    )
+    deployment.wait(lambda: not any(one.is_running() for one in family[1:]))
+    assert before <= captures(deployment)
+    deployment.pronounce_worker_dead()
 
 
-def checkpoints(stage: Stage, job_id: str) -> list[tuple[str, int | None]]:
-    found = stage.rows(
+def checkpoints(deployment: Deployment, job_id: str) -> list[tuple[str, int | None]]:
+    found = deployment.rows(
         "select stage, round from raw.scan_checkpoints where job_id = $id order by number",
         id=job_id,
     )
     return [(row["stage"], row["round"]) for row in found]
 
 
-def journaled(stage: Stage, job_id: str, surface: str) -> int:
+def journaled(deployment: Deployment, job_id: str, surface: str) -> int:
     """How many calls of a surface, or measured sounds, a killed run would leave to the next."""
-    rows = scan_journal.read(stage.control, job_id, since=0)
+    rows = scan_journal.read(deployment.control, job_id, since=0)
     return sum(row.key.startswith(f"{surface}\x1f") for row in rows)
 
 
-def are_recorded(stage: Stage, job_id: str) -> bool:
+def are_recorded(deployment: Deployment, job_id: str) -> bool:
     """Whether every detail that was answered is journaled.
 
     An answer may have arrived when its call is not yet recorded; a killed scan would read it again.
     A call whose second request is held back has no answer yet.
     """
-    entries: Requests = stage.world("/_world/access-log/requests?limit=10000")["requests"]
+    entries: Requests = deployment.world("/_world/access-log/requests?limit=10000")["requests"]
     details = [one for one in entries if one["surface"] == "slides_info"]
     held = {video_of(one["target"]) for one in details if one["status"] is None}
     read = {video_of(one["target"]) for one in details if one["status"] is not None}
-    rows = scan_journal.read(stage.control, job_id, since=0)
+    rows = scan_journal.read(deployment.control, job_id, since=0)
     recorded = {row.key.split("\x1f")[1] for row in rows}
     return read - held <= recorded
 
@@ -202,89 +204,93 @@ def first_after_listening(requests: Requests) -> tuple[str, int]:
     return surface, sum(one["surface"] == surface for one in requests[:heard])
 
 
-def test_a_scan_killed_while_it_listens_does_nothing_twice(calm: Undisturbed, stage: Stage) -> None:
-    stage.hold("media", after=6)
-    job_id = ask(stage, calm.music_id, count=1)
-    wait_for_listening(stage, job_id)
-    kill_everything(stage)
-    assert_it_goes_on(stage, job_id, calm, attempt=2)
+def test_a_scan_killed_while_it_listens_does_nothing_twice(
+    calm: Undisturbed, deployment: Deployment
+) -> None:
+    deployment.hold("media", after=6)
+    job_id = ask(deployment, calm.music_id, count=1)
+    wait_for_listening(deployment, job_id)
+    kill_everything(deployment)
+    assert_it_goes_on(deployment, job_id, calm, attempt=2)
 
 
-def wait_for_listening(stage: Stage, job_id: str) -> None:
+def wait_for_listening(deployment: Deployment, job_id: str) -> None:
     """Wait until six sounds are journaled, of which two are measured."""
-    stage.wait(lambda: journaled(stage, job_id, "media") == 6)
-    stage.wait(lambda: journaled(stage, job_id, "measured") >= 2)
+    deployment.wait(lambda: journaled(deployment, job_id, "media") == 6)
+    deployment.wait(lambda: journaled(deployment, job_id, "measured") >= 2)
 
 
 @pytest.mark.soak
 def test_a_scan_killed_while_it_reads_details_and_while_it_listens_does_nothing_twice(
-    calm: Undisturbed, stage: Stage
+    calm: Undisturbed, deployment: Deployment
 ) -> None:
-    is_held = stage.hold("slides_info", after=8)
-    job_id = ask(stage, calm.music_id, count=3)
-    stage.wait(is_held)
-    stage.wait(lambda: are_recorded(stage, job_id))
-    stage.wait(lambda: ("candidates", None) in checkpoints(stage, job_id))
-    kill_everything(stage)
-    answer_all(stage)
-    stage.hold("media", after=6)
-    stage.start_worker()
-    wait_for_listening(stage, job_id)
-    assert (stage.job(job_id).attempt, stage.job(job_id).progress.continued_from) == (
+    is_held = deployment.hold("slides_info", after=8)
+    job_id = ask(deployment, calm.music_id, count=3)
+    deployment.wait(is_held)
+    deployment.wait(lambda: are_recorded(deployment, job_id))
+    deployment.wait(lambda: ("candidates", None) in checkpoints(deployment, job_id))
+    kill_everything(deployment)
+    answer_all(deployment)
+    deployment.hold("media", after=6)
+    deployment.start_worker()
+    wait_for_listening(deployment, job_id)
+    assert (deployment.job(job_id).attempt, deployment.job(job_id).progress.continued_from) == (
         2,
         "candidates",
     )
-    kill_everything(stage)
-    assert_it_goes_on(stage, job_id, calm, attempt=3)
+    kill_everything(deployment)
+    assert_it_goes_on(deployment, job_id, calm, attempt=3)
 
 
 @pytest.mark.soak
 def test_a_scan_killed_after_a_round_of_listening_goes_on_with_the_same_result(
-    calm: Undisturbed, stage: Stage
+    calm: Undisturbed, deployment: Deployment
 ) -> None:
     surface, before = first_after_listening(calm.requests)
-    stage.hold(surface, after=before)
-    job_id = ask(stage, calm.music_id, count=4)
-    stage.wait(lambda: ("confirmed_videos", 0) in checkpoints(stage, job_id))
-    kill_everything(stage)
-    assert_it_goes_on(stage, job_id, calm, attempt=2)
+    deployment.hold(surface, after=before)
+    job_id = ask(deployment, calm.music_id, count=4)
+    deployment.wait(lambda: ("confirmed_videos", 0) in checkpoints(deployment, job_id))
+    kill_everything(deployment)
+    assert_it_goes_on(deployment, job_id, calm, attempt=2)
 
 
-def assert_it_goes_on(stage: Stage, job_id: str, calm: Undisturbed, *, attempt: int) -> None:
-    stage.settle()
-    job = stage.ended(job_id)
+def assert_it_goes_on(
+    deployment: Deployment, job_id: str, calm: Undisturbed, *, attempt: int
+) -> None:
+    deployment.settle()
+    job = deployment.ended(job_id)
     assert (job.status, job.attempt, job.error) == ("completed", attempt, None)
     assert job.progress.continued_from is not None
-    assert differences(result_of(stage, job_id), calm.result) == []
-    asked, expected = targets(answered(stage)), targets(calm.requests)
+    assert differences(result_of(deployment, job_id), calm.result) == []
+    asked, expected = targets(answered(deployment)), targets(calm.requests)
     assert expected <= asked
     # the address of a sound may have been answered when the download behind it was under way
     assert {surface for surface, _ in asked - expected} <= {"play"}
-    assert checkpoints(stage, job_id)[-1] == ("rankings", None), "kept for single steps"
-    assert scan_journal.read(stage.control, job_id, since=0) == []
-    last = stage.ended_run(run_id(job_id, attempt))
+    assert checkpoints(deployment, job_id)[-1] == ("rankings", None), "kept for single steps"
+    assert scan_journal.read(deployment.control, job_id, since=0) == []
+    last = deployment.ended_run(run_id(job_id, attempt))
     assert (last.tags[JOB_TAG], last.is_success) == (job_id, True)
 
 
 @pytest.mark.soak
 def test_a_scan_that_loses_its_third_worker_fails_and_says_why(
-    calm: Undisturbed, stage: Stage
+    calm: Undisturbed, deployment: Deployment
 ) -> None:
-    stage.hold("slides_info", after=0)
-    job_id = ask(stage, calm.music_id, count=6)
+    deployment.hold("slides_info", after=0)
+    job_id = ask(deployment, calm.music_id, count=6)
     for attempt in range(1, MAX_ATTEMPTS + 1):
-        stage.wait(lambda: stage.job(job_id).progress.stage == "music_first_screen")
-        assert stage.job(job_id).attempt == attempt
-        stage.wait(lambda: stage.job(job_id).status == "running")
-        kill_everything(stage)
-        stage.start_worker()
-        stage.wait(partial(has_moved_on, stage, job_id, attempt))
-    job = stage.job(job_id)
+        deployment.wait(lambda: deployment.job(job_id).progress.stage == "music_first_screen")
+        assert deployment.job(job_id).attempt == attempt
+        deployment.wait(lambda: deployment.job(job_id).status == "running")
+        kill_everything(deployment)
+        deployment.start_worker()
+        deployment.wait(partial(has_moved_on, deployment, job_id, attempt))
+    job = deployment.job(job_id)
     assert job.error is not None
     assert (job.status, job.error["type"]) == ("failed", "worker_unavailable")
     assert "3 attempts" in str(job.error["detail"])
 
 
-def has_moved_on(stage: Stage, job_id: str, attempt: int) -> bool:
-    job = stage.job(job_id)
+def has_moved_on(deployment: Deployment, job_id: str, attempt: int) -> bool:
+    job = deployment.job(job_id)
     return job.status == "failed" or (job.status == "running" and job.attempt > attempt)

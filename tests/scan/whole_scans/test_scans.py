@@ -23,7 +23,7 @@ from pipelines.catalog.reference_sounds import CatalogReferenceSounds
 from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
-from tests.stage import Stage
+from tests.deployment import Deployment
 from tests.switch_outcomes import GENEROUS, SwitchOutcome
 from tests.switch_scans import switch_to
 from warehouse.control import jobs
@@ -43,14 +43,14 @@ FIRST = 15
 """The place of a track whose song is paid for, and of which another music id has several videos."""
 
 
-def track(town: Stage, number: int) -> dict[str, Any]:
-    found: dict[str, Any] = town.world("/_world/tracks")["tracks"][number]
+def track(shared_deployment: Deployment, number: int) -> dict[str, Any]:
+    found: dict[str, Any] = shared_deployment.world("/_world/tracks")["tracks"][number]
     return found
 
 
-def ask(town: Stage, number: int, **parameters: Any) -> str:
-    music_id = track(town, number)["music_id"]
-    return town.ask(music_id, music_id=music_id, **parameters)
+def ask(shared_deployment: Deployment, number: int, **parameters: Any) -> str:
+    music_id = track(shared_deployment, number)["music_id"]
+    return shared_deployment.ask(music_id, music_id=music_id, **parameters)
 
 
 def failure(job: Job) -> dict[str, object]:
@@ -60,18 +60,20 @@ def failure(job: Job) -> dict[str, object]:
     return job.error
 
 
-def completed(town: Stage, job_id: str) -> dict[str, Any]:
+def completed(shared_deployment: Deployment, job_id: str) -> dict[str, Any]:
     """The result of a job that completes."""
-    job = town.ended(job_id)
+    job = shared_deployment.ended(job_id)
     assert (job.status, job.error) == ("completed", None)
-    town.engine.refresh()
-    document = read_result_document(town.engine, job_id)
+    shared_deployment.engine.refresh()
+    document = read_result_document(shared_deployment.engine, job_id)
     assert document is not None
     return document
 
 
-def kept_works(town: Stage, job_id: str) -> int:
-    found = town.rows("select count(*) as n from raw.videos where job_id = $id", id=job_id)
+def kept_works(shared_deployment: Deployment, job_id: str) -> int:
+    found = shared_deployment.rows(
+        "select count(*) as n from raw.videos where job_id = $id", id=job_id
+    )
     return int(found[0]["n"])
 
 
@@ -90,42 +92,44 @@ class Scanned:
 
 
 @pytest.fixture(scope="module")
-def first_scan(running_town: Stage) -> Scanned:
+def first_scan(session_deployment: Deployment) -> Scanned:
     """A scan by a worker that knows that the lists of accounts have refused lately."""
-    running_town.settle()
+    session_deployment.settle()
     for surface in LISTS_OF_ACCOUNTS:
-        answer(running_town, surface, "empty_body")
-    known = track(running_town, FIRST)
+        answer(session_deployment, surface, "empty_body")
+    known = track(session_deployment, FIRST)
     assert known["is_paid"]
-    both = [running_town.ask(known[link], **SMALL) for link in ("prose", "share_link")]
-    document, _ = (completed(running_town, job_id) for job_id in both)
-    with running_town.instance() as instance:
+    both = [session_deployment.ask(known[link], **SMALL) for link in ("prose", "share_link")]
+    document, _ = (completed(session_deployment, job_id) for job_id in both)
+    with session_deployment.instance() as instance:
         both.sort(key=lambda job_id: instance.get_run_by_id(job_id) is None)
     job_id, twin_id = both
     return Scanned(known, job_id, twin_id, document)
 
 
-def answer(town: Stage, surface: str, kind: str) -> None:
+def answer(shared_deployment: Deployment, surface: str, kind: str) -> None:
     """Let the last three answers of a surface have been of one kind, whatever was before."""
     host = "share.vidplat.localhost"
     for _ in range(3):
-        surface_answers.note(town.control, host, surface, kind=kind, keep=3, max_age_s=3600)
+        surface_answers.note(
+            shared_deployment.control, host, surface, kind=kind, keep=3, max_age_s=3600
+        )
 
 
 def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(
-    town: Stage, first_scan: Scanned
+    shared_deployment: Deployment, first_scan: Scanned
 ) -> None:
     first, second = first_scan.job_id, first_scan.twin_id
-    found = town.rows(
+    found = shared_deployment.rows(
         "select confirmed_count from marts.job_results where job_id in ($first, $second)",
         first=first,
         second=second,
     )
     assert len(found) == 2
     assert found[0] == found[1]
-    with town.instance() as instance:
+    with shared_deployment.instance() as instance:
         (begun,) = filter(None, map(instance.get_run_by_id, (first, second)))
-        run = town.ended_run(begun.run_id)
+        run = shared_deployment.ended_run(begun.run_id)
         records = instance.get_records_for_run(run.run_id).records
     assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == f"music:{first_scan.track['music_id']}"
@@ -142,7 +146,7 @@ def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(
 
 
 def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(
-    town: Stage, first_scan: Scanned
+    shared_deployment: Deployment, first_scan: Scanned
 ) -> None:
     document = first_scan.document
     coverage = document["coverage"]
@@ -150,7 +154,7 @@ def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(
     for surface in LISTS_OF_ACCOUNTS:
         one = chosen[surface]
         assert (one["tried"], one["latest_answers"], one["latest_refusals"]) == (0, 3, 3)
-    rows = town.rows(
+    rows = shared_deployment.rows(
         "select unit, observed_count, method from marts.coverage_estimates where job_id = $id",
         id=first_scan.job_id,
     )
@@ -170,9 +174,9 @@ def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(
 
 
 def test_the_song_of_the_music_service_is_the_first_reference(
-    town: Stage, first_scan: Scanned
+    shared_deployment: Deployment, first_scan: Scanned
 ) -> None:
-    pairs = evidence(town, first_scan.job_id)
+    pairs = evidence(shared_deployment, first_scan.job_id)
     of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
     assert {pair["reference_aweme_id"] for pair in of_song} == {first_scan.track["track_id"]}
     assert any(pair["verdict"] == "confirmed" for pair in of_song)
@@ -182,20 +186,22 @@ def test_the_song_of_the_music_service_is_the_first_reference(
 
 
 @pytest.mark.soak
-def test_a_whole_song_of_the_music_service_is_the_first_reference(town: Stage) -> None:
-    songs = town.world("/_world/tracks")["tracks"]
+def test_a_whole_song_of_the_music_service_is_the_first_reference(
+    shared_deployment: Deployment,
+) -> None:
+    songs = shared_deployment.world("/_world/tracks")["tracks"]
     song = next(one for one in songs if one["track_id"] and not one["is_paid"])
-    job_id = town.ask(song["music_id"], music_id=song["music_id"], **SMALL)
-    document = completed(town, job_id)
-    pairs = evidence(town, job_id)
+    job_id = shared_deployment.ask(song["music_id"], music_id=song["music_id"], **SMALL)
+    document = completed(shared_deployment, job_id)
+    pairs = evidence(shared_deployment, job_id)
     of_song = [pair for pair in pairs if pair["reference_source"] == "music_service"]
     assert {pair["reference_aweme_id"] for pair in of_song} == {song["track_id"]}
     assert any(pair["verdict"] == "confirmed" for pair in of_song)
     assert document["confirmed_count"] > 0
 
 
-def evidence(stage: Stage, job_id: str) -> list[dict[str, Any]]:
-    return stage.rows("select * from marts.audio_comparisons where job_id = $id", id=job_id)
+def evidence(deployment: Deployment, job_id: str) -> list[dict[str, Any]]:
+    return deployment.rows("select * from marts.audio_comparisons where job_id = $id", id=job_id)
 
 
 @dataclass(frozen=True)
@@ -208,26 +214,29 @@ class Discovered:
 
 
 @pytest.fixture(scope="module")
-def discovered(running_town: Stage, first_scan: Scanned) -> Discovered:
+def discovered(session_deployment: Deployment, first_scan: Scanned) -> Discovered:
     """A discovery on a platform whose pages of songs give nothing."""
-    town = running_town
-    town.settle()
-    town.fault(surface="service_track", kind="500", times=0)
+    shared_deployment = session_deployment
+    shared_deployment.settle()
+    shared_deployment.fault(surface="service_track", kind="500", times=0)
     confirmed = confirmed_ids(first_scan.document)
-    of_copies = copies(town, first_scan.track["music_id"]).most_common()
+    of_copies = copies(shared_deployment, first_scan.track["music_id"]).most_common()
     copy = next(music_id for music_id, _ in of_copies if music_id not in confirmed)
-    with service(town) as client:
+    with service(shared_deployment) as client:
         answer = client.get(DISCOVER, params={"music_id": copy, "candidate_limit": 10})
     assert answer.status_code == 200, answer.text
     data = answer.json()["data"]
-    return Discovered(copy, data, town.job(data["job_id"]))
+    return Discovered(copy, data, shared_deployment.job(data["job_id"]))
 
 
 @contextmanager
-def service(town: Stage) -> Iterator[TestClient]:
+def service(shared_deployment: Deployment) -> Iterator[TestClient]:
     """The service over the stores of a stage, in this process."""
     settings = ApiSettings(
-        _env_file=None, profile="sandbox", data_home=town.root / "home", sandbox_port=town.port
+        _env_file=None,
+        profile="sandbox",
+        data_home=shared_deployment.root / "home",
+        sandbox_port=shared_deployment.port,
     )
     with (
         build_app_from_settings(settings, feed=JobBroadcaster(limit=4)) as app,
@@ -237,11 +246,11 @@ def service(town: Stage) -> Iterator[TestClient]:
 
 
 def test_related_videos_are_verified_and_every_candidate_says_why(
-    town: Stage, discovered: Discovered
+    shared_deployment: Deployment, discovered: Discovered
 ) -> None:
     data = discovered.data
     TypeAdapter(DiscoveryResponse).validate_python(data)
-    truth = town.world(f"/_world/truth/{discovered.music_id}")["works"]
+    truth = shared_deployment.world(f"/_world/truth/{discovered.music_id}")["works"]
     same = {work["aweme_id"] for work in truth if work["relation"] == "same"}
     assert data["aweme_list"]
     assert {video["aweme_id"] for video in data["aweme_list"]} <= same
@@ -253,7 +262,7 @@ def test_related_videos_are_verified_and_every_candidate_says_why(
     rejected = [entry for entry in candidates if entry["verdict"] == "rejected"]
     assert rejected
     assert all(entry["reason"] for entry in rejected)
-    [kept] = town.rows(
+    [kept] = shared_deployment.rows(
         "select count(*) as rows, count(distinct (job_id, aweme_id)) as videos "
         "from marts.candidates where job_id in (select job_id from marts.discovered_videos)"
     )
@@ -261,16 +270,16 @@ def test_related_videos_are_verified_and_every_candidate_says_why(
 
 
 def test_a_scan_goes_on_where_the_page_of_the_song_gives_nothing(
-    town: Stage, discovered: Discovered
+    shared_deployment: Deployment, discovered: Discovered
 ) -> None:
-    pairs = evidence(town, discovered.job.job_id)
+    pairs = evidence(shared_deployment, discovered.job.job_id)
     assert pairs
     assert {pair["reference_source"] for pair in pairs} == {"platform"}
 
 
-def copies(town: Stage, music_id: str) -> Counter[str]:
+def copies(shared_deployment: Deployment, music_id: str) -> Counter[str]:
     """The other music ids of a recording, with how many public videos play it under them."""
-    works = town.world(f"/_world/truth/{music_id}")["works"]
+    works = shared_deployment.world(f"/_world/truth/{music_id}")["works"]
     return Counter(
         work["music_id"]
         for work in works
@@ -285,7 +294,7 @@ def confirmed_ids(document: dict[str, Any]) -> set[str]:
     return {video["source_music_id"] for video in document["ranked"]}
 
 
-def look_up(town: Stage, *music_ids: str) -> None:
+def look_up(shared_deployment: Deployment, *music_ids: str) -> None:
     """Look for the recordings of a catalogue in all sounds that were measured."""
     tracks = [
         CatalogTrack(
@@ -293,7 +302,7 @@ def look_up(town: Stage, *music_ids: str) -> None:
         )
         for place, one in enumerate(music_ids)
     ]
-    references = CatalogReferenceSounds(town.engine, tracks, None)
+    references = CatalogReferenceSounds(shared_deployment.engine, tracks, None)
     SoundMatches(references, None, limits=MatchThresholds()).find(lambda *_: None)
 
 
@@ -307,20 +316,22 @@ class Repeated:
 
 
 @pytest.fixture(scope="module")
-def second_scan(running_town: Stage, first_scan: Scanned, discovered: Discovered) -> Repeated:
+def second_scan(
+    session_deployment: Deployment, first_scan: Scanned, discovered: Discovered
+) -> Repeated:
     """On a platform with shell pages, without posts of accounts, with a login for the search and a
     challenge for profiles.
     """
-    town, music_id = running_town, first_scan.track["music_id"]
-    town.settle()
-    look_up(town, music_id, discovered.music_id)
-    switch_to(town.port, SwitchOutcome(mode="autumn-2026"))
-    town.fault(surface="user_info", kind="captcha", times=0)
+    shared_deployment, music_id = session_deployment, first_scan.track["music_id"]
+    shared_deployment.settle()
+    look_up(shared_deployment, music_id, discovered.music_id)
+    switch_to(shared_deployment.port, SwitchOutcome(mode="autumn-2026"))
+    shared_deployment.fault(surface="user_info", kind="captcha", times=0)
     try:
-        job_id = ask(town, FIRST, candidate_limit=15, refresh=True)
-        document = completed(town, job_id)
+        job_id = ask(shared_deployment, FIRST, candidate_limit=15, refresh=True)
+        document = completed(shared_deployment, job_id)
     finally:
-        switch_to(town.port, GENEROUS)
+        switch_to(shared_deployment.port, GENEROUS)
     return Repeated(discovered.music_id, job_id, document)
 
 
@@ -335,9 +346,9 @@ def test_the_next_scan_confirms_what_was_heard_in_the_scan_of_another_track(
 
 
 def test_a_platform_that_demands_verification_gives_an_honest_short_result(
-    town: Stage, second_scan: Repeated
+    shared_deployment: Deployment, second_scan: Repeated
 ) -> None:
-    told = town.rows(
+    told = shared_deployment.rows(
         "select surface, stop_reason from marts.coverage where job_id = $id", id=second_scan.job_id
     )
     stops = {row["surface"]: row["stop_reason"] for row in told}
@@ -358,8 +369,10 @@ def test_a_scan_of_a_platform_that_withholds_most_says_what_it_chose_and_why_it_
     assert stops <= STOPS.keys()
 
 
-def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> None:
-    title = track(town, 2)["title"]
+def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(
+    shared_deployment: Deployment,
+) -> None:
+    title = track(shared_deployment, 2)["title"]
     values = scan_parameters({"candidate_limit": 10})
     subject = keyword_subject(title)
     new = NewJob(
@@ -367,41 +380,45 @@ def test_a_name_is_searched_in_scenes_and_nothing_is_confirmed(town: Stage) -> N
         parameters=values.to_document(), scan_key=None, origin="cli", priority=100,
         fingerprint=fingerprint(subject, "sandbox", "public-graph", values),
     )  # fmt: skip
-    job_id = jobs.create_or_join(town.control, new)[0].job_id
-    document = completed(town, job_id)
+    job_id = jobs.create_or_join(shared_deployment.control, new)[0].job_id
+    document = completed(shared_deployment, job_id)
     assert (document["keyword"], document["music"], document["music_id"]) == (title, None, None)
     assert (document["confirmed_count"], document["unique_account_count"]) == (0, 0)
     related = document["search_related"]
     assert related["high_relevance_count"] > 0
     assert all(title in term["term"] for term in related["pagination"]["terms"])
     assert any(video["statistics_complete"] for video in related["aweme_list"])
-    run = town.ended_run(job_id)
+    run = shared_deployment.ended_run(job_id)
     assert run.status == DagsterRunStatus.SUCCESS
     assert run.tags["dagster/partition"] == subject
 
 
-def test_a_cancelled_scan_ends_and_keeps_what_it_saw(town: Stage) -> None:
-    town.hold("slides_info", after=12)
-    job_id = ask(town, 4, candidate_limit=30, search_enabled=False)
-    town.wait(lambda: town.job(job_id).progress.detail_checked_count >= 8)
-    jobs.request_cancel(town.control, job_id)
-    job = town.ended(job_id)
+def test_a_cancelled_scan_ends_and_keeps_what_it_saw(shared_deployment: Deployment) -> None:
+    shared_deployment.hold("slides_info", after=12)
+    job_id = ask(shared_deployment, 4, candidate_limit=30, search_enabled=False)
+    shared_deployment.wait(lambda: shared_deployment.job(job_id).progress.detail_checked_count >= 8)
+    jobs.request_cancel(shared_deployment.control, job_id)
+    job = shared_deployment.ended(job_id)
     assert (job.status, job.error) == ("cancelled", None)
-    assert kept_works(town, job_id) >= 8
-    assert town.ended_run(job_id).status == DagsterRunStatus.CANCELED
+    assert kept_works(shared_deployment, job_id) >= 8
+    assert shared_deployment.ended_run(job_id).status == DagsterRunStatus.CANCELED
 
 
 @pytest.mark.soak
-def test_a_track_that_does_not_exist_fails_the_job_by_name(town: Stage) -> None:
-    job = town.ended(town.ask("1234567890123456789", music_id="1234567890123456789"))
+def test_a_track_that_does_not_exist_fails_the_job_by_name(shared_deployment: Deployment) -> None:
+    job = shared_deployment.ended(
+        shared_deployment.ask("1234567890123456789", music_id="1234567890123456789")
+    )
     assert failure(job)["type"] == "invalid_music_input"
 
 
 @pytest.mark.soak
-def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(town: Stage) -> None:
+def test_a_platform_that_breaks_every_connection_fails_the_job_by_name(
+    shared_deployment: Deployment,
+) -> None:
     nobody = "7361729694329545668"
-    town.fault(surface="*", kind="reset", times=0)
-    error = failure(town.ended(town.ask(nobody, music_id=nobody)))
+    shared_deployment.fault(surface="*", kind="reset", times=0)
+    error = failure(shared_deployment.ended(shared_deployment.ask(nobody, music_id=nobody)))
     assert error["type"] == "upstream_unreachable"
     upstream = error["upstream"]
     assert isinstance(upstream, dict)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from api.cli.processes.child_processes import find_port
-from tests.stage import LOCAL, Stage, open_stage, wait_for
-from tests.town import SEED, SIZE
+from tests.deployment import LOCAL, Deployment, open_deployment, wait_for
+from tests.shared_deployment import SEED, SIZE
 from warehouse.control import jobs
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import Job
@@ -29,16 +29,16 @@ PROMISED_S = 5.0
 class Scans:
     """A home that reads by the app."""
 
-    def __init__(self, stage: Stage, home: Path, cache: Path) -> None:
-        self.stage = stage
+    def __init__(self, deployment: Deployment, home: Path, cache: Path) -> None:
+        self.deployment = deployment
         self.home = home
         self.cache = cache
-        tracks = stage.world("/_world/tracks")["tracks"]
+        tracks = deployment.world("/_world/tracks")["tracks"]
         self.track = max(tracks, key=lambda one: one["listed_count"])["music_id"]
 
     def device(self, **script: Any) -> dict[str, Any]:
         """Set what goes wrong; what was done with the device."""
-        place = f"http://127.0.0.1:{self.stage.port}/_world/device"
+        place = f"http://127.0.0.1:{self.deployment.port}/_world/device"
         answer = LOCAL.post(place, json=script).raise_for_status().json()
         log: dict[str, Any] = answer["log"]
         return log
@@ -46,51 +46,51 @@ class Scans:
     @property
     def truth(self) -> list[dict[str, Any]]:
         """The public works that have to do with the track, as they are in truth."""
-        works = self.stage.world(f"/_world/truth/{self.track}")["works"]
+        works = self.deployment.world(f"/_world/truth/{self.track}")["works"]
         return [work for work in works if work["is_public"]]
 
     def restore(self) -> None:
-        LOCAL.delete(f"http://127.0.0.1:{self.stage.port}/_world/device").raise_for_status()
-        self.stage.settle()
+        LOCAL.delete(f"http://127.0.0.1:{self.deployment.port}/_world/device").raise_for_status()
+        self.deployment.settle()
 
     def ask(self, **parameters: Any) -> str:
         """Scan the track once more."""
-        return self.stage.ask(self.track, music_id=self.track, refresh=True, **parameters)
+        return self.deployment.ask(self.track, music_id=self.track, refresh=True, **parameters)
 
     def ended(self, **parameters: Any) -> Job:
-        return self.stage.ended(self.ask(**parameters))
+        return self.deployment.ended(self.ask(**parameters))
 
     def sources(self, job: Job) -> dict[str, str]:
         """Why the reading of each source ended."""
-        rows = self.stage.rows(
+        rows = self.deployment.rows(
             "select surface, stop_reason from marts.coverage where job_id = $job_id",
             job_id=job.job_id,
         )
         return {str(row["surface"]): str(row["stop_reason"]) for row in rows}
 
 
-def confirmed(stage: Stage, job: Job) -> set[str]:
-    rows = stage.rows(
+def confirmed(deployment: Deployment, job: Job) -> set[str]:
+    rows = deployment.rows(
         "select aweme_id from marts.confirmed_videos where job_id = $job_id", job_id=job.job_id
     )
     return {str(row["aweme_id"]) for row in rows}
 
 
-def result_of(stage: Stage, job: Job) -> dict[str, Any]:
-    return read_result_document(stage.engine, job.job_id) or {}
+def result_of(deployment: Deployment, job: Job) -> dict[str, Any]:
+    return read_result_document(deployment.engine, job.job_id) or {}
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Scans]:
     adb_port, home = find_port(), tmp_path_factory.mktemp("app")
-    with open_stage(home, sound_cache, is_measured=True) as stage:
-        stage.settings = {
+    with open_deployment(home, sound_cache, is_measured=True) as deployment:
+        deployment.settings = {
             "MUSIC_DATA_PROVIDER": "mobileapp-guest", "MOBILEAPP_DEVICE": "stand-in-1",
             "MOBILEAPP_ADB_PORT": str(adb_port),
         }  # fmt: skip
-        stage.start_platform(seed=SEED, size=SIZE, adb_port=adb_port)
-        stage.start_worker()
-        yield Scans(stage, home, sound_cache)
+        deployment.start_platform(seed=SEED, size=SIZE, adb_port=adb_port)
+        deployment.start_worker()
+        yield Scans(deployment, home, sound_cache)
 
 
 @pytest.fixture
@@ -115,13 +115,13 @@ class Watched:
 def watched(running: Scans) -> Watched:
     running.restore()
     for surface in ("video_page", "slides_info"):
-        running.stage.fault(surface=surface, kind="empty", times=0)
+        running.deployment.fault(surface=surface, kind="empty", times=0)
     # so slow that nobody misses what lies between
     running.device(delay_s=0.4, lose_after=running.device()["swipes"] + 4, away=5)
     job_id = running.ask(**QUICK)
-    counted = wait_for(lambda: running.stage.job(job_id).progress.candidate_pool_count)
+    counted = wait_for(lambda: running.deployment.job(job_id).progress.candidate_pool_count)
     running.device(delay_s=0.0)
-    return Watched(running.stage.ended(job_id), counted, running.device())
+    return Watched(running.deployment.ended(job_id), counted, running.device())
 
 
 @pytest.mark.soak
@@ -137,19 +137,19 @@ def test_all_public_works_are_confirmed_though_the_device_was_lost_once(
     assert (watched.job.status, watched.log["losses"]) == ("completed", 1)
     own = {work["aweme_id"] for work in scans.truth if work["music_id"] == scans.track}
     assert len(own) >= 5
-    assert confirmed(scans.stage, watched.job) == own
+    assert confirmed(scans.deployment, watched.job) == own
 
 
 @pytest.mark.soak
 def test_what_detail_pages_withhold_is_taken_from_the_app_and_its_rounding_is_marked(
     watched: Watched, scans: Scans
 ) -> None:
-    rows = scans.stage.rows(
+    rows = scans.deployment.rows(
         "select v.is_exact, v.sec_uid, v.digg_count, v.statistics_complete from raw.videos v "
         "where v.surface = 'app_work' and v.job_id = $job_id",
         job_id=watched.job.job_id,
     )
-    assert len(rows) == len(confirmed(scans.stage, watched.job)) > 0
+    assert len(rows) == len(confirmed(scans.deployment, watched.job)) > 0
     assert all(row["sec_uid"] for row in rows)
     assert not any(row["statistics_complete"] and not row["is_exact"] for row in rows)
     assert all((row["digg_count"] or 0) < 10_000 for row in rows if row["is_exact"])
@@ -161,19 +161,19 @@ def test_a_login_prompt_ends_the_list_by_name_and_the_scan_completes(scans: Scan
     job = scans.ended(**QUICK)
     assert job.status == "completed"
     assert scans.sources(job)["music_list"] == "upstream_login_required"
-    assert len(confirmed(scans.stage, job)) >= 2
-    assert result_of(scans.stage, job)["mobile_emulator_used"] is True
+    assert len(confirmed(scans.deployment, job)) >= 2
+    assert result_of(scans.deployment, job)["mobile_emulator_used"] is True
 
 
 @pytest.mark.soak
 def test_the_app_confirms_what_the_public_pages_confirm(scans: Scans) -> None:
     """With audio verification; the app shows all public works of the track."""
     by_app = scans.ended(**HEARD)
-    with open_stage(scans.home / "public", scans.cache) as public:
-        public.port = scans.stage.port
+    with open_deployment(scans.home / "public", scans.cache) as public:
+        public.port = scans.deployment.port
         public.start_worker()
         job = public.ended(public.ask(scans.track, music_id=scans.track, **HEARD))
-        assert confirmed(public, job) == confirmed(scans.stage, by_app)
+        assert confirmed(public, job) == confirmed(scans.deployment, by_app)
         assert result_of(public, job)["mobile_emulator_used"] is False
 
 
@@ -183,10 +183,10 @@ def test_a_scan_is_cancelled_though_the_device_is_silent(
 ) -> None:
     scans.device(is_silent=True)
     job_id = scans.ask(**QUICK)
-    scans.stage.wait(lambda: scans.stage.job(job_id).progress.stage == "track")
+    scans.deployment.wait(lambda: scans.deployment.job(job_id).progress.stage == "track")
     asked_at = time.monotonic()
-    jobs.request_cancel(scans.stage.control, job_id)
-    job = scans.stage.ended(job_id)
+    jobs.request_cancel(scans.deployment.control, job_id)
+    job = scans.deployment.ended(job_id)
     took_s = time.monotonic() - asked_at
     with capsys.disabled():
         print(f"\ncancelled after {took_s:.2f} s (promised: {PROMISED_S:.0f} s on an idle machine)")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from api.services.report.ground_truth import RECALL_GOAL, Judgement, judge, to_ground_truth_videos
-from tests.stage import Stage
+from tests.deployment import Deployment
 from warehouse.queries.results import read_candidates, read_result_document
 
 pytestmark = pytest.mark.soak
@@ -25,39 +25,39 @@ NOT_THE_RECORDING = {"muted", "silent", "replaced", "live"}
     ],
 )
 def test_a_scan_confirms_what_carries_the_recording_as_far_as_ids_keep_their_promise(
-    stage: Stage, seed: int, place: int
+    deployment: Deployment, seed: int, place: int
 ) -> None:
-    stage.start_platform(seed=seed, size=SIZE)
-    stage.start_worker(RANDOM_AUDIT_SIZE="10")
-    track = stage.world("/_world/tracks")["tracks"][place]
-    job_id = stage.ask(track["prose"])
+    deployment.start_platform(seed=seed, size=SIZE)
+    deployment.start_worker(RANDOM_AUDIT_SIZE="10")
+    track = deployment.world("/_world/tracks")["tracks"][place]
+    job_id = deployment.ask(track["prose"])
 
-    job = stage.ended(job_id)
+    job = deployment.ended(job_id)
     assert (job.status, job.error) == ("completed", None)
     assert job.music_id == track["music_id"]
 
-    stage.engine.refresh()
-    document = read_result_document(stage.engine, job_id)
+    deployment.engine.refresh()
+    document = read_result_document(deployment.engine, job_id)
     assert document is not None
-    truth = stage.world(f"/_world/truth/{track['music_id']}")
+    truth = deployment.world(f"/_world/truth/{track['music_id']}")
     variants = document["variants"]["aweme_list"]
     videos = to_ground_truth_videos(truth)
     judgement = judge(track["music_id"], document["ranked"], variants, videos)
     _every_match_by_audio_is_right(judgement)
     _what_a_music_id_promises_falsely_is_an_error_of_its_link_type(judgement, truth, document)
     _most_of_what_can_be_reached_is_found(judgement)
-    _no_reference_plays_something_else(stage, job_id, truth)
+    _no_reference_plays_something_else(deployment, job_id, truth)
 
     confirmed = {video["aweme_id"] for video in document["ranked"]}
     _variants_are_heard_at_their_own_speed(truth, document)
     _every_audio_link_has_evidence(document)
     _every_stop_has_a_reason(document)
-    _the_random_audit_finds_what_is_true(stage, job_id, truth, document)
-    _every_candidate_has_an_outcome(stage, job_id, document)
+    _the_random_audit_finds_what_is_true(deployment, job_id, truth, document)
+    _every_candidate_has_an_outcome(deployment, job_id, document)
     _the_first_accounts_have_profiles(document)
     _the_union_of_all_runs_is_this_run(document)
     _what_the_search_showed_is_listed_by_itself(document, confirmed)
-    _the_ledger_is_what_the_platform_counted(stage, document)
+    _the_ledger_is_what_the_platform_counted(deployment, document)
 
 
 def _every_match_by_audio_is_right(judgement: Judgement) -> None:
@@ -104,9 +104,11 @@ def _most_of_what_can_be_reached_is_found(judgement: Judgement) -> None:
         assert (recall.share_reachable or 0) >= RECALL_GOAL
 
 
-def _no_reference_plays_something_else(stage: Stage, job_id: str, truth: dict[str, Any]) -> None:
+def _no_reference_plays_something_else(
+    deployment: Deployment, job_id: str, truth: dict[str, Any]
+) -> None:
     sounds = {work["aweme_id"]: work["sound"] for work in truth["works"]}
-    rows = stage.rows(
+    rows = deployment.rows(
         "select distinct reference_aweme_id from marts.audio_comparisons "
         "where job_id = $job_id and reference_source = 'platform'",
         job_id=job_id,
@@ -160,8 +162,10 @@ def _left_out(document: dict[str, Any]) -> list[str]:
     return [name for name in not_reached if name.partition(":")[0] not in apart]
 
 
-def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[str, Any]) -> None:
-    candidates = read_candidates(stage.engine, job_id)
+def _every_candidate_has_an_outcome(
+    deployment: Deployment, job_id: str, document: dict[str, Any]
+) -> None:
+    candidates = read_candidates(deployment.engine, job_id)
     assert len(candidates) == document["candidate_pool_size"]
     assert {row["outcome"] for row in candidates} <= {
         "confirmed",
@@ -170,7 +174,7 @@ def _every_candidate_has_an_outcome(stage: Stage, job_id: str, document: dict[st
         "not_comparable",
         "unavailable",
     }
-    rejected = stage.rows(
+    rejected = deployment.rows(
         "select * from marts.audio_comparisons where job_id = $job_id and verdict = 'rejected'",
         job_id=job_id,
     )
@@ -218,25 +222,27 @@ def _what_the_search_showed_is_listed_by_itself(
 
 
 def _the_random_audit_finds_what_is_true(
-    stage: Stage, job_id: str, truth: dict[str, Any], document: dict[str, Any]
+    deployment: Deployment, job_id: str, truth: dict[str, Any], document: dict[str, Any]
 ) -> None:
     """Drawn videos are no candidates, their sounds are judged rightly, the mart has the limit."""
     audit = document["coverage"]["audit"]
     carrying = {work["aweme_id"] for work in truth["works"] if work["carries_recording"]}
-    pooled = {row["aweme_id"] for row in read_candidates(stage.engine, job_id)}
+    pooled = {row["aweme_id"] for row in read_candidates(deployment.engine, job_id)}
     drawn = {video["aweme_id"]: video["verdict"] for video in audit["videos"]}
     assert len(drawn) == min(10, audit["pool"])
     assert pooled.isdisjoint(drawn)
     assert {name for name, verdict in drawn.items() if verdict == "confirmed"} <= carrying
     assert audit["compared"] > 0
-    (row,) = stage.rows("select * from marts.random_audits where job_id = $id", id=job_id)
+    (row,) = deployment.rows("select * from marts.random_audits where job_id = $id", id=job_id)
     assert (row["drawn_count"], row["carrying_count"]) == (len(drawn), audit["found"])
     assert row["upper_count"] == audit["upper_bound_count"]
 
 
-def _the_ledger_is_what_the_platform_counted(stage: Stage, document: dict[str, Any]) -> None:
+def _the_ledger_is_what_the_platform_counted(
+    deployment: Deployment, document: dict[str, Any]
+) -> None:
     """Beside the scan itself, the link was resolved and each host's robots.txt was read."""
-    log = stage.world("/_world/access-log/summary")
+    log = deployment.world("/_world/access-log/summary")
     around = sum(log["surfaces"].get(name, 0) for name in ("short_link", "robots"))
     sources = document["coverage"]["sources"]
     booked = sum(source["requests"] for source in sources)

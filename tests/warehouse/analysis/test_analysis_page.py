@@ -21,15 +21,15 @@ def examples(kind: str) -> list[str]:
 
 
 def test_every_command_and_program_of_the_page_runs_in_its_order(
-    small: Any,
+    small_store: Any,
     command: Callable[..., Any],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("API_PORT", "1")
-    small.add_ranking()
-    small.add_coverage()
-    small.add_works(
+    small_store.add_ranking()
+    small_store.add_coverage()
+    small_store.add_works(
         "MS4wLjABAAAAkaEBGFiZkAVq9UxsEMKBvG2a34wK5jo6VOvOqf99T31",
         nickname="a nickname",
         desc="a text",
@@ -46,9 +46,9 @@ def test_every_command_and_program_of_the_page_runs_in_its_order(
     }
 
 
-def test_every_query_of_the_page_is_answered(small: Any, command: Callable[..., Any]) -> None:
-    small.add_coverage()
-    small.add_works(
+def test_every_query_of_the_page_is_answered(small_store: Any, command: Callable[..., Any]) -> None:
+    small_store.add_coverage()
+    small_store.add_works(
         "MS4wLjABAAAAkaEBGFiZkAVq9UxsEMKBvG2a34wK5jo6VOvOqf99T31",
         nickname="a nickname",
         desc="a text",

@@ -36,13 +36,13 @@ def wh(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
     first_release_home: Path,
-    small_at: Callable[[Path], Any],
+    small_store_at: Callable[[Path], Any],
 ) -> Iterator[Warehouse]:
     """Every table with one complete row and one with nulls; and what real scans have left."""
     root = first_release_home
     if request.param != "first release":
         root = tmp_path_factory.mktemp("filled") / "data"
-        lake = small_at(root).lake
+        lake = small_store_at(root).lake
         for table in TABLES:
             whole = {column.name: VALUES.get(column.type, b"") for column in table.columns}
             if "surface" in whole:

@@ -121,25 +121,25 @@ class Recording:
             yield "marts.audio_comparisons", pair(self.track, one, other, "confirmed")
 
 
-def store(small: Any, rows: Iterator[tuple[str, Row]] | list[tuple[str, Row]]) -> None:
+def store(small_store: Any, rows: Iterator[tuple[str, Row]] | list[tuple[str, Row]]) -> None:
     tables: dict[str, list[Row]] = {}
     for name, row in rows:
         tables.setdefault(name, []).append(row)
     for name, found in tables.items():
-        small.lake.append(name, found)
+        small_store.lake.append(name, found)
 
 
-def asked(small: Any) -> dict[str, Row]:
+def asked(small_store: Any) -> dict[str, Row]:
     """The view's rows by music id."""
-    with open_warehouse(small.home.root) as wh:
+    with open_warehouse(small_store.home.root) as wh:
         return {row["music_id"]: row for row in wh.table("marts.genealogy").rows()}
 
 
-def test_the_view_copies_what_the_rules_copy(small: Any) -> None:
+def test_the_view_copies_what_the_rules_copy(small_store: Any) -> None:
     rng = random.Random(SEED)
     recordings = [Recording(rng, number) for number in range(TRACKS)]
-    store(small, [row for one in recordings for row in one.rows()])
-    found = asked(small)
+    store(small_store, [row for one in recordings for row in one.rows()])
+    found = asked(small_store)
     for one in recordings:
         copies = find_copies(one.linked(), one.pairs)
         assert {name: (link.copy_of_music_id, link.evidence) for name, link in copies.items()} == {
@@ -164,7 +164,7 @@ def test_the_windows_of_the_view_are_those_of_the_records() -> None:
 
 
 @pytest.fixture
-def sounds(small: Any) -> dict[str, Row]:
+def sounds(small_store: Any) -> dict[str, Row]:
     """A track and, under the numbers of the ids, music ids of every sort."""
     track = made_at(BORN, 1)
     original, late, unread, heard = (made_at(BORN + timedelta(days=9), at) for at in (2, 3, 4, 5))
@@ -172,7 +172,7 @@ def sounds(small: Any) -> dict[str, Row]:
     born, scheduled = BORN + timedelta(days=9), made_at(BORN - timedelta(hours=3), 102)
     song: Row = {"title": "Song", "author": "Singer"}
     store(
-        small,
+        small_store,
         [
             ("raw.tracks", page(track, is_original_sound=False, **song)),
             ("raw.tracks", page(late, is_original_sound=False, title="Song（Live）", author="B")),
@@ -195,7 +195,7 @@ def sounds(small: Any) -> dict[str, Row]:
             ("marts.audio_comparisons", pair(track, track, heard, "rejected")),
         ],
     )  # fmt: skip
-    return {str(int(name) & 0xFFFF): row for name, row in asked(small).items()}
+    return {str(int(name) & 0xFFFF): row for name, row in asked(small_store).items()}
 
 
 def test_an_original_sound_has_its_source_and_uploader(sounds: dict[str, Row]) -> None:

@@ -62,22 +62,22 @@ def confirmed(video: str, music_id: str) -> Row:
     )  # fmt: skip
 
 
-def test_rows_are_counted_by_their_name_and_by_what_was_heard(small: Any) -> None:
+def test_rows_are_counted_by_their_name_and_by_what_was_heard(small_store: Any) -> None:
     videos = [detail("1", TRACK), detail("2", TRACK), detail("3", OTHER), detail("4", OTHER)]
     pairs = [
         pair("1", "2", "confirmed"), pair("1", "3", "confirmed"), pair("1", "4", "rejected"),
         pair("1", "5", "not_comparable"), pair("6", "4", "rejected"),
     ]  # fmt: skip
-    small.lake.append("raw.videos", [*videos, detail("6", COPY)])
-    small.lake.append("marts.audio_comparisons", pairs)
-    small.lake.append("marts.confirmed_videos", [confirmed("1", TRACK), confirmed("6", COPY)])
-    page(small.lake, TRACK, 0, ["1", "2", "3", "4", "5", "1"], surface="music_list")
-    page(small.lake, TRACK, 1, ["5"], surface="music_list")
-    page(small.lake, COPY, 1, ["6"], surface="music_list")
+    small_store.lake.append("raw.videos", [*videos, detail("6", COPY)])
+    small_store.lake.append("marts.audio_comparisons", pairs)
+    small_store.lake.append("marts.confirmed_videos", [confirmed("1", TRACK), confirmed("6", COPY)])
+    page(small_store.lake, TRACK, 0, ["1", "2", "3", "4", "5", "1"], surface="music_list")
+    page(small_store.lake, TRACK, 1, ["5"], surface="music_list")
+    page(small_store.lake, COPY, 1, ["6"], surface="music_list")
     foreign = detail("3", OTHER) | {"surface": "music_list", "capture_id": f"music_list-{COPY}-1"}
-    small.lake.append("raw.videos", [foreign])  # a row that is no item of the list
-    page(small.lake, "account", 1, ["1"], surface="user_posts")
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.videos", [foreign])  # a row that is no item of the list
+    page(small_store.lake, "account", 1, ["1"], surface="user_posts")
+    with open_warehouse(small_store.home.root) as wh:
         rows = wh.query("list-shares").rows()
         assert len(wh.query("list-shares", music_id=COPY)) == 1
     assert [tuple(row.values()) for row in rows] == [

@@ -29,9 +29,9 @@ SCAN_RESULT: dict[str, Any] = {"candidate_pool_size": 3, "coverage": []}
 class Jobs:
     """Jobs of a lake, each an hour after the one before."""
 
-    def __init__(self, small: Any) -> None:
-        self.lake = small.lake
-        self.root = small.home.root
+    def __init__(self, small_store: Any) -> None:
+        self.lake = small_store.lake
+        self.root = small_store.home.root
         self._at = START
 
     def add(self, table: str, **row: object) -> None:
@@ -106,8 +106,8 @@ class Jobs:
 
 
 @pytest.fixture
-def jobs(small: Any) -> Jobs:
-    return Jobs(small)
+def jobs(small_store: Any) -> Jobs:
+    return Jobs(small_store)
 
 
 @pytest.fixture

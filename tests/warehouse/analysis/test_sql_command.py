@@ -16,8 +16,8 @@ pytestmark = pytest.mark.full
 TOP = "select rank, aweme_id, digg_count, comment_count from marts.rankings order by rank"
 
 
-def test_an_answer_is_a_table_for_a_person(small: Any, command: Callable[..., Any]) -> None:
-    small.add_ranking()
+def test_an_answer_is_a_table_for_a_person(small_store: Any, command: Callable[..., Any]) -> None:
+    small_store.add_ranking()
     said = command("sql", TOP, "--rows", "2")
     text = said.body.decode()
     assert said.status == 0
@@ -28,8 +28,8 @@ def test_an_answer_is_a_table_for_a_person(small: Any, command: Callable[..., An
     assert "demo data" in said.remarks
 
 
-def test_json_csv_and_stdin_are_for_programs(small: Any, command: Callable[..., Any]) -> None:
-    small.add_ranking()
+def test_json_csv_and_stdin_are_for_programs(small_store: Any, command: Callable[..., Any]) -> None:
+    small_store.add_ranking()
     document = command("sql", "-", "--json", given=TOP).document
     assert document["method"] == {"is_demo_data": "true", "row_count": "3"}
     assert document["rows"][0] == {
@@ -42,21 +42,21 @@ def test_json_csv_and_stdin_are_for_programs(small: Any, command: Callable[..., 
 
 
 def test_a_file_tells_its_kind_by_its_name(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    small.add_ranking()
+    small_store.add_ranking()
     assert command("sql", TOP, "--out", "answer.parquet").status == 0
     found = pq.read_table(tmp_path / "answer.parquet")
     assert found["aweme_id"].to_pylist()[0] == "7400000000000000001"
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
 
 
-def test_the_same_moment_has_the_same_bytes(small: Any, command: Callable[..., Any]) -> None:
-    small.add_ranking(works=5)
+def test_the_same_moment_has_the_same_bytes(small_store: Any, command: Callable[..., Any]) -> None:
+    small_store.add_ranking(works=5)
     ask = ("sql", "select * from marts.rankings", "--format", "csv", "--as-of", "2026-11-01")
     before = command(*ask).body
-    small.add_ranking(job_id="later", hour=24)
-    small.lake.compact("marts.rankings")
+    small_store.add_ranking(job_id="later", hour=24)
+    small_store.lake.compact("marts.rankings")
     assert command(*ask).body == before
     assert before.count(b"\r\n") == 6
 
@@ -71,7 +71,7 @@ WRONG = (
 )
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("small_store")
 def test_a_wrong_question_is_one_line_and_status_two(command: Callable[..., Any]) -> None:
     for arguments, told in WRONG:
         said = command("sql", *arguments)
@@ -80,17 +80,17 @@ def test_a_wrong_question_is_one_line_and_status_two(command: Callable[..., Any]
         assert "Traceback" not in said.remarks
 
 
-def test_a_damaged_lake_is_status_one(small: Any, command: Callable[..., Any]) -> None:
-    small.add_ranking()
-    for file in small.lake.files("marts.rankings"):
+def test_a_damaged_lake_is_status_one(small_store: Any, command: Callable[..., Any]) -> None:
+    small_store.add_ranking()
+    for file in small_store.lake.files("marts.rankings"):
         Path(file).write_bytes(b"not parquet")
     assert command("sql", TOP).status == 1
 
 
 def test_the_database_opens_elsewhere_with_comments_on_everything(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    small.add_ranking()
+    small_store.add_ranking()
     told = command("database", "--out", "a.duckdb", "--json").document
     assert told["row_counts"]["marts.rankings"] == 3
     with duckdb.connect(str(tmp_path / "a.duckdb"), read_only=True) as database:
@@ -106,13 +106,13 @@ def test_the_database_opens_elsewhere_with_comments_on_everything(
 
 
 def test_a_database_that_cannot_be_made_leaves_the_one_before(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
     path = tmp_path / "a.duckdb"
     command("database", "--out", str(path))
     before = path.read_bytes()
-    small.add_ranking()
-    for file in small.lake.files("marts.rankings"):
+    small_store.add_ranking()
+    for file in small_store.lake.files("marts.rankings"):
         Path(file).write_bytes(b"not parquet")
     assert command("database", "--out", str(path)).status == 1
     assert path.read_bytes() == before
@@ -120,18 +120,20 @@ def test_a_database_that_cannot_be_made_leaves_the_one_before(
 
 
 def test_a_file_whose_name_would_confuse_is_refused(
-    small: Any, command: Callable[..., Any]
+    small_store: Any, command: Callable[..., Any]
 ) -> None:
     said = command("database", "--out", "marts.duckdb")
     assert said.status == 2
     assert "ambiguous" in said.remarks
 
 
-def test_no_other_process_is_asked_for_the_file(small: Any, command: Callable[..., Any]) -> None:
+def test_no_other_process_is_asked_for_the_file(
+    small_store: Any, command: Callable[..., Any]
+) -> None:
     """The default place is in the home, and the control store is not even made for it."""
     told = command("database", "--json").document
-    assert Path(told["path"]).parent.parent == small.home.root
+    assert Path(told["path"]).parent.parent == small_store.home.root
     with pytest.raises(sqlite3.OperationalError):
-        sqlite3.connect(f"file:{small.home.root / 'control.sqlite'}?mode=ro", uri=True).execute(
-            "select 1 from jobs"
-        )
+        sqlite3.connect(
+            f"file:{small_store.home.root / 'control.sqlite'}?mode=ro", uri=True
+        ).execute("select 1 from jobs")

@@ -104,8 +104,8 @@ def test_each_model_is_a_file_of_its_name_that_says_what_a_row_is() -> None:
         assert "\nwith\n" in text
 
 
-def test_the_star_of_an_empty_lake_is_empty(small: Any) -> None:
-    with open_warehouse(small.home.root) as opened:
+def test_the_star_of_an_empty_lake_is_empty(small_store: Any) -> None:
+    with open_warehouse(small_store.home.root) as opened:
         assert [len(opened.table(view.name)) for view in STAR] == [0] * len(STAR)
         assert types_of(opened.table(STAR[0].name).arrow())["track_music_id"] == "string"
 
@@ -150,12 +150,12 @@ def coverage(job: str, hour: int) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def week(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Any:
+def week(tmp_path_factory: pytest.TempPathFactory, small_store_at: Callable[[Path], Any]) -> Any:
     """Two videos of a track: one is observed on Monday, Tuesday and Thursday, one from then on."""
     root = tmp_path_factory.mktemp("week") / "data"
-    small = small_at(root)
+    small_store = small_store_at(root)
     trimmed = Statistics(digg_count=999_999)
-    small.lake.append(
+    small_store.lake.append(
         "raw.videos",
         [
             observed(OLD, 0, 100, desc="as published", create_time=PUBLISHED),
@@ -168,7 +168,7 @@ def week(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], An
             observed(NEW, 6, 5500),
         ],
     )
-    small.lake.append(
+    small_store.lake.append(
         "raw.accounts",
         [
             {
@@ -184,13 +184,13 @@ def week(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], An
             for day, followers in ((0, 10), (2, 25))
         ],
     )  # fmt: skip
-    small.lake.append(
+    small_store.lake.append(
         "marts.confirmed_videos",
         [confirmed(OLD, "first", 1), confirmed(OLD, "second", 90), confirmed(NEW, "second", 90)],
     )
-    small.lake.append("marts.coverage", [coverage("first", 1), coverage("second", 90)])
-    small.lake.append("marts.job_results", [result("first", 1, 1), result("second", 90, 2)])
-    return small
+    small_store.lake.append("marts.coverage", [coverage("first", 1), coverage("second", 90)])
+    small_store.lake.append("marts.job_results", [result("first", 1, 1), result("second", 90, 2)])
+    return small_store
 
 
 @pytest.fixture(scope="module")

@@ -41,8 +41,8 @@ def profile(day: int, followers: int | None, source: FollowerCountSource | None)
     return observation_row(account, capture_id=None, job_id=None, data_provider="mock")
 
 
-def test_followers_are_gained_between_counts_of_one_field(small: Any) -> None:
-    small.lake.append(
+def test_followers_are_gained_between_counts_of_one_field(small_store: Any) -> None:
+    small_store.lake.append(
         "raw.accounts",
         [
             profile(0, 1000, "follower_count"),
@@ -53,12 +53,12 @@ def test_followers_are_gained_between_counts_of_one_field(small: Any) -> None:
             profile(5, 1015, None),
         ],
     )
-    with open_warehouse(small.home.root) as wh:
+    with open_warehouse(small_store.home.root) as wh:
         rows = wh.marts.account_days.order("day").rows()
     assert [row["followers_gained"] for row in rows] == [None, None, 10, None, 100, None]
 
 
-def test_a_stored_time_in_milliseconds_is_unknown_to_the_genealogy(small: Any) -> None:
+def test_a_stored_time_in_milliseconds_is_unknown_to_the_genealogy(small_store: Any) -> None:
     track = Track(music_id=TRACK, surface="music_info", observed_at=MONDAY)
     video = Video(
         aweme_id="7400000000000000001", surface="video_page", observed_at=MONDAY,
@@ -68,44 +68,46 @@ def test_a_stored_time_in_milliseconds_is_unknown_to_the_genealogy(small: Any) -
     result = {
         "job_id": "j", "music_id": TRACK, "document": b"x", "confirmed_count": 0, "algorithm": "a",
     }  # fmt: skip
-    small.lake.append("raw.tracks", [observation_row(track, **origin)])
-    small.lake.append("raw.videos", [video_row(video, **origin)])
-    small.lake.append("marts.job_results", [result])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.tracks", [observation_row(track, **origin)])
+    small_store.lake.append("raw.videos", [video_row(video, **origin)])
+    small_store.lake.append("marts.job_results", [result])
+    with open_warehouse(small_store.home.root) as wh:
         (row,) = wh.marts.genealogy.rows()
     assert (row["music_id"], row["first_published_at"]) == (TRACK, None)
 
 
-def test_profiles_and_pages_that_were_replayed_are_counted_once(small: Any) -> None:
-    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+def test_profiles_and_pages_that_were_replayed_are_counted_once(small_store: Any) -> None:
+    small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
     track = Track(music_id=TRACK, surface="music_info", observed_at=MONDAY)
     account = Account(sec_uid=ACCOUNT, surface="user_info", observed_at=MONDAY)
     origin: dict[str, Any] = {"job_id": None, "data_provider": "mock"}
     for capture_id in ("c-1", "r-1"):
-        small.lake.append("raw.tracks", [observation_row(track, capture_id=capture_id, **origin)])
-        small.lake.append(
+        small_store.lake.append(
+            "raw.tracks", [observation_row(track, capture_id=capture_id, **origin)]
+        )
+        small_store.lake.append(
             "raw.accounts", [observation_row(account, capture_id=capture_id, **origin)]
         )
-    replay(small, "c-1", "r-1")
-    with open_warehouse(small.home.root) as wh:
+    replay(small_store, "c-1", "r-1")
+    with open_warehouse(small_store.home.root) as wh:
         assert [row["page_observation_count"] for row in wh.marts.music_ids.rows()] == [1]
         assert [row["profile_observation_count"] for row in wh.marts.accounts.rows()] == [1]
         assert [row["observation_count"] for row in wh.marts.account_days.rows()] == [1]
 
 
-def test_a_replayed_capture_and_what_it_shows_are_counted_once(small: Any) -> None:
-    small.add_works("MS4wLjABAAAAan-account", nickname="A nickname", desc="as read first")
-    before = counts_of(small)
+def test_a_replayed_capture_and_what_it_shows_are_counted_once(small_store: Any) -> None:
+    small_store.add_works("MS4wLjABAAAAan-account", nickname="A nickname", desc="as read first")
+    before = counts_of(small_store)
     assert before == ([1, 1], [1, 1], [1], [1])
-    replay(small, "c-1", "r-1")
-    assert counts_of(small) == before
-    replay(small, "r-1", "r-2")
-    assert counts_of(small) == before
-    with open_warehouse(small.home.root) as wh:
+    replay(small_store, "c-1", "r-1")
+    assert counts_of(small_store) == before
+    replay(small_store, "r-1", "r-2")
+    assert counts_of(small_store) == before
+    with open_warehouse(small_store.home.root) as wh:
         assert {row["desc"] for row in wh.marts.videos.rows()} == {"as r-2 reads it"}
 
 
-def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small: Any) -> None:
+def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small_store: Any) -> None:
     at = [MONDAY + timedelta(hours=hour) for hour in range(4)]
     some = (Hashtag(ch_id="1", name="a"),)
     seen = [
@@ -122,8 +124,8 @@ def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small: Any
         ),
     ]  # fmt: skip
     origin: Any = {"capture_id": None, "job_id": None, "data_provider": "mock"}
-    small.lake.append("raw.videos", [video_row(video, **origin) for video in seen])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.videos", [video_row(video, **origin) for video in seen])
+    with open_warehouse(small_store.home.root) as wh:
         videos = {row["aweme_id"]: row for row in wh.marts.videos.rows()}
     assert [videos[name]["hashtag_names"] for name in "123"] == [[], ["a"], None]
     assert [videos[name]["hashtag_ids"] for name in "123"] == [[], ["1"], None]
@@ -132,21 +134,21 @@ def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small: Any
     assert {videos[name]["digg_count"] for name in "123"} == {5}
 
 
-def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: Any) -> None:
-    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
-    replay(small, "c-1", "r-1")
+def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small_store: Any) -> None:
+    small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small_store, "c-1", "r-1")
     for capture_id, count in (("c-1", 70), ("r-1", 7)):
         read = {"capture_id": capture_id, "job_id": None, "data_provider": "mock"}
-        small.lake.append("raw.accounts", [{**profile(0, count, "follower_count"), **read}])
-        small.lake.append("raw.videos", [{**counted_video(0, count), **read}])
-    small.lake.append("raw.videos", [counted_video(1, 9)])
+        small_store.lake.append("raw.accounts", [{**profile(0, count, "follower_count"), **read}])
+        small_store.lake.append("raw.videos", [{**counted_video(0, count), **read}])
+    small_store.lake.append("raw.videos", [counted_video(1, 9)])
     link = {
         "music_id": TRACK, "aweme_id": VIDEO, "job_id": "j", "link_type": "exact_music_id",
         "source_music_id": TRACK, "source_music_title": None, "sec_uid": None,
         "comparison_id": None, "reference_aweme_id": None, "expansion_round": 0, "algorithm": "a",
     }  # fmt: skip
-    small.lake.append("marts.confirmed_videos", [link])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("marts.confirmed_videos", [link])
+    with open_warehouse(small_store.home.root) as wh:
         (account,) = wh.query("account-history").rows()
         assert (account["follower_count"], account["follower_count_source"]) == (
             7, "follower_count",
@@ -155,7 +157,7 @@ def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: 
         assert (grown["likes"], grown["new_likes"]) == (9, 2)
         captures = wh.query("requests-per-day").rows()
         assert [(row["captures"], row["requests"]) for row in captures] == [(1, 1)]
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         likes = [row["digg_count"] for row in read_video_series(engine, VIDEO)]
         assert likes == [7, 9]
         assert [row["follower_count"] for row in read_account_series(engine, ACCOUNT)] == [7]
@@ -165,14 +167,14 @@ def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small: 
         assert of_music_id == [7, 9]
 
 
-def test_what_a_replay_withdraws_is_known_nowhere(small: Any) -> None:
-    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
-    replay(small, "c-1", "r-1")
+def test_what_a_replay_withdraws_is_known_nowhere(small_store: Any) -> None:
+    small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small_store, "c-1", "r-1")
     misread = counted_video(0, 70) | {"capture_id": "c-1", "music_id": TRACK}
     unknown = {"capture_id": "r-1", "music_id": None, "digg_count": None}
-    small.lake.append("raw.videos", [misread])
-    small.lake.append("raw.videos", [misread | unknown | {"statistics_complete": False}])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.videos", [misread])
+    small_store.lake.append("raw.videos", [misread | unknown | {"statistics_complete": False}])
+    with open_warehouse(small_store.home.root) as wh:
         (video,) = wh.marts.videos.filter(f"aweme_id = '{VIDEO}'").rows()
         assert (video["digg_count"], video["music_id"], video["observation_count"]) == (
             None, None, 1,
@@ -181,11 +183,11 @@ def test_what_a_replay_withdraws_is_known_nowhere(small: Any) -> None:
         assert day["digg_count"] is None
         assert wh.marts.music_ids.rows() == []
         assert wh.query("growth").rows() == []
-    with closing(Engine(small.lake)) as engine:
+    with closing(Engine(small_store.lake)) as engine:
         assert read_latest_videos(engine, [VIDEO])[VIDEO].statistics.digg_count is None
 
 
-def test_a_search_whose_page_was_replayed_still_shows_its_videos(small: Any) -> None:
+def test_a_search_whose_page_was_replayed_still_shows_its_videos(small_store: Any) -> None:
     item = blank("raw.capture_items") | {
         "capture_id": "c", "position": 0, "surface": "search_stream", "entity_id": "song",
         "sequence": 1, "aweme_id": VIDEO,
@@ -197,43 +199,43 @@ def test_a_search_whose_page_was_replayed_still_shows_its_videos(small: Any) -> 
     read = {
         "surface": "search_stream", "observed_at": MONDAY, "job_id": None, "data_provider": "mock",
     }  # fmt: skip
-    small.lake.append("raw.capture_items", [item])
+    small_store.lake.append("raw.capture_items", [item])
     for again in (capture("c"), capture("r") | {"reason": "replay of c"}):
         page_of_it = {**page, **read, "capture_id": again["capture_id"]}
-        small.lake.append("raw.search_pages", [page_of_it])
-        small.lake.append("raw.captures", [again])
-    with closing(Engine(small.lake)) as engine:
+        small_store.lake.append("raw.search_pages", [page_of_it])
+        small_store.lake.append("raw.captures", [again])
+    with closing(Engine(small_store.lake)) as engine:
         assert read_search_union(engine, ["song"]) == {VIDEO: ["song"]}
         assert len(engine.rows("select * from seen.search_pages")) == 1
 
 
-def test_a_song_whose_step_a_replay_corrected_is_no_climber(small: Any) -> None:
-    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
-    replay(small, "c-1", "r-1")
+def test_a_song_whose_step_a_replay_corrected_is_no_climber(small_store: Any) -> None:
+    small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    replay(small_store, "c-1", "r-1")
     for capture_id, title, before in (("c-1", "misread", 30), ("r-1", "read", 3)):
-        add_song(small, capture_id, {"title": title, "previous_rank": before})
-    with open_warehouse(small.home.root) as wh:
+        add_song(small_store, capture_id, {"title": title, "previous_rank": before})
+    with open_warehouse(small_store.home.root) as wh:
         assert wh.query("chart-climbers").rows() == []
         assert [row["title"] for row in wh.query("chart-song").rows()] == ["read"]
         assert wh.query("chart-song", title="misread").rows() == []
 
 
 def test_songs_that_were_read_before_the_release_of_their_issue_have_no_place_in_it(
-    small: Any,
+    small_store: Any,
 ) -> None:
     issue = blank("raw.chart_issues") | {
         "volid": "v", "chart_date": MONDAY.date(), "scheduled_at": MONDAY, "observed_at": MONDAY,
         "surface": "chart_issues", "is_latest": True, "data_provider": "mock",
     }  # fmt: skip
-    small.lake.append("raw.chart_issues", [issue])
-    small.lake.append("raw.captures", [capture("early"), capture("late"), capture("page")])
-    add_song(small, "early", {"title": "of the issue before"}, hour=-1)
-    add_song(small, "page", {"volid": None, "title": "of no known issue"}, hour=-1)
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.chart_issues", [issue])
+    small_store.lake.append("raw.captures", [capture("early"), capture("late"), capture("page")])
+    add_song(small_store, "early", {"title": "of the issue before"}, hour=-1)
+    add_song(small_store, "page", {"volid": None, "title": "of no known issue"}, hour=-1)
+    with open_warehouse(small_store.home.root) as wh:
         assert wh.query("chart-song").rows() == []
         assert wh.query("chart-climbers").rows() == []
-    add_song(small, "late", {"title": "of the issue"}, hour=1)
-    with open_warehouse(small.home.root) as wh:
+    add_song(small_store, "late", {"title": "of the issue"}, hour=1)
+    with open_warehouse(small_store.home.root) as wh:
         (song,) = wh.query("chart-song").rows()
         assert (song["title"], song["chart_date"]) == ("of the issue", MONDAY.date())
         assert [row["title"] for row in wh.query("chart-climbers").rows()] == ["of the issue"]
@@ -252,13 +254,13 @@ def capture(capture_id: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def add_song(small: Any, capture_id: str, told: dict[str, Any], *, hour: int = 0) -> None:
+def add_song(small_store: Any, capture_id: str, told: dict[str, Any], *, hour: int = 0) -> None:
     song = blank("raw.chart_songs") | {
         "volid": "v", "rank": 5, "previous_rank": 30, "capture_id": capture_id,
         "surface": "chart_songs", "observed_at": MONDAY + timedelta(hours=hour),
         "data_provider": "mock",
     }  # fmt: skip
-    small.lake.append("raw.chart_songs", [song | told])
+    small_store.lake.append("raw.chart_songs", [song | told])
 
 
 def counted_video(day: int, likes: int) -> dict[str, Any]:
@@ -269,21 +271,21 @@ def counted_video(day: int, likes: int) -> dict[str, Any]:
     return video_row(video, capture_id=None, job_id=None, data_provider="mock")
 
 
-def test_a_refusal_that_was_read_again_since_is_none(small: Any) -> None:
-    small.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
-    with open_warehouse(small.home.root) as wh:
+def test_a_refusal_that_was_read_again_since_is_none(small_store: Any) -> None:
+    small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
+    with open_warehouse(small_store.home.root) as wh:
         (read,) = wh.table("raw.captures").rows()
     refused = read | {"capture_id": "d-1", "outcome": "schema_changed", "reason": "key_missing"}
-    small.lake.append("raw.captures", [refused])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.captures", [refused])
+    with open_warehouse(small_store.home.root) as wh:
         assert [row["captures"] for row in wh.query("refusals").rows()] == [1]
     replayed = read | {"capture_id": "d-2", "reason": "replay of d-1", "request_count": 0}
-    small.lake.append("raw.captures", [replayed])
-    with open_warehouse(small.home.root) as wh:
+    small_store.lake.append("raw.captures", [replayed])
+    with open_warehouse(small_store.home.root) as wh:
         assert wh.query("refusals").rows() == []
 
 
-def replay(small: Any, capture_id: str, again: str) -> None:
+def replay(small_store: Any, capture_id: str, again: str) -> None:
     """Append what a written replay appends for a capture that is read differently today."""
     changed = {"capture_id": again}
     for name, more in (
@@ -291,15 +293,15 @@ def replay(small: Any, capture_id: str, again: str) -> None:
         ("raw.captures", {"reason": f"replay of {capture_id}", "request_count": 0}),
     ):
         columns = [one.name for one in BY_NAME[name].columns if one.name != "committed_at"]
-        with open_warehouse(small.home.root) as wh:
+        with open_warehouse(small_store.home.root) as wh:
             rows = wh.table(name).filter(f"capture_id = '{capture_id}'").rows()
         kept = [{column: row[column] for column in columns} for row in rows]
-        small.lake.append(name, [{**row, **changed, **more} for row in kept])
+        small_store.lake.append(name, [{**row, **changed, **more} for row in kept])
 
 
-def counts_of(small: Any) -> tuple[list[int], ...]:
+def counts_of(small_store: Any) -> tuple[list[int], ...]:
     """Observations of each video, in all and by day; captures and requests of each day."""
-    with open_warehouse(small.home.root) as wh:
+    with open_warehouse(small_store.home.root) as wh:
         return (
             [row["observation_count"] for row in wh.marts.videos.rows()],
             [row["observation_count"] for row in wh.marts.video_days.rows()],

@@ -24,12 +24,14 @@ TRACK = "7348759830572834348"
 
 
 @pytest.fixture(scope="module")
-def filled_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Any:
+def filled_home(
+    tmp_path_factory: pytest.TempPathFactory, small_store_at: Callable[[Path], Any]
+) -> Any:
     """A warehouse of a few rows, for tests that only read."""
     root = tmp_path_factory.mktemp("filled") / "data"
-    small = small_at(root)
-    fill(small)
-    return small
+    small_store = small_store_at(root)
+    fill(small_store)
+    return small_store
 
 
 @pytest.fixture
@@ -40,21 +42,21 @@ def filled(filled_home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return filled_home
 
 
-def fill(small: Any) -> None:
-    small.add_ranking()
-    small.add_ranking(job_id="another", hour=1)
-    small.add_works(SEC_UID, nickname="A nickname", desc=HOSTILE)
-    small.add_coverage()
+def fill(small_store: Any) -> None:
+    small_store.add_ranking()
+    small_store.add_ranking(job_id="another", hour=1)
+    small_store.add_works(SEC_UID, nickname="A nickname", desc=HOSTILE)
+    small_store.add_coverage()
 
 
-def add_result(small: Any, title: str) -> None:
+def add_result(small_store: Any, title: str) -> None:
     """The result of a scan of a user sound, whose title names its uploader."""
     document = result(3) | {"music_id": TRACK, "music": {"title": title}}
     row: dict[str, object] = {
         "job_id": JOB, "music_id": TRACK, "document": pack_document(document),
         "confirmed_count": 3, "algorithm": "a",
     }  # fmt: skip
-    small.lake.append("marts.job_results", [row])
+    small_store.lake.append("marts.job_results", [row])
 
 
 def read_zip(path: Path) -> dict[str, bytes]:
@@ -74,12 +76,12 @@ def test_a_table_of_a_job_is_a_file_named_after_it(
 
 
 def test_the_beginning_of_a_job_id_will_do_if_one_job_has_it(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    fill(small)
+    fill(small_store)
     told = command("export", "rankings", "--job", JOB[:8], "--json").document
     assert (told["row_counts"], told["method"]["scope"]) == ({"marts.rankings": 3}, f"job {JOB}")
-    small.add_ranking(job_id=f"{JOB[:8]}-another", hour=2)
+    small_store.add_ranking(job_id=f"{JOB[:8]}-another", hour=2)
     refused = command("export", "rankings", "--job", JOB[:8], "--out", "b.csv")
     assert (refused.status, "2 jobs begin with" in refused.remarks) == (2, True)
     assert not (tmp_path / "b.csv").exists()
@@ -94,18 +96,18 @@ def test_a_known_job_without_rows_in_a_table_is_an_empty_file(
 
 
 def test_videos_and_sounds_of_a_track_are_those_of_what_it_confirmed_and_compared(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    small.add_works(SEC_UID, nickname="A nickname", desc="no video names the track")
+    small_store.add_works(SEC_UID, nickname="A nickname", desc="no video names the track")
     columns: dict[str, Any] = {
         "music_id": TRACK, "aweme_id": "7410000000000000001", "job_id": JOB,
         "link_type": "audio_fingerprint_match", "source_music_id": "7", "algorithm": "a",
     }  # fmt: skip
-    small.lake.append("marts.confirmed_videos", [to_row("marts.confirmed_videos", **columns)])
+    small_store.lake.append("marts.confirmed_videos", [to_row("marts.confirmed_videos", **columns)])
     pair: dict[str, Any] = {"track_music_id": TRACK, "job_id": JOB, "candidate_sha256": "heard"}
-    small.lake.append("marts.audio_comparisons", [to_row("marts.audio_comparisons", **pair)])
+    small_store.lake.append("marts.audio_comparisons", [to_row("marts.audio_comparisons", **pair)])
     sounds = [to_row("raw.sounds", sound_sha256=name) for name in ("heard", "of others")]
-    small.lake.append("raw.sounds", sounds)
+    small_store.lake.append("raw.sounds", sounds)
     command("export", "videos", "--track", TRACK, "--out", "videos.parquet")
     found = pq.read_table(tmp_path / "videos.parquet")
     assert found["aweme_id"].to_pylist() == ["7410000000000000001"]
@@ -158,13 +160,13 @@ def test_a_data_package_explains_itself_and_its_sums_hold(
 
 
 def test_the_same_moment_makes_the_same_package(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    fill(small)
+    fill(small_store)
     ask = ("export", "all", "--job", JOB, "--as-of", "2026-11-01", "--format", "package", "--out")
     command(*ask, "one.zip")
-    small.add_ranking(hour=30)
-    small.lake.compact("marts.rankings")
+    small_store.add_ranking(hour=30)
+    small_store.lake.compact("marts.rankings")
     command(*ask, "two.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
 
@@ -180,10 +182,10 @@ FORMS = [
 
 @pytest.mark.parametrize("form", FORMS)
 def test_without_names_nothing_tells_who_and_an_error_sheet_has_the_music_id_for_the_title(
-    small: Any, command: Callable[..., Any], tmp_path: Path, form: str
+    small_store: Any, command: Callable[..., Any], tmp_path: Path, form: str
 ) -> None:
-    fill(small)
-    add_result(small, "@Somebody创作的原声")
+    fill(small_store)
+    add_result(small_store, "@Somebody创作的原声")
     asked = ("all",) if form == "package" else ("videos", "job_results")
     for what in asked:
         path = tmp_path / f"{what}.out"

@@ -175,9 +175,9 @@ def test_every_description_states_moment_version_rights_sources_and_contributors
 
 
 def test_a_package_without_as_of_shows_one_moment_and_can_be_made_again(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    small.add_ranking()
+    small_store.add_ranking()
     command("export", "all", "--out", "one.zip")
     moment = json.loads(read_zip(tmp_path / "one.zip")["datapackage.json"])["sametrack"]["as_of"]
     command("export", "rankings", "--format", "json", "--out", "rankings.json")
@@ -186,31 +186,31 @@ def test_a_package_without_as_of_shows_one_moment_and_can_be_made_again(
     assert single["as_of"] > moment
 
 
-def add_scan(small: Any) -> None:
+def add_scan(small_store: Any) -> None:
     """A scan with a result, one rejected candidate, and texts that name people."""
     document = result(3)
     document |= {"music_id": TRACK, "music": {"title": "@Somebody创作的原声"}, "keyword": None}
     document["coverage"]["not_reached"] = [f"user_info:{SEC_UID}", "hashtag_list:123"]
     document["parameters"] |= {"search_keywords": [TERM]}
-    small.lake.append(
+    small_store.lake.append(
         "marts.job_results",
         [{"job_id": JOB, "music_id": TRACK, "document": pack_document(document),
           "confirmed_count": 3, "algorithm": "a"}],
     )  # fmt: skip
-    small.add_works(SEC_UID, nickname=NICKNAME, desc=HOSTILE)
+    small_store.add_works(SEC_UID, nickname=NICKNAME, desc=HOSTILE)
     rows: tuple[tuple[str, dict[str, Any]], ...] = (
         ("marts.candidates", {"aweme_id": "7410000000000000001", "outcome": "rejected"}),
         ("marts.audio_comparisons", {"candidate_aweme_id": "7410000000000000001",
                                      "track_music_id": TRACK, "verdict": "rejected"}),
     )  # fmt: skip
     for name, row in rows:
-        small.lake.append(name, [to_row(name, job_id=JOB, **row)])
+        small_store.lake.append(name, [to_row(name, job_id=JOB, **row)])
 
 
 def test_texts_are_unchanged_for_programs_and_escaped_for_spreadsheets(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    small.add_works(SEC_UID, nickname=NICKNAME, desc=HOSTILE)
+    small_store.add_works(SEC_UID, nickname=NICKNAME, desc=HOSTILE)
     command("export", "all", "--out", "p.zip")
     with (
         zipfile.ZipFile(tmp_path / "p.zip") as archive,
@@ -228,9 +228,9 @@ def test_texts_are_unchanged_for_programs_and_escaped_for_spreadsheets(
 
 
 def test_a_pseudonymised_package_names_nobody_and_its_numbers_are_repeated(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    add_scan(small)
+    add_scan(small_store)
     command("export", "all", "--job", JOB, "--pseudonymise", "--out", "p.zip")
     everything = b"".join(read_zip(tmp_path / "p.zip").values())
     videos = [
@@ -251,12 +251,12 @@ def test_a_pseudonymised_package_names_nobody_and_its_numbers_are_repeated(
 
 
 def test_the_result_of_a_reused_scan_has_the_rows_of_that_scan(
-    small: Any, command: Callable[..., Any], tmp_path: Path
+    small_store: Any, command: Callable[..., Any], tmp_path: Path
 ) -> None:
-    add_scan(small)
+    add_scan(small_store)
     copy = "0b000000-0000-4000-8000-000000000002"
     document = result(3) | {"scan_job_id": JOB, "music_id": TRACK, "keyword": None}
-    small.lake.append(
+    small_store.lake.append(
         "marts.job_results",
         [{"job_id": copy, "music_id": TRACK, "document": pack_document(document),
           "confirmed_count": 3, "algorithm": "a"}],

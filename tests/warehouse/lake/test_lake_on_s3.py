@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from api.cli.processes.child_processes import find_port
-from tests.stage import wait_for
+from tests.deployment import wait_for
 from warehouse import open_warehouse
 from warehouse.lake.store import Lake, open_lake
 from warehouse.records.errors import InvalidParameterError

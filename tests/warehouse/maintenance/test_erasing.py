@@ -72,24 +72,26 @@ def empty_scan() -> None:
 class Full:
     """A home in which the account is everywhere."""
 
-    small: Any
+    small_store: Any
     control: ControlStore
 
     def engine(self, **options: Any) -> Any:
-        return closing(Engine(self.small.lake, **options))
+        return closing(Engine(self.small_store.lake, **options))
 
 
 @pytest.fixture(scope="module")
-def full_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path], Any]) -> Path:
+def full_home(
+    tmp_path_factory: pytest.TempPathFactory, small_store_at: Callable[[Path], Any]
+) -> Path:
     """A data home in which the account is everywhere; each test gets a copy."""
     root = tmp_path_factory.mktemp("full") / "data"
-    small = small_at(root)
-    small.add_works(GONE, nickname=NICKNAME, desc="one")
-    small.add_works(STAYS, nickname="another name", desc="two", first=5)
-    small.add_ranking()
-    add_marts(small.lake)
-    add_files(small.home.root)
-    with closing(open_control(small.home.control_url, world="sandbox")) as control:
+    small_store = small_store_at(root)
+    small_store.add_works(GONE, nickname=NICKNAME, desc="one")
+    small_store.add_works(STAYS, nickname="another name", desc="two", first=5)
+    small_store.add_ranking()
+    add_marts(small_store.lake)
+    add_files(small_store.home.root)
+    with closing(open_control(small_store.home.control_url, world="sandbox")) as control:
         for name in (GONE, STAYS):
             links.save(control, f"https://short.example/{name}", "user", name, ttl_s=1000)
             links.save(control, f"user {HANDLES[name]}", "user", name, ttl_s=1000)
@@ -100,16 +102,16 @@ def full_home(tmp_path_factory: pytest.TempPathFactory, small_at: Callable[[Path
 
 
 @contextmanager
-def opened(small: Any) -> Iterator[Full]:
-    with closing(open_control(small.home.control_url, world="sandbox")) as control:
-        yield Full(small, control)
+def opened(small_store: Any) -> Iterator[Full]:
+    with closing(open_control(small_store.home.control_url, world="sandbox")) as control:
+        yield Full(small_store, control)
 
 
 @pytest.fixture
 def full(
     tmp_path: Path,
     full_home: Path,
-    small_at: Callable[[Path], Any],
+    small_store_at: Callable[[Path], Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Full]:
     shutil.copytree(full_home, tmp_path / "data")
@@ -117,13 +119,13 @@ def full(
     monkeypatch.setenv("PROFILE", "sandbox")
     monkeypatch.setenv("DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("API_PORT", "1")
-    with opened(small_at(tmp_path / "data")) as found:
+    with opened(small_store_at(tmp_path / "data")) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def erased(
-    tmp_path_factory: pytest.TempPathFactory, full_home: Path, small_at: Callable[[Path], Any]
+    tmp_path_factory: pytest.TempPathFactory, full_home: Path, small_store_at: Callable[[Path], Any]
 ) -> Iterator[Full]:
     """The same home after the erasure, for tests that only look."""
     root = tmp_path_factory.mktemp("erased") / "data"
@@ -131,7 +133,7 @@ def erased(
     settings = Settings(_env_file=None, profile="sandbox", data_home=root)
     with ExitStack() as stack:
         assert open_erasure(settings, GONE, stack).carry_out().proof.is_clean
-    with opened(small_at(root)) as found:
+    with opened(small_store_at(root)) as found:
         yield found
 
 
@@ -224,7 +226,7 @@ def places(root: Path, *names: str) -> tuple[str, ...]:
 def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    root = full.small.home.root
+    root = full.small_store.home.root
     assert len(places(root, *GONE_IDS)) > 10
     said = command("erase", GONE, "--yes", "--json").document
     assert said["is_clean"]
@@ -247,7 +249,7 @@ def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
 def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    root, lake = full.small.home.root, full.small.lake
+    root, lake = full.small_store.home.root, full.small_store.lake
     assert maintain_lake(lake, now=datetime.now(UTC) + timedelta(days=1)).works_indexed == 4
     assert FILE in "".join(places(root, GONE))
     assert command("erase", GONE, "--yes", "--json").document["is_clean"]
@@ -261,7 +263,7 @@ def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
 
 
 def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
-    root = erased.small.home.root
+    root = erased.small_store.home.root
     left = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
     assert {"reports/stays.html", "dagster/storage/run-1/compute_logs/stays.err"} <= left
     assert f"cache/excerpts/{'b' * 64}-0-9000.mp3" in left
@@ -276,7 +278,7 @@ def test_files_and_answers_that_name_it_go_and_no_others(erased: Full) -> None:
 
 
 def test_runs_of_the_orchestrator_that_name_it_go_with_their_events(full: Full) -> None:
-    home = full.small.home
+    home = full.small_store.home
     with open_instance(home) as instance:
         for name in (GONE, STAYS):
             run = instance.create_run_for_job(empty_scan, tags={"about": name})
@@ -305,7 +307,7 @@ def test_an_open_reader_sees_the_rest_and_an_older_moment_says_that_history_was_
     assert after["method"]["history_rewritten"] == "true"
     told = command("export", "videos", "--as-of", "2026-11-02", "--json").document
     assert told["method"]["history_rewritten"] == "true"
-    full.small.add_ranking(job_id="later", hour=2)
+    full.small_store.add_ranking(job_id="later", hour=2)
 
 
 def test_it_is_found_by_its_handle_and_asked_for_before(
@@ -314,9 +316,9 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
     said = command("erase", "handle_1", given="n\n")
     assert said.status == 2
     assert "2 posts" in said.remarks
-    assert places(full.small.home.root, GONE) != ()
+    assert places(full.small_store.home.root, GONE) != ()
     assert command("erase", "handle_1", given="y\n").status == 0
-    assert places(full.small.home.root, GONE) == ()
+    assert places(full.small_store.home.root, GONE) == ()
 
 
 @pytest.mark.parametrize(
@@ -331,9 +333,9 @@ def test_it_is_found_by_the_short_number_that_serves_as_its_handle(
         "sec_uid": GONE, "short_id": "1004293889", "surface": "user_info",
         "observed_at": datetime.now(UTC), "data_provider": "mock",
     }  # fmt: skip
-    full.small.lake.append("raw.accounts", [account])
+    full.small_store.lake.append("raw.accounts", [account])
     assert command("erase", given, "--yes", "--json").document["is_clean"]
-    assert places(full.small.home.root, GONE) == ()
+    assert places(full.small_store.home.root, GONE) == ()
 
 
 def test_a_page_that_shows_it_percent_encoded_goes(full: Full, command: Callable[..., Any]) -> None:
@@ -341,7 +343,7 @@ def test_a_page_that_shows_it_percent_encoded_goes(full: Full, command: Callable
     payload: dict[str, object] = {
         "sha256": "c" * 64, "body": pack_bytes(page), "size_bytes": len(page), "content_type": None,
     }  # fmt: skip
-    full.small.lake.append("raw.payloads", [payload])
+    full.small_store.lake.append("raw.payloads", [payload])
     said = command("erase", GONE, "--yes", "--json").document
     assert (said["is_clean"], said["rows"]["raw.payloads"]) == (True, 2)
 
@@ -349,9 +351,9 @@ def test_a_page_that_shows_it_percent_encoded_goes(full: Full, command: Callable
 def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    add_refused_handles(full.small.lake, "@handle_1", "@handle_12")
+    add_refused_handles(full.small_store.lake, "@handle_1", "@handle_12")
     assert command("erase", "@Handle_1", "--yes").status == 0
-    assert places(full.small.home.root, GONE, "@handle_1") == ()
+    assert places(full.small_store.home.root, GONE, "@handle_1") == ()
     assert handles_asked(full) == ["@handle_12"]
     assert links.read(full.control, "user @handle_1") is None
     assert links.read(full.control, "user @handle_12") is not None
@@ -360,7 +362,7 @@ def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
 def test_a_handle_that_led_to_nobody_is_erased_and_not_asked_again(
     full: Full, command: Callable[..., Any]
 ) -> None:
-    add_refused_handles(full.small.lake, "@unknown_one", "@unknown_one_too")
+    add_refused_handles(full.small_store.lake, "@unknown_one", "@unknown_one_too")
     said = command("erase", "@unknown_one", "--yes", "--json").document
     assert (said["is_clean"], said["rows"]) == (True, {"raw.captures": 1})
     assert handles_asked(full) == ["@unknown_one_too"]
@@ -380,7 +382,7 @@ def test_the_pattern_of_a_handle_finds_requests_and_not_mentions() -> None:
 
 @pytest.mark.parametrize("account", ["nobody", "", "12345"])
 def test_what_names_no_account_erases_nothing(
-    small: Any, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, account: str
+    small_store: Any, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, account: str
 ) -> None:
     monkeypatch.setenv("API_PORT", "1")
     said = command("erase", account, "--yes")
@@ -395,14 +397,14 @@ def test_a_worker_at_work_is_told_to_be_stopped_first(
     said = command("erase", GONE, "--yes")
     assert said.status == 1
     assert "stop it" in said.remarks
-    assert places(full.small.home.root, GONE) != ()
+    assert places(full.small_store.home.root, GONE) != ()
 
 
 def test_a_job_that_a_killed_worker_left_running_does_not_prevent_it(full: Full) -> None:
     job_claims.claim(full.control, "a worker")
     with pytest.raises(WarehouseUnavailableError, match="is running"):
         check_idle(full.control, within_s=60)
-    url, later = full.small.home.control_url, time.time() + 3600
+    url, later = full.small_store.home.control_url, time.time() + 3600
     with closing(open_control(url, world="sandbox", clock=lambda: later)) as control:
         check_idle(control, within_s=60)
 

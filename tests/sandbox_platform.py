@@ -49,7 +49,7 @@ Reply = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
-class Wire:
+class ScriptedServer:
     """A server on loopback. `answers` by path are used up; the last of a path stays. An answer
     that never ends is dropped when the client hangs up.
     """
@@ -107,16 +107,16 @@ async def _until_hung_up(reader: asyncio.StreamReader, answer: Awaitable[None]) 
 
 
 @pytest.fixture
-async def wire() -> AsyncIterator[Wire]:
-    wire = Wire()
-    server = await asyncio.start_server(wire.serve, "127.0.0.1", 0)
-    wire.port = server.sockets[0].getsockname()[1]
+async def scripted_server() -> AsyncIterator[ScriptedServer]:
+    scripted_server = ScriptedServer()
+    server = await asyncio.start_server(scripted_server.serve, "127.0.0.1", 0)
+    scripted_server.port = server.sockets[0].getsockname()[1]
     async with server:
-        yield wire
+        yield scripted_server
 
 
 @pytest.fixture
-def book(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
+def control_store(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
     """A control store for turns, pauses and budgets."""
     url = f"sqlite:///{tmp_path / 'hosts.sqlite'}"
     with closing(open_control(url, world="sandbox", clock=clock.unix)) as store:
@@ -124,8 +124,8 @@ def book(tmp_path: Path, clock: FakeClock) -> Iterator[ControlStore]:
 
 
 @pytest.fixture
-def wire_profile(wire: Wire) -> PlatformProfile:
-    return load_profile("sandbox", sandbox_port=wire.port)
+def scripted_profile(scripted_server: ScriptedServer) -> PlatformProfile:
+    return load_profile("sandbox", sandbox_port=scripted_server.port)
 
 
 @pytest.fixture
@@ -135,11 +135,11 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def client(
-    wire_profile: PlatformProfile, book: ControlStore, clock: FakeClock
+    scripted_profile: PlatformProfile, control_store: ControlStore, clock: FakeClock
 ) -> AsyncIterator[GuestClient]:
-    turns = HostRateLimiter(book, AT_ONCE, daily_budget=1000, clock=clock)
+    turns = HostRateLimiter(control_store, AT_ONCE, daily_budget=1000, clock=clock)
     async with AsyncExitStack() as stack:
-        yield await stack.enter_async_context(GuestClient(wire_profile, turns, limits=PATIENT))
+        yield await stack.enter_async_context(GuestClient(scripted_profile, turns, limits=PATIENT))
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def wait_for[T](
 
 
 @dataclass
-class Stage:
+class Deployment:
     """One world: its platform's port, its home, and what was started in it."""
 
     process_group: ChildProcessGroup
@@ -109,7 +109,7 @@ class Stage:
         self.worker = self._start("worker", [], **settings)
 
     def start_api(self) -> httpx2.Client:
-        """Start the API; returns a client of it, closed with the stage."""
+        """Start the API; returns a client of it, closed with the deployment."""
         port = find_port()
         self._start("serve", ["--port", str(port)])
         client = httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, verify=False)
@@ -296,13 +296,13 @@ class Stage:
 
 
 @contextmanager
-def open_stage(
+def open_deployment(
     root: Path,
     cache: Path,
     *,
     settings: Mapping[str, str] | None = None,
     is_measured: bool = False,
-) -> Iterator[Stage]:
+) -> Iterator[Deployment]:
     """An empty world; everything started in it is stopped again.
 
     `settings`: of its processes. `is_measured`: the branches that they take count, if those of the
@@ -311,7 +311,7 @@ def open_stage(
     with ExitStack() as stack:
         process_group = stack.enter_context(ChildProcessGroup(grace_s=3.0))
         chosen = dict(settings or {})
-        built = Stage(
+        built = Deployment(
             process_group,
             root=root,
             cache=cache,

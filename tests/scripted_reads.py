@@ -117,7 +117,7 @@ class ScriptedSources(Sources):
 
 
 @dataclass
-class Desk:
+class ReadService:
     """Sources and what is behind them; `left` are issues left for the background."""
 
     sources: ScriptedSources
@@ -174,7 +174,7 @@ def without_end() -> Deadline:
 
 
 @contextmanager
-def open_reads(root: Path, **settings: Any) -> Iterator[Desk]:
+def open_reads(root: Path, **settings: Any) -> Iterator[ReadService]:
     """Reads of the invented world over empty stores."""
     values = {"data_provider": "mock", "mock_size": 0.1, "mock_seed": 11, **settings}
     chosen = ApiSettings(_env_file=None, **values)
@@ -194,7 +194,7 @@ def open_reads(root: Path, **settings: Any) -> Iterator[Desk]:
             sounds_dir=root / "sounds",
         )
         sources.script = Script()
-        yield Desk(sources, sources.script, engine, control)
+        yield ReadService(sources, sources.script, engine, control)
 
 
-__all__ = ["Captures", "Desk", "Script", "open_reads"]
+__all__ = ["Captures", "ReadService", "Script", "open_reads"]

@@ -1,4 +1,4 @@
-"""A small invented world for tests of watchlists: tracks, a clock, a desk that scans at once."""
+"""A simulated platform for tests of watchlists: tracks, a clock, a service that scans at once."""
 
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -80,7 +80,7 @@ class Songs:
 
 
 @dataclass
-class FakeDesk:
+class FakeScanService:
     """Scans are done when they are handed in, unless they are held back or fail."""
 
     control: ControlStore
@@ -136,16 +136,16 @@ def look_at_nothing(entry: WatchlistEntry) -> WatchObservation:
     raise AssertionError(f"{entry} is no track")
 
 
-def build_watcher(
-    control: ControlStore, desk: FakeDesk, folder: Path, **parts: Any
+def build_runner(
+    control: ControlStore, fake_scans: FakeScanService, folder: Path, **parts: Any
 ) -> WatchlistRunner:
     """A watcher over the invented world."""
     given: dict[str, Any] = {"observe": look_at_nothing, "gone_videos": lambda _job_id: {}}
     return WatchlistRunner(
         control=control,
-        scan_service=desk,
+        scan_service=fake_scans,
         digests=folder,
         is_demo=True,
-        clock=desk.songs.clock.moment,
+        clock=fake_scans.songs.clock.moment,
         **{**given, **parts},
     )

@@ -1,4 +1,4 @@
-"""A visitor of the console: a real Chromium that notes what a page did and should not have done."""
+"""Pages of the console in a real Chromium, which notes what a page did and should not have done."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
 from pipelines.platform.browser.installation import find_chromium
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -36,7 +36,7 @@ LEAVE = """() => {
 PATIENCE_MS = 240_000  # a machine may be busy with other things
 
 
-class View:
+class ConsolePage:
     """One page, and what it asked for."""
 
     def __init__(self, page: Page, base: str, *, color_scheme: Any = "light") -> None:
@@ -108,39 +108,39 @@ class View:
             self.hosts.add(urlsplit(request.url).netloc)
 
 
-class Visitors:
-    """Opens pages of one service, each for a fresh visitor."""
+class ConsolePages:
+    """Opens pages of one service, each in a fresh browser context."""
 
     def __init__(self, browser: Browser, base: str, stack: ExitStack | None = None) -> None:
         self._browser = browser
         self.base = base
         self._stack = stack or ExitStack()
 
-    def of(self, base: str) -> "Visitors":
-        """Visitors of another service, with the same browser."""
-        return Visitors(self._browser, base.rstrip("/"), self._stack)
+    def of(self, base: str) -> "ConsolePages":
+        """Pages of another service, in the same browser."""
+        return ConsolePages(self._browser, base.rstrip("/"), self._stack)
 
     @contextmanager
-    def leaving(self) -> Iterator["Visitors"]:
-        """Visitors of the same service whose pages are closed at the end."""
+    def leaving(self) -> Iterator["ConsolePages"]:
+        """Pages of the same service that are closed at the end."""
         with ExitStack() as stack:
-            yield Visitors(self._browser, self.base, stack)
+            yield ConsolePages(self._browser, self.base, stack)
 
-    def open(self, place: str = "", *, wait: bool = True, **options: Any) -> View:
-        """A fresh visitor at an address; `options` are those of a browser context."""
+    def open(self, place: str = "", *, wait: bool = True, **options: Any) -> ConsolePage:
+        """A page in a fresh browser context; `options` are those of the context."""
         context = self._browser.new_context(**{"locale": "en-GB", **CALM, **options})
         self._stack.callback(context.close)
         context.add_init_script(WATCH_RULES)
         scheme = options.get("color_scheme", "light")
-        view = View(context.new_page(), self.base, color_scheme=scheme)
+        view = ConsolePage(context.new_page(), self.base, color_scheme=scheme)
         view.go(place, wait=wait)
         return view
 
 
 @contextmanager
-def open_visitors(base: str) -> Iterator[Visitors]:
+def open_console_pages(base: str) -> Iterator[ConsolePages]:
     """A Chromium that reaches loopback alone."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=find_chromium(None), args=FLAGS)
-        yield Visitors(browser, base.rstrip("/"))
+        yield ConsolePages(browser, base.rstrip("/"))
         browser.close()
