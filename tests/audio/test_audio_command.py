@@ -145,7 +145,7 @@ def test_bench_makes_the_folder_of_its_scores_and_refuses_one_that_cannot_be(
 _HEAVY = {"librosa", "pandas", "dagster", "fastapi", "scipy.signal", "matplotlib"}
 
 
-def test_nothing_heavy_is_loaded_while_listening_and_judging() -> None:
+def test_audio_matching_loads_no_heavy_library() -> None:
     code = (
         "import sys\n"
         "from pipelines.audio.decode import decoder_process, decoding\n"

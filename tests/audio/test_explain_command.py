@@ -40,7 +40,7 @@ def test_it_tells_the_numbers_beside_their_limits(sounds: Path) -> None:
     assert chroma["is_met"] == (chroma["value"] <= chroma["limit"])
 
 
-def test_what_is_printed_names_each_limit(sounds: Path, tmp_path: Path) -> None:
+def test_audio_explain_prints_each_threshold(sounds: Path, tmp_path: Path) -> None:
     pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3")
     text = explain(*pair, "--out", tmp_path / "deep" / "pair.svg")
     assert "confirmed" in text
@@ -61,7 +61,7 @@ def test_what_is_printed_names_each_limit(sounds: Path, tmp_path: Path) -> None:
         ["--reference", "song.m4a", "--candidate", "song.mp3", "--out", "pair.gif"],
     ],
 )
-def test_what_cannot_be_explained_is_refused(
+def test_audio_explain_refuses_missing_and_unreadable_files(
     sounds: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     monkeypatch.chdir(sounds)

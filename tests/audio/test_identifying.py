@@ -153,7 +153,7 @@ def test_no_more_references_are_compared_because_others_are_gone(
     assert len(read) == MOST_TRIED
 
 
-def test_what_cannot_be_compared_is_not_looked_up(index: ReferenceIndex) -> None:
+def test_identify_finds_nothing_for_a_clip_that_is_not_comparable(index: ReferenceIndex) -> None:
     clip = NotComparable(sha256=None, reason="silent")
     assert identify(clip, index, lambda _: None, limits=LIMITS) == []
 

@@ -33,7 +33,7 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> "Document":
     return document
 
 
-def test_nothing_else_is_taken_for_the_recording(figures: "Document") -> None:
+def test_accuracy_bench_confirms_no_other_recording(figures: "Document") -> None:
     assert figures["summary"]["clear"]["precision"]["value"] == 1.0
     assert figures["groups"]["precision"]["value"] == 1.0
 

@@ -58,7 +58,9 @@ def test_a_silent_platform_is_waited_for_only_so_long(
     assert ask(operation, ids, proxy, BY_NAME["silence"]).problem == ""
 
 
-def test_what_reads_no_platform_does_not_meet_its_faults(platform: tuple[FaultProxy, Ids]) -> None:
+def test_operations_without_platform_reads_send_no_request(
+    platform: tuple[FaultProxy, Ids],
+) -> None:
     proxy, ids = platform
     found = [ask(name, ids, proxy, BY_NAME["reset"]) for name in OTHERS[::6]]
     assert [one.requests for one in found] == [0] * len(found)

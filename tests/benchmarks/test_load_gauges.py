@@ -18,7 +18,7 @@ needs_figures = pytest.mark.skipif(not can_tell(), reason="no library says what 
 
 @needs_figures
 @pytest.mark.soak
-def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
+def test_memory_gauge_counts_allocations_until_they_are_freed() -> None:
     before = in_use().own_mb
     kept = [np.ones(1024**2 // 8) for _ in range(20)]
     assert in_use().own_mb - before == pytest.approx(20, abs=1)
@@ -28,7 +28,7 @@ def test_what_is_kept_is_in_use_until_it_is_freed() -> None:
 
 @needs_figures
 @pytest.mark.soak
-def test_what_the_database_keeps_is_in_use() -> None:
+def test_memory_gauge_counts_memory_of_the_database() -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         before = in_use()
         connection.sql("create table numbers as select random() as x from range(2_000_000)")

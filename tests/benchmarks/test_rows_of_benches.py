@@ -76,7 +76,7 @@ def test_a_figure_is_seen_before_the_next_one_is_measured() -> None:
     assert ["second figure" in text for text in seen] == [False, False, True]
 
 
-def test_what_is_being_done_is_seen_before_it_is_done_and_is_no_figure() -> None:
+def test_bench_prints_its_current_step_before_it_runs() -> None:
     out = Pipe()
     seen: list[str] = []
 
@@ -184,7 +184,7 @@ def test_the_status_is_0_when_every_row_was_measured() -> None:
     assert status == 0
 
 
-def test_whoever_breaks_off_still_sees_what_was_found() -> None:
+def test_interrupted_bench_prints_the_rows_measured_so_far() -> None:
     def broken_off(_: Workspace) -> Iterator[Told]:
         yield "b", "2 ms", ""
         raise KeyboardInterrupt

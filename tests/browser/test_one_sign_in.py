@@ -124,7 +124,7 @@ def test_a_service_that_cannot_answer_does_not_blame_the_token(
     expect(dialog.get_by_role("alert")).to_contain_text("The service does not respond")
 
 
-def test_who_signed_in_at_the_console_sees_the_ui(
+def test_session_of_the_console_opens_the_dagster_ui(
     signed_in: SignedInServices, pages: ConsolePages
 ) -> None:
     view = pages.of(signed_in.console).open()

@@ -113,7 +113,7 @@ def kinds(found: list[SurfaceReplay]) -> dict[str, int]:
     return {str(kind): count for kind, count in found[0].kinds.items()}
 
 
-def test_what_is_read_as_before_is_the_same(keep: Any, replay: Any) -> None:
+def test_replay_reports_unchanged_captures_as_same(keep: Any, replay: Any) -> None:
     keep(body())
     keep(body())
     assert kinds(replay()) == {"same": 2}
@@ -148,7 +148,7 @@ def test_refusal_that_is_read_now_is_told(keep: Any, replay: Any) -> None:
     assert kinds(replay()) == {"now_parsed": 1, "still_refused": 1, "other_refusal": 1}
 
 
-def test_nothing_is_written_unless_it_is_asked_for(keep: Any, replay: Any, stores: Any) -> None:
+def test_replay_writes_nothing_by_default(keep: Any, replay: Any, stores: Any) -> None:
     keep(body(), title="older")
     replay()
     assert stores.rows("select count(*) as n from raw.captures") == [{"n": 1}]
@@ -188,7 +188,7 @@ def test_written_replay_drops_the_index_of_what_counted_before(
     assert not index.exists()
 
 
-def test_what_is_committed_after_a_replay_began_is_not_read_by_it(keep: Any, stores: Any) -> None:
+def test_replay_does_not_read_captures_committed_after_its_start(keep: Any, stores: Any) -> None:
     before = keep(body())
     began = observed_now()
     keep(body(), title="written by the replay")

@@ -42,7 +42,9 @@ async def test_a_list_is_kept_without_its_works_and_without_the_body(
     ]
 
 
-async def test_nothing_is_asked_about_it(stores: Any, source: Any, begin: Any) -> None:
+async def test_captures_of_an_erased_account_send_no_request(
+    stores: Any, source: Any, begin: Any
+) -> None:
     mark(stores, "sec", "7410000000000000001")
     async with begin() as captures:
         with pytest.raises(UnresolvedIdError, match="erased"):
@@ -64,7 +66,7 @@ async def test_its_handle_is_not_asked_for_again(stores: Any, source: Any, begin
     assert stores.rows("select * from raw.captures") == []
 
 
-async def test_what_another_handle_leads_to_is_not_kept(
+async def test_erased_account_is_not_stored_under_a_new_handle(
     stores: Any, source: Any, begin: Any
 ) -> None:
     """An account may take another handle after its erasure."""

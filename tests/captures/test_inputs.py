@@ -47,7 +47,7 @@ def test_a_link_gives_what_it_names(target: Named, found: MusicInput) -> None:
     "text",
     ["1234", "1" * 31, "", "   ", "Paper Boats", "https://evil.example/music/12345", "x" * 2049],
 )
-def test_what_leads_to_no_track_is_refused_with_what_to_do(text: str) -> None:
+def test_input_that_names_no_track_is_refused_with_a_hint(text: str) -> None:
     with pytest.raises(InvalidMusicInputError) as caught:
         read(text)
     assert caught.value.hint

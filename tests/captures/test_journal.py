@@ -51,7 +51,7 @@ def test_the_next_run_is_given_everything_once_and_in_order(control: ControlStor
     assert documents(third, "b") == []
 
 
-def test_what_was_read_before_a_checkpoint_is_not_given_again(control: ControlStore) -> None:
+def test_journal_gives_only_reads_after_the_checkpoint(control: ControlStore) -> None:
     first = journal_of(control, 1)
     asyncio.run(first.record("a", b"before"))
     first.advance(1)

@@ -65,7 +65,7 @@ async def test_a_refusal_is_met_again_without_asking_and_with_its_cost(
     assert stores.rows("select outcome from raw.captures") == [{"outcome": "upstream_forbidden"}]
 
 
-async def test_what_was_read_without_sharing_is_given_to_the_next_run_too(
+async def test_journal_gives_unshared_reads_to_the_next_run(
     run: Callable[[int], Captures], source: OneVideo
 ) -> None:
     source.found = GONE

@@ -138,7 +138,7 @@ def test_no_host_is_asked_faster_than_its_rate(visits: Visits) -> None:
 
 
 @pytest.mark.soak
-def test_what_one_process_is_told_to_wait_all_of_them_wait(visits: Visits) -> None:
+def test_retry_after_pauses_all_capturing_processes(visits: Visits) -> None:
     """What was sent before the others could know cannot be called back: one of each reader."""
     over_at = visits.told_at + RETRY_AFTER_S
     meanwhile = [one for one in visits.requests if visits.told_at < one["at"] < over_at]

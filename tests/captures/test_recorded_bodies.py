@@ -70,7 +70,9 @@ def test_a_pseudonymised_body_gives_the_same_fields(
         assert form(parser.read(changed)) == form(parser.read(kept)), shape.file
 
 
-def test_nobody_is_named_in_a_pseudonymised_page(pseudonymiser: BodyPseudonymiser) -> None:
+def test_pseudonymised_page_contains_no_names_or_account_ids(
+    pseudonymiser: BodyPseudonymiser,
+) -> None:
     kept = recorded("video_page/video.html")
     changed = hidden(kept, pseudonymiser)
     assert changed is not None
@@ -82,7 +84,7 @@ def test_nobody_is_named_in_a_pseudonymised_page(pseudonymiser: BodyPseudonymise
 
 
 @pytest.mark.parametrize("form", ["cut_off", "glued", "glued_and_cut", "cut_in_the_last_document"])
-def test_nobody_is_named_in_a_pseudonymised_stream(
+def test_pseudonymised_search_stream_contains_no_names_or_video_ids(
     form: str, pseudonymiser: BodyPseudonymiser
 ) -> None:
     kept = recorded(f"search_stream/{form}.txt")

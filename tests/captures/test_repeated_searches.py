@@ -97,7 +97,7 @@ def test_a_search_that_may_ask_nothing_adds_what_earlier_ones_showed(
     assert again.state.coverage_report == [line(3, 3, "search_candidate_limit")]
 
 
-def test_what_only_earlier_searches_showed_follows_what_this_one_shows(
+def test_results_of_earlier_searches_follow_those_of_the_current_search(
     scan: Scan, works: Any
 ) -> None:
     scan(page(works, "1", "2"), page(works, "3"))

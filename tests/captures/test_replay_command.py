@@ -57,7 +57,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     ],
     ids=["no date", "no surface"],
 )
-def test_what_cannot_be_asked_for_is_refused_before_a_store_is_opened(
+def test_replay_command_refuses_invalid_options_before_opening_a_store(
     run: Run, tmp_path: Path, words: list[str], detail: str
 ) -> None:
     refused = run(*words)

@@ -156,7 +156,7 @@ def test_terms_are_walked_in_order_and_each_starts_at_the_beginning() -> None:
         ProviderUnsupportedError("x"),
     ],
 )
-def test_what_is_said_to_the_visitor_ends_every_term(error: SametrackError) -> None:
+def test_refusal_of_the_client_ends_the_search_for_every_term(error: SametrackError) -> None:
     walk, asked = walked([error], terms=["one", "two", "three"])
     assert len(asked) == 1
     assert [(term.term, term.stop_reason, term.pages) for term in walk.terms] == [
@@ -177,7 +177,7 @@ def test_what_is_said_to_the_visitor_ends_every_term(error: SametrackError) -> N
         SubstitutionError("x", surface="search_stream"),
     ],
 )
-def test_what_is_said_of_one_term_leaves_the_next_one_its_turn(error: SametrackError) -> None:
+def test_error_of_one_search_term_does_not_stop_the_next_term(error: SametrackError) -> None:
     walk, _ = walked([error, page("a", cursor=9, has_more=False)], terms=["one", "two"])
     assert [term.stop_reason for term in walk.terms] == [error.type, "exhausted"]
     assert walk.error is None
@@ -323,7 +323,9 @@ EMPTY = [page(cursor=4 + n) for n in range(4)]
         ([page("a", cursor=2), page("a", "b", cursor=4), page("b", cursor=6)], "no_new_items"),
     ],
 )
-def test_what_a_page_shows_decides_how_the_term_ended(script: list[Step], reason: str) -> None:
+def test_stop_reason_of_a_search_term_follows_from_its_last_page(
+    script: list[Step], reason: str
+) -> None:
     walk, asked = walked(script)
     assert [term.stop_reason for term in walk.terms] == [reason]
     assert len(asked) == len(script)

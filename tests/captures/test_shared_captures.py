@@ -67,7 +67,7 @@ async def together(source: Any, clock: FakeClock, *readers: Any) -> list[Any]:
         lambda captures: captures.hashtag("77777"),
     ],
 )
-async def test_who_asks_the_same_at_the_same_moment_reads_what_one_of_them_kept(
+async def test_simultaneous_captures_of_one_entity_share_one_request(
     read: Any, start: Begin, source: Any, stores: Any, clock: FakeClock
 ) -> None:
     async with start() as one, start() as two, start() as three:

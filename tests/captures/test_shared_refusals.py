@@ -27,7 +27,7 @@ def capture(outcome: str, reason: str | None = "why") -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("error", [InvalidMusicInputError, UnresolvedIdError])
-def test_what_does_not_exist_does_not_exist_for_others(error: type[SametrackError]) -> None:
+def test_not_found_refusal_is_shared_with_other_processes(error: type[SametrackError]) -> None:
     with pytest.raises(error, match="found no such item"):
         raise_refusal(capture(error.type))
 
@@ -43,7 +43,7 @@ def test_a_refusal_keeps_its_name_and_reason(kind: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", [RefusedLatelyError.type, "of tomorrow"])
-def test_what_predicts_nothing_is_asked_anew(outcome: str) -> None:
+def test_refusal_that_does_not_predict_the_next_answer_is_not_shared(outcome: str) -> None:
     question = cast("CaptureRequest", None)
     assert restore_value(cast("Engine", None), question, capture(outcome)) is None
 

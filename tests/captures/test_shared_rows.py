@@ -52,7 +52,7 @@ def test_a_capture_whose_rows_are_not_there_cannot_be_restored(
     assert restore_value(stores.engine, request, capture) is None
 
 
-async def test_who_waited_for_a_reader_that_was_not_let_ask_asks_itself(
+async def test_waiting_capture_sends_its_own_request_if_the_reader_was_not_allowed_to(
     begin: Callable[..., Captures], source: Any, stores: Any, clock: FakeClock
 ) -> None:
     source.gate = asyncio.Event()

@@ -96,7 +96,7 @@ def test_a_spent_budget_is_the_reason_to_stop() -> None:
     )
 
 
-def test_nothing_due_is_a_reason_even_if_the_budget_is_spent() -> None:
+def test_catalog_plan_stops_with_nothing_due_before_the_budget() -> None:
     settings = replace(WEEK, tracks_per_day=1)
     plan = next_submissions([], settings, running=0, at_once=5, spent=DaySpending(tracks=1))
     assert plan.stop == "nothing_due"

@@ -75,7 +75,7 @@ def test_sounds_are_looked_up_for_a_person_and_for_a_program(run: Run) -> None:
     }  # fmt: skip
 
 
-def test_what_a_look_up_counted_is_what_is_printed(
+def test_catalog_match_prints_the_counts_of_its_look_up(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def find(_settings: object, _name: str, *, on_done: Callable[[int, int], None]) -> MatchCounts:

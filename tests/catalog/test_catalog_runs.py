@@ -147,7 +147,7 @@ def test_scans_of_a_catalogue_wait_behind_those_of_users(world: World) -> None:
     assert {job.priority for job in progress.jobs.values()} == {PRIORITY_SCHEDULED}
 
 
-def test_what_is_fresh_is_not_scanned_again(world: World) -> None:
+def test_catalog_run_skips_tracks_that_are_still_fresh(world: World) -> None:
     world.finish()
     world.clock.advance(6.9 * DAY_S)
     catalogs.import_tracks(

@@ -102,7 +102,7 @@ def test_dates_of_a_spreadsheet_are_read_as_dates(counts_from_1904: bool) -> Non
     assert row == ["1999-12-31", "2026-03-01", "2026-03-01T23:59:59", "46082", "46082"]
 
 
-def test_what_only_calls_itself_a_spreadsheet_is_refused() -> None:
+def test_import_refuses_a_damaged_spreadsheet() -> None:
     with pytest.raises(InvalidParameterError, match="cannot be read as an XLSX file"):
         parse_table(b"PK\x03\x04 and nothing", name="songs.xlsx")
 

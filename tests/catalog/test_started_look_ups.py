@@ -96,7 +96,7 @@ def test_a_look_up_ends_with_the_worker_that_began_it(machine: Machine) -> None:
     assert [(one.name, one.daemon) for one in machine.begun] == [("look-up-songs", True)]
 
 
-def test_what_was_looked_up_is_said(machine: Machine) -> None:
+def test_look_up_process_logs_its_counts(machine: Machine) -> None:
     machine.counts = SimpleNamespace(sounds=30, compared=7, matches=2)
     [line] = machine.run()
     said = {name: line[name] for name in ("event", "catalog", "sounds", "compared", "matches")}

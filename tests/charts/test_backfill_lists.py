@@ -52,7 +52,7 @@ class Undated:
         return replace(reading, value=replace(reading.value, issues=issues))
 
 
-async def test_what_an_old_list_names_is_read_while_the_chart_refuses_a_newer_one(
+async def test_backfill_reads_issues_of_the_stored_list_if_a_new_list_is_refused(
     reads: ReadService,
 ) -> None:
     """The range is not complete then: what the newer list names is unknown."""

@@ -176,7 +176,9 @@ def test_a_range_beyond_the_latest_issue_is_cut_and_lists_once_in_a_while(
 
 
 @pytest.mark.soak
-def test_what_a_kill_left_is_all_that_is_asked_for(settings: Settings, platform: Platform) -> None:
+def test_backfill_after_a_kill_requests_only_the_missing_issues(
+    settings: Settings, platform: Platform
+) -> None:
     environment = {
         **os.environ, "PROFILE": "sandbox", "DATA_HOME": str(settings.data_home),
         "SANDBOX_PORT": str(settings.sandbox_port),

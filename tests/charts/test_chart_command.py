@@ -59,7 +59,7 @@ def test_no_such_range_is_told_as_the_api_tells_it(run: Run) -> None:
         assert refused(run("backfill", *words, "--to", "2040-02-01")) == "invalid_date_range"
 
 
-def test_what_people_say_is_kept_shown_and_taken_back(run: Run, tmp_path: Path) -> None:
+def test_chart_commands_store_show_and_withdraw_link_decisions(run: Run, tmp_path: Path) -> None:
     lake = open_lake(open_home(tmp_path, "mock").lake_url, world="mock")
     with closing(Engine(lake)) as engine:
         add_usual(engine)

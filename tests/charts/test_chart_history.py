@@ -216,7 +216,9 @@ async def test_a_store_that_cannot_be_used_fails_the_request(read_service: ReadS
         await ask(read_service)
 
 
-async def test_what_time_does_not_allow_is_left_for_later(read_service: ReadService) -> None:
+async def test_chart_history_leaves_issues_past_the_deadline_to_the_backlog(
+    read_service: ReadService,
+) -> None:
     await ask(read_service, end=MARCH[0])
     read_service.script.stalled = {"fetch_songs"}
     found = await ask_until_over(read_service, *MARCH, stalled=2)
@@ -256,7 +258,7 @@ async def left_issues(read_service: ReadService) -> None:
     assert len(read_service.left) == 3
 
 
-async def test_what_is_left_is_captured_in_the_background(read_service: ReadService) -> None:
+async def test_chart_backlog_is_captured_in_the_background(read_service: ReadService) -> None:
     await left_issues(read_service)
     with chart_backlog(read_service) as later:
         later.leave(read_service.left)
@@ -266,7 +268,7 @@ async def test_what_is_left_is_captured_in_the_background(read_service: ReadServ
     assert (reasons(found), questions(read_service)) == ([None] * 3, [])
 
 
-async def test_what_was_left_before_a_restart_is_captured_after_it(
+async def test_chart_backlog_survives_a_restart(
     read_service: ReadService,
 ) -> None:
     await left_issues(read_service)
@@ -289,7 +291,7 @@ async def test_a_stop_in_the_middle_puts_back_what_is_not_done(read_service: Rea
     assert len(wanted) == 3
 
 
-async def test_what_is_refused_again_and_again_is_given_up(
+async def test_chart_backlog_gives_up_an_issue_after_repeated_refusals(
     read_service: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await left_issues(read_service)

@@ -66,7 +66,7 @@ def test_nodes_are_every_tenth_day_from_the_first_on() -> None:
         ("\ud800021-01-01", "2021-02-01"),
     ],
 )
-def test_what_is_no_range_of_the_chart_is_refused(start: str, end: str) -> None:
+def test_invalid_chart_date_range_is_refused(start: str, end: str) -> None:
     with pytest.raises(InvalidDateRangeError) as caught:
         read_span(start, end)
     caught.value.detail.encode()

@@ -71,7 +71,7 @@ def test_a_title_of_one_letter_is_linked_by_people_alone() -> None:
     assert only(link_songs([song], [], (), [stated("same")])).confidence == "manual"
 
 
-def test_what_was_heard_as_the_same_recording_is_the_same_song_both_ways() -> None:
+def test_confirmed_recording_links_a_song_to_both_music_ids() -> None:
     links = link_songs([SONG], [sound()], [AudioMatch("10", "11"), AudioMatch("12", "10")])
     for music_id in ("11", "12"):
         link = only(links, music_id)
@@ -80,7 +80,7 @@ def test_what_was_heard_as_the_same_recording_is_the_same_song_both_ways() -> No
         )  # fmt: skip
 
 
-def test_what_is_carried_along_is_no_surer_than_where_it_came_from() -> None:
+def test_derived_song_link_is_no_more_certain_than_its_source() -> None:
     links = link_songs([SONG], [sound(author=None)], [AudioMatch("10", "11")])
     assert (only(links, "11").relation, only(links, "11").confidence) == ("possible", "low")
     heard = [AudioMatch("10", "11", is_variant=True)]

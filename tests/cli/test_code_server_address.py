@@ -17,7 +17,7 @@ def test_an_address_is_a_host_and_a_port() -> None:
 @pytest.mark.parametrize(
     "address", ["", "localhost", ":4000", "localhost:", "localhost:http", "localhost:-1"]
 )
-def test_what_is_no_host_and_port_is_refused_by_name(address: str) -> None:
+def test_invalid_code_server_address_is_refused(address: str) -> None:
     with pytest.raises(ValueError, match=r"is not HOST:PORT") as refused:
         CodeServer.of_address(address)
     assert repr(address) in str(refused.value)

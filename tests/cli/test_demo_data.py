@@ -45,7 +45,7 @@ def test_tables_excerpts_and_jobs_are_kept(tmp_path: Path) -> None:
         assert opened.world == "sandbox"
 
 
-def test_what_is_there_stays(tmp_path: Path) -> None:
+def test_demo_does_not_replace_existing_tables(tmp_path: Path) -> None:
     for name in ("mine", "demo"):
         collect(tmp_path / name)
     assert not keep_tables(tmp_path / "demo", tmp_path / "mine")

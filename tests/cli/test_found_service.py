@@ -161,9 +161,7 @@ def test_another_program_is_no_service_if_it_is_named_either(
 @pytest.mark.parametrize(
     "address", ["localhost:8780", "http://", "http://[::1", "http://127.0.0.1:99999"]
 )
-def test_what_is_no_address_is_an_error_of_the_input(
-    command: tuple[str, ...], address: str
-) -> None:
+def test_invalid_api_address_is_an_input_error(command: tuple[str, ...], address: str) -> None:
     refused = CliRunner().invoke(main_app, [*command, "--api", address], catch_exceptions=False)
     assert refused.exit_code == 2
     assert "is not the address of a service, such as http://127.0.0.1:8780" in refused.stderr
@@ -200,7 +198,7 @@ def answer_with(data: dict[str, bool]) -> ApiResponse[dict[str, bool]]:
     ids=["demo", "experimental", "ordinary"],
 )
 @pytest.mark.usefixtures("home")
-def test_what_kind_of_data_it_is_is_said_beside_the_answer(
+def test_command_prints_a_note_for_demo_and_experimental_data(
     data: dict[str, bool], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def question(_client: AsyncClient) -> ApiResponse[dict[str, bool]]:

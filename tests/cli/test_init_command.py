@@ -22,7 +22,7 @@ def test_init_writes_a_file_that_only_its_owner_can_read(tmp_path: Path) -> None
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_what_init_writes_is_read_back_as_given(tmp_path: Path) -> None:
+def test_settings_written_by_init_are_read_back(tmp_path: Path) -> None:
     path, home = tmp_path / ".env", str(tmp_path / "a home # with signs")
     runner.invoke(app, ["init", "--file", str(path), "--data-home", home])
     settings = ApiSettings(_env_file=path)

@@ -101,7 +101,7 @@ def test_a_chosen_profile_is_opened_without_any_demo(
 
 
 @pytest.mark.parametrize(("code", "expected"), [(3, 3), (0, 1)], ids=["failed", "empty"])
-def test_nothing_is_opened_if_the_demo_left_no_data(
+def test_notebook_does_not_start_if_the_demo_left_no_data(
     run: Run, shell: Shell, code: int, expected: int
 ) -> None:
     shell.leaves_tables, shell.demo_code = False, code

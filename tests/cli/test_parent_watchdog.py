@@ -25,12 +25,12 @@ def said(*lines: str) -> Callable[[], str]:
     return lambda: next(turn, "")
 
 
-def test_what_is_registered_at_the_end_is_to_be_stopped() -> None:
+def test_watchdog_stops_processes_and_folders_still_registered() -> None:
     lines = said("+12", "+34", "~/a folder", "-12", "~/b", "unknown", "-56")
     assert read_registered(lines) == ({34}, ["/a folder", "/b"])
 
 
-def test_nothing_is_to_be_done_after_a_good_end() -> None:
+def test_watchdog_does_nothing_after_an_orderly_end() -> None:
     assert read_registered(said("+12", "~/a", "done")) == (set(), [])
 
 

@@ -32,7 +32,7 @@ def test_a_value_beyond_its_limits_is_refused_before_anything_starts(options: li
     assert answer.exit_code == 2
 
 
-def test_what_was_not_given_is_not_sent() -> None:
+def test_scan_options_that_were_not_given_are_not_sent() -> None:
     assert given_parameters({"count": None, "refresh": False, "search_keywords": None}) == {
         "refresh": False
     }

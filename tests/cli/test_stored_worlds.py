@@ -100,7 +100,7 @@ def test_of_several_worlds_it_names_all_and_what_to_do(
 
 
 @pytest.mark.parametrize("words", WRITING, ids=" ".join)
-def test_what_changes_something_needs_the_profile(words: tuple[str, ...], folder: Path) -> None:
+def test_commands_that_write_require_a_profile(words: tuple[str, ...], folder: Path) -> None:
     store(folder, "sandbox")
     assert problem(run(*words)).startswith("profile_not_chosen")
 

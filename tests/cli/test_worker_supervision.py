@@ -82,7 +82,7 @@ def test_a_worker_that_exits_ends_the_wait(stage: Any) -> None:
     watched(is_wanted=True, look=look)
 
 
-def test_none_is_started_where_none_is_wanted(stage: Any) -> None:
+def test_supervisor_starts_no_worker_if_none_is_wanted(stage: Any) -> None:
     def look(supervisor: WorkerSupervisor) -> None:
         stage.now += 10 * LOOK_FOR_WORKER_EVERY_S
         supervisor.look()

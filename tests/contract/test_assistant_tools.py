@@ -176,7 +176,7 @@ async def test_the_mounted_tools_stand_behind_the_same_door(service: Any) -> Non
             assert found["data"]["status"] == "completed"
 
 
-def test_nothing_is_mounted_unless_it_is_asked_for(service: Any) -> None:
+def test_mcp_is_not_mounted_by_default(service: Any) -> None:
     answer = service.client().post("/mcp", json={})
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
     program = "import sys, api.process; print('mcp' in sys.modules)"

@@ -82,7 +82,7 @@ def test_a_song_that_nothing_links_has_no_lead_and_says_why(client: TestClient) 
     assert (song["lead"]["lead_days"], song["lead"]["reason"]) == (None, "no_observations")
 
 
-def test_what_a_person_says_wins_at_once_and_can_be_taken_back(client: TestClient) -> None:
+def test_link_decision_overrides_the_rule_and_can_be_withdrawn(client: TestClient) -> None:
     by_rule = data(client.get(f"{SONGS}/{SONG_KEY}"))
     said = {"song_key": SONG_KEY, "music_id": TRACK, "said": "different", "note": " a cover "}
     denied = data(client.post(LINKS, json={**said, "said_by": "Lin"}))
@@ -156,7 +156,7 @@ def requests(client: TestClient) -> list[Any]:
 
 
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["song", "links", "link"])
-def test_what_every_operation_answers_otherwise(
+def test_chart_link_operations_refuse_invalid_requests(
     reads: ReadService, which: int, tmp_path: Path
 ) -> None:
     ask = requests(reads.client())[which]
@@ -181,7 +181,7 @@ def test_what_every_operation_answers_otherwise(
         assert ask(headers=tag).status_code == 304
 
 
-def test_nothing_is_told_where_no_profile_is_chosen(service: Any) -> None:
+def test_chart_link_operations_need_a_profile(service: Any) -> None:
     for ask in requests(service.client()):
         assert refusal(ask(), 503) == "profile_not_chosen"
 

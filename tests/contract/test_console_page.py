@@ -89,7 +89,7 @@ def test_a_file_is_not_compressed_for_who_refuses_it(guarded: TestClient) -> Non
         "vendor/manifest.json",
     ],
 )
-def test_nothing_else_is_served(guarded: TestClient, name: str) -> None:
+def test_console_serves_only_its_own_files(guarded: TestClient, name: str) -> None:
     assert guarded.get(f"/console/{name}").status_code == 404
 
 

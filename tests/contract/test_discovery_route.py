@@ -42,7 +42,7 @@ def test_a_young_result_of_an_equal_discovery_serves(service: Any) -> None:
     assert again.json()["data"]["job_id"] == first.json()["data"]["job_id"]
 
 
-def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
+def test_discovery_that_times_out_can_be_joined(service: Any) -> None:
     client: TestClient = service.client(sync_job_timeout=0.2)
     answers = [client.get(PATH, params={"music_id": MUSIC_ID}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [503, 503]

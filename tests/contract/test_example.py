@@ -34,7 +34,9 @@ def test_an_observed_track_stands_in_and_nothing_is_made_up() -> None:
     assert example_track(settings, sandbox_port=None, known={}).input is None
 
 
-def test_what_is_configured_comes_before_a_running_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_configured_example_track_precedes_one_of_the_sandbox(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def add_link(canaries: Canaries, *, port: int) -> None:
         assert port == 8790
         canaries.offer("link", "http://v.vidplat.localhost:8790/abc/")

@@ -94,7 +94,7 @@ def test_every_table_of_a_result_is_there(service: Any, source: str, table: str)
         (f"{JOBS_PATH}/nowhere", "videos", 404, "job_not_found"),
     ],
 )
-def test_what_holds_no_table_is_refused(
+def test_export_refuses_responses_without_a_table(
     service: Any, source: str, table: str, status: int, type_: str
 ) -> None:
     answer = take(service, source, table, "csv")
@@ -141,7 +141,7 @@ def test_compared_pairs_of_a_job_are_listed(service: Any, source: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["video", "track", "account"])
-def test_what_was_never_observed_has_no_points(reads: ReadService, kind: str) -> None:
+def test_series_is_empty_without_observations(reads: ReadService, kind: str) -> None:
     answer = reads.client().get(f"/api/v1/sametrack/series/{kind}/7300000000000000009").json()
     Envelope[Series].model_validate(answer)
     assert (answer["data"]["points"], answer["data"]["name"]) == ([], None)

@@ -49,7 +49,7 @@ def test_videos_come_in_the_order_asked_each_once(client: TestClient, path: str)
     assert found.data["is_demo_data"] is True
 
 
-def test_what_cannot_be_read_does_not_fail_the_request(
+def test_unreadable_video_is_filtered_and_does_not_fail_the_request(
     client: TestClient, reads: ReadService
 ) -> None:
     reads.script.errors = {

@@ -110,7 +110,7 @@ def test_the_past_can_be_asked_about(reads: ReadService) -> None:
         ({"sql": ""}, "sql"),
     ],
 )
-def test_what_is_no_readable_statement_is_refused(
+def test_sql_route_refuses_invalid_bodies_and_statements(
     reads: ReadService, body: dict[str, Any], detail: str
 ) -> None:
     assert detail in refused(ask(reads, **body))["detail"]

@@ -121,7 +121,7 @@ def test_a_hashtag_is_listed_in_three_orders(client: TestClient, ch_id: str) -> 
 
 
 @pytest.mark.parametrize("path", [RESOLVE, PROFILE, POSTS, MUSIC])
-def test_who_has_it_already_gets_304(client: TestClient, path: str) -> None:
+def test_matching_etag_of_a_list_gets_304(client: TestClient, path: str) -> None:
     given = GOOD[path][0]
     tag = client.get(path, params=given).headers["etag"]
     again = client.get(path, params=given, headers={"If-None-Match": tag})
@@ -129,7 +129,7 @@ def test_who_has_it_already_gets_304(client: TestClient, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_what_is_needed_is_asked_for(client: TestClient, path: str) -> None:
+def test_missing_parameter_is_400(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert (answer.status_code, error_of(answer)["type"]) == (400, "missing_parameter")
 
@@ -158,7 +158,7 @@ def test_what_is_needed_is_asked_for(client: TestClient, path: str) -> None:
         (HASHTAG, {"ch_id": "99999"}),
     ],
 )  # fmt: skip
-def test_what_is_out_of_its_limits_is_400_with_what_to_do(
+def test_invalid_parameter_is_400_with_a_hint(
     client: TestClient, path: str, given: dict[str, str]
 ) -> None:
     answer = client.get(path, params=given)
@@ -190,7 +190,7 @@ def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
     ],
     ids=["music", "hashtag"],
 )
-async def test_what_the_platform_does_not_know_is_refused_until_it_may_be_asked_again(
+async def test_unknown_id_is_refused_until_its_negative_ttl_expires(
     client: TestClient,
     reads: ReadService,
     path: str,
@@ -250,7 +250,7 @@ ASKED = {
 
 @pytest.mark.parametrize("path", ASKED)
 @pytest.mark.parametrize(("error", "word"), REFUSALS)
-def test_what_the_platform_says_instead_is_502_by_its_name(
+def test_upstream_refusal_is_502_with_its_type(
     client: TestClient, reads: ReadService, path: str, error: type[UpstreamError], word: str
 ) -> None:
     question, given, surface = ASKED[path]
@@ -273,7 +273,7 @@ def test_a_source_that_cannot_answer_is_501(
 
 
 @pytest.mark.parametrize("path", ASKED)
-def test_what_takes_too_long_is_named(reads: ReadService, path: str) -> None:
+def test_list_past_the_deadline_is_502_with_retry_after(reads: ReadService, path: str) -> None:
     question, given, _ = ASKED[path]
     reads.script.stalled.add(question)
     settings = reads.sources.settings

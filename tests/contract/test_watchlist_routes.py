@@ -112,7 +112,7 @@ def test_a_threshold_is_changed_without_the_others(client: TestClient) -> None:
         ({"evry": "daily"}, "unknown_parameter", "evry"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_by_name(
+def test_invalid_watchlist_is_refused_with_a_hint(
     client: TestClient, change: dict[str, Any], kind: str, word: str
 ) -> None:
     error = refusal(client.post(PATH, json={**BODY, **change}), 400)

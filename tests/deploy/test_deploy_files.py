@@ -207,7 +207,7 @@ def test_published_ports_are_on_loopback_and_those_of_the_services() -> None:
     assert default == 8780
 
 
-def test_what_a_service_depends_on_is_there_and_healthy() -> None:
+def test_compose_dependencies_exist_and_have_health_checks() -> None:
     services = compose()["services"]
     conditions = {
         (other, how["condition"]) for one in services.values()

@@ -74,7 +74,7 @@ def test_the_answer_of_the_ui_tells_of_the_code_server(
     assert (found.advice is None) == (state == "ok")
 
 
-def test_nothing_behind_the_port_says_how_to_start_it() -> None:
+def test_doctor_says_how_to_start_a_missing_code_server() -> None:
     found = check_code_server(find_port())
     assert found.state == "warn"
     assert "sametrack up" in str(found.advice)

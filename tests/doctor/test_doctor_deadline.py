@@ -77,7 +77,7 @@ def run(examination: Examination) -> Run:
     return lambda *words: CliRunner().invoke(app, list(words))
 
 
-def test_what_was_found_in_time_is_reported(run: Run, examination: Examination) -> None:
+def test_doctor_reports_checks_within_its_time_limit(run: Run, examination: Examination) -> None:
     done = run("--no-upstream", "--surface", "music_info", "--time-limit", "600")
     assert done.exit_code == 0
     assert "80 GB free" in done.stdout
@@ -119,7 +119,7 @@ def test_a_folder_that_has_files_is_refused_before_anything_is_asked(
     assert (tmp_path / "note.txt").read_text() == "mine"
 
 
-def test_nothing_is_recorded_where_no_surface_is_probed(run: Run, tmp_path: Path) -> None:
+def test_doctor_record_needs_a_probed_surface(run: Run, tmp_path: Path) -> None:
     refused = run("--record", str(tmp_path / "new"), "--no-upstream")
     assert refused.exit_code == 2
     assert "none is probed" in refused.stderr

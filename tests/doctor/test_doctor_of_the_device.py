@@ -38,7 +38,7 @@ async def test_a_device_that_is_ready_has_five_good_lines(device: Device) -> Non
     assert found["app"].says.endswith("31.2.0")
 
 
-async def test_who_reads_by_no_device_hears_nothing_of_one(device: Device) -> None:
+async def test_doctor_skips_device_checks_for_other_providers(device: Device) -> None:
     chosen = settings(music_data_provider="public-graph")
     assert device_checks(chosen, may_open=True) == []
 
@@ -59,7 +59,7 @@ async def test_a_device_that_is_named_but_not_chosen_is_no_fault(device: Device)
         ({"prompt": "login"}, "guest mode", "guests"),
     ],
 )
-async def test_what_is_missing_is_named_with_what_to_do_and_ends_the_looks(
+async def test_missing_device_part_fails_with_advice_and_ends_the_device_checks(
     script: dict[str, Any], name: str, advice: str, device: Device
 ) -> None:
     device.phone.script.change(**script)
@@ -78,7 +78,7 @@ async def test_no_server_and_no_device_of_the_settings_are_told(device: Device) 
     assert "MOBILEAPP_DEVICE" in str(unnamed["adb server"].advice)
 
 
-async def test_nothing_is_opened_where_nothing_may_be_contacted(device: Device) -> None:
+async def test_device_app_is_not_opened_with_no_upstream(device: Device) -> None:
     found = await looked(device, may_open=False)
     assert states(found) == ["ok", "ok", "ok", "ok", "warn"]
     assert (device.phone.log.opened, device.phone.log.dumps) == ([], 0)

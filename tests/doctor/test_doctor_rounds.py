@@ -122,7 +122,7 @@ async def test_one_withheld_work_does_not_condemn_its_surface(stores: Any) -> No
     assert found.entity_id != first.entity_id
 
 
-async def test_what_became_of_a_probe_is_kept_and_says_when_a_surface_last_worked(
+async def test_probe_outcomes_are_stored_with_the_last_time_a_surface_worked(
     stores: Any,
 ) -> None:
     good = (await stores.ask("music_info"))["music_info"]
@@ -170,7 +170,7 @@ async def test_a_surface_that_is_left_alone_is_told_so_and_not_asked(stores: Any
     assert circuit.cause == "upstream_forbidden"
 
 
-async def test_what_robots_files_say_is_recorded_per_host(stores: Any) -> None:
+async def test_robots_decisions_are_recorded_per_host(stores: Any) -> None:
     await stores.ask("music_info", "chart_issues")
     decided = {(one.host, one.surface): one.decision for one in robots.decisions(stores.control)}
     assert decided[("share.vidplat.localhost", "music_info")] == "allowed"

@@ -78,7 +78,7 @@ def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
     assert examined.fault is None
 
 
-def test_what_has_not_answered_in_time_is_settled_at_the_end(tmp_path: Path) -> None:
+def test_unfinished_checks_are_reported_at_the_time_limit(tmp_path: Path) -> None:
     examined = examination(tmp_path, "music_info", "user_info")
     examined.checks = [("disk", lambda: CheckResult("disk", "ok", "late"))]
     examined.surfaces["user_info"] = "asking"

@@ -53,12 +53,12 @@ def test_one_good_answer_alone_makes_no_key_stable() -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, []])
-def test_nothing_is_said_of_what_lies_below_an_empty_list(nothing: object) -> None:
+def test_payload_shape_reports_no_change_below_an_empty_list(nothing: object) -> None:
     change = changed({"status_code": 0, "list": nothing})
     assert (change.came, change.went) == ((), ())
 
 
-def test_what_was_empty_before_may_fill_up() -> None:
+def test_payload_shape_allows_an_empty_list_to_fill() -> None:
     before = key_paths({"list": []})
     assert change_since(key_paths(GOOD | {"status_code": 0}), [before]).came == ("status_code",)
 
@@ -80,7 +80,9 @@ def test_a_payload_does_not_differ_from_itself(document: object) -> None:
 
 
 @given(JSON, JSON)
-def test_what_came_is_here_and_what_went_was_there(before: object, now: object) -> None:
+def test_new_key_paths_are_in_the_payload_and_lost_ones_were_before(
+    before: object, now: object
+) -> None:
     here, there = key_paths(now), key_paths(before)
     change = change_since(here, [there])
     assert {path.rstrip("?") for path in here} >= {path.rstrip("?") for path in change.came}

@@ -45,7 +45,7 @@ def test_a_list_that_is_empty_is_withheld(seen: VideoPage) -> None:
     [page(VIDEO), page(VIDEO, has_more=True), GONE, None],
     ids=["videos", "more to come", "no list", "nothing"],
 )
-def test_whatever_else_was_seen_is_no_empty_list(seen: object) -> None:
+def test_only_an_empty_page_is_an_empty_list_error(seen: object) -> None:
     assert empty_list_error(seen, "music_list") is None
 
 

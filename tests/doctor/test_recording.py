@@ -53,7 +53,7 @@ def test_a_body_is_a_file_that_the_index_describes(tmp_path: Path) -> None:
     assert (index["is_demo_data"], index["surfaces_without_body"]) == (True, [])
 
 
-def test_what_was_not_received_or_cannot_be_kept_is_named(tmp_path: Path) -> None:
+def test_recording_names_surfaces_without_a_body_and_bodies_left_out(tmp_path: Path) -> None:
     unasked = health("hashtag_list", "not_asked", reason="nothing_to_ask")
     named = health("web_detail", "changed", reason="no video 7568123456789012345")
     body = '{"某人甲":1,"author":{"nickname":"某人甲"}}'.encode()

@@ -63,13 +63,13 @@ def test_every_way_to_say_no_comes_with_advice(kind: str) -> None:
     assert advice_for(health("music_info", outcome_of(kind), error_type=kind))
 
 
-def test_what_could_not_be_asked_says_which_setting_to_give() -> None:
+def test_advice_for_an_unprobed_surface_names_its_setting() -> None:
     advice = advice_for(health("user_info", "not_asked", reason="nothing_to_ask"))
     assert advice is not None
     assert "CANARY_SEC_UID" in advice
 
 
-def test_what_works_needs_no_advice() -> None:
+def test_working_surface_needs_no_advice() -> None:
     assert advice_for(health("music_info", reason="canary_unavailable")) is None
 
 

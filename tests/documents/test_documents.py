@@ -33,7 +33,7 @@ COMPARISON = Comparison(
 )
 
 
-def test_what_a_trimmed_item_did_not_show_is_null() -> None:
+def test_fields_missing_in_a_trimmed_video_are_null() -> None:
     document = to_video_document(VIDEO)
     assert document["statistics"] == dict.fromkeys(
         ("digg_count", "comment_count", "collect_count", "share_count")

@@ -60,7 +60,9 @@ def test_each_process_writes_what_it_ran_of_the_product(
     assert any(">" in place for place in function[0] | function[1])
 
 
-def test_what_processes_ran_is_put_together(written: list[dict[str, list[str]]]) -> None:
+def test_branch_coverage_of_several_processes_is_merged(
+    written: list[dict[str, list[str]]],
+) -> None:
     both = reached(written, FOLDER)[MODULE]
     assert 0 < both.branches_run < both.branches  # no disk was full
     assert both.lines_run >= max(reached([one], FOLDER)[MODULE].lines_run for one in written)

@@ -13,7 +13,7 @@ WITH_HYPOTHESIS_AND_DUCKDB = (
 
 
 @pytest.mark.soak
-def test_nothing_of_duckdb_outlives_a_run() -> None:
+def test_test_run_ends_without_leaked_duckdb_objects() -> None:
     command = [
         sys.executable,
         "-m",

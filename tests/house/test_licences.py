@@ -69,7 +69,7 @@ def test_packages_of_other_systems_are_left_out() -> None:
     assert list(locked(LOCK)) == [("one", "1.2"), ("four-five", "6")]
 
 
-def test_what_is_not_installed_has_no_known_licence() -> None:
+def test_licence_of_a_package_that_is_not_installed_is_unknown() -> None:
     here = {"one": package(("License-Expression", "MIT"), files=("one.libs/libx264-d6.so.165",))}
     one, other = read_licences(LOCK, here)
     assert (one.licence, one.bundled, one.is_permitted) == (

@@ -62,7 +62,7 @@ class Work:
 '''
 
 
-def test_what_no_test_should_care_for_is_left_alone() -> None:
+def test_mutation_gate_excludes_types_assertions_and_log_lines() -> None:
     excluded = excluded_spans(LEFT_ALONE)
     line = LEFT_ALONE.splitlines().index
     for text, column in [

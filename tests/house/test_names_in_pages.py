@@ -80,7 +80,7 @@ def test_make_help_lists_every_target_that_says_what_it_does() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs"])
-def test_what_a_page_names_exists(page: str) -> None:
+def test_files_targets_and_settings_named_in_pages_exist(page: str) -> None:
     place = ROOT / page
     pages = sorted(place.glob("*.md")) if place.is_dir() else [place]
     wrong = [f"{one.name}: {name}" for one in pages for name in missing(one.read_text())]
@@ -95,7 +95,7 @@ def test_what_a_page_names_exists(page: str) -> None:
         "`python -m tests.nothing`", "`NO_SUCH" + "_SETTING`",
     ],
 )  # fmt: skip
-def test_what_does_not_exist_is_noticed(text: str) -> None:
+def test_missing_file_target_or_setting_in_a_page_is_reported(text: str) -> None:
     assert len(list(missing(text))) == 1
 
 

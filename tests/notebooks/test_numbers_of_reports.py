@@ -243,7 +243,7 @@ def test_the_accuracy_of_the_matcher_is_of_the_newest_scan(home: Path) -> None:
     assert set(pairs["comparison_id"]) == {f"job-1-0-{number}" for number in range(3)}
 
 
-def test_what_cannot_be_compared_is_no_compared_pair(home: Path) -> None:
+def test_not_comparable_pairs_are_not_counted_as_compared(home: Path) -> None:
     told = "1 of 3 compared pairs were confirmed"
     for name in ("track", "matcher"):
         shown = run(home, f"reports/{name}.ipynb", music_id=TRACK)["shown"]

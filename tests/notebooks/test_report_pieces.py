@@ -56,7 +56,7 @@ def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> No
     assert "quality, track" in (caught.value.hint or "")
 
 
-def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> None:
+def test_invalid_report_request_is_refused_before_a_kernel_starts(workshop: Any) -> None:
     settings = workshop.settings.model_copy(update={"chromium_path": Path("/nowhere/chromium")})
     steps: list[str] = []
     for asked, error in (
@@ -276,7 +276,7 @@ def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
     assert "<b>" not in shown.html
 
 
-def test_nothing_to_draw_draws_nothing() -> None:
+def test_plot_without_values_is_none() -> None:
     unknown = pa.table({"x": [date(2026, 1, 1)], "y": pa.array([None], pa.int64()), "z": ["a"]})
     assert PLOTS.lines(unknown, x="x", y="y", by="z") is None
     assert PLOTS.bars(unknown, label="z", value="y") is None

@@ -164,7 +164,7 @@ def test_tables_that_did_not_change_cost_no_look_into_their_logs(stage: Stage) -
     assert stage.lake.log_reads == 0
 
 
-def test_what_scans_write_and_compactions_are_not_reported(stage: Stage) -> None:
+def test_asset_catalog_does_not_report_scan_rows_and_compactions(stage: Stage) -> None:
     stage.lake.write(VIDEOS, job_id="job")
     stage.lake.compact(VIDEOS)
     stage.lake.write("raw.sounds")
@@ -184,7 +184,7 @@ def test_a_write_test_of_the_doctor_is_no_probe(stage: Stage) -> None:
     assert report["rows_added"] == 14
 
 
-def test_what_a_run_has_reported_itself_is_not_reported_again(stage: Stage) -> None:
+def test_asset_catalog_does_not_repeat_a_report_of_a_run(stage: Stage) -> None:
     stage.lake.write("raw.chart_songs")
     stage.lake.commits["raw.chart_songs"][0]["timestamp"] = 1  # Dagster stamps events itself
     event = AssetMaterialization(["raw", "chart_songs"], metadata={"issues_new": 1})

@@ -57,7 +57,7 @@ def window(hours: float, too_old: float) -> FreshnessPolicy:
     )
 
 
-def test_what_a_schedule_writes_is_late_after_an_interval_and_too_old_after_two() -> None:
+def test_freshness_policy_warns_after_one_interval_and_fails_after_two() -> None:
     found = policies(hours={"canaries": 4, "database": 48, "maintenance": 24, "checks": 24})
     assert found == {
         "marts/surface_health": window(5, 9),
@@ -77,12 +77,12 @@ def test_every_report_of_a_schedule_has_a_policy() -> None:
     assert policies(hours={"reports": 24}).keys() == reports
 
 
-def test_nobody_expects_what_no_schedule_writes() -> None:
+def test_assets_without_a_schedule_have_no_freshness_policy() -> None:
     assert policies() == {}
 
 
 @pytest.mark.parametrize("every_h", [1, 5, 23, 24, 36, 240])
-def test_nothing_is_late_before_the_longest_pause_of_its_schedule(every_h: int) -> None:
+def test_freshness_policy_allows_the_longest_pause_of_its_schedule(every_h: int) -> None:
     schedules = build_schedules({spec.name: every_h for spec in SCHEDULES})
     (schedule,) = [one for one in schedules if one.name == "database_schedule"]
     ticks = list(islice(CronSim(str(schedule.cron_schedule), NOON), 40))

@@ -26,7 +26,7 @@ def printing() -> None:
     os.write(2, b"to stderr\n")
 
 
-def test_what_a_step_prints_can_be_read_and_goes_with_age(
+def test_captured_step_output_is_readable_and_deleted_with_age(
     instance: DagsterInstance, capfd: pytest.CaptureFixture[str]
 ) -> None:
     # pytest puts streams without a file descriptor of their own there

@@ -179,7 +179,7 @@ def end_run(instance: DagsterInstance, request: RunRequest, status: DagsterRunSt
 
 
 @pytest.mark.parametrize("is_on", [True, False])
-def test_nothing_of_it_runs_by_itself_unless_a_setting_says_so(is_on: bool) -> None:
+def test_chart_schedule_and_sensor_are_off_unless_chart_daily_is_set(is_on: bool) -> None:
     repository = build_definitions(chart_daily=is_on).get_repository_def()
     by_itself = repository.get_schedule_def("chart_schedule").default_status
     assert (by_itself == DefaultScheduleStatus.RUNNING) is is_on

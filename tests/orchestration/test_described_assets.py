@@ -111,7 +111,7 @@ def test_lineage_names_columns_that_exist(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(COLUMNS_FROM))
-def test_what_a_column_comes_from_lies_upstream_of_its_table(name: str) -> None:
+def test_source_columns_of_an_asset_belong_to_upstream_tables(name: str) -> None:
     upstream: set[AssetKey] = set()
     left = [AssetKey(name.split("."))]
     while left:

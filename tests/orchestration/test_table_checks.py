@@ -109,7 +109,7 @@ def test_a_schema_version_that_is_not_the_agreed_one_is_told(lake: Lake) -> None
     assert told(found["schema_is_as_agreed"])["says"] == "stored version 0, contract version 2"
 
 
-def test_what_was_written_in_the_future_or_before_it_was_seen_is_told(lake: Lake) -> None:
+def test_table_check_reports_rows_with_times_in_the_future(lake: Lake) -> None:
     name = "raw.erasures"
     late = row(name, erasure_id="late", committed_at=NOW + timedelta(hours=1))
     lake.append(name, [late, row(name, erasure_id="well", committed_at=OLD)])

@@ -212,7 +212,7 @@ def test_one_click_concludes_an_open_run_behind_a_skipped_one(
     assert launch(watches, instance, click).success
 
 
-def test_what_cannot_be_concluded_yet_is_no_digest(
+def test_watchlist_run_with_open_scans_writes_no_digest(
     watches: Watches, instance: DagsterInstance
 ) -> None:
     watches.scan_service.is_slow = True

@@ -54,7 +54,7 @@ def test_videos_that_were_listed_and_not_compared_are_told_beside_the_confirmed_
     assert "另有 30 个未比对" in told.zh
 
 
-def test_what_cannot_be_estimated_is_told_with_the_reason() -> None:
+def test_coverage_estimate_sentence_gives_the_reason_of_a_missing_estimate() -> None:
     told = coverage_estimate_sentence("video", WITHOUT)
     assert told.en == (
         "Videos with the recording: 1,500 confirmed; how many a guest could reach cannot be "

@@ -33,7 +33,7 @@ def test_most_questions_are_answered_for_a_completed_scan(language: SheetLanguag
     assert str(sheet.answered_count) in sheet.note
 
 
-def test_what_only_a_researcher_knows_is_left_open() -> None:
+def test_error_sheet_leaves_questions_for_the_researcher_open() -> None:
     found = answers(scanned())
     left = {number for number, answer in found.items() if answer is None}
     assert left == {"1.1", "1.5", "1.8", "3.3", "3.6", "5.7"}

@@ -50,7 +50,7 @@ def test_every_report_is_listed_with_its_parameters() -> None:
         (["track", "-p", " =1"], "is not KEY=VALUE"),
     ],
 )
-def test_what_cannot_be_made_is_refused_with_what_to_do(words: list[str], detail: str) -> None:
+def test_report_command_refuses_invalid_options_with_advice(words: list[str], detail: str) -> None:
     refused = run(*words)
     assert refused.exit_code == 2
     assert detail in refused.output

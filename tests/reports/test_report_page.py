@@ -49,7 +49,7 @@ def test_marks_that_turn_a_text_are_nowhere(build_job: Build) -> None:
     assert not {"\u202e", "\u061c"} & set(text)
 
 
-def test_nothing_is_loaded_from_anywhere(build_job: Build) -> None:
+def test_report_page_loads_no_resources(build_job: Build) -> None:
     page = Page(render_report(build_job()))
     loading = {"link", "img", "script", "iframe", "object", "embed", "video", "audio", "form"}
     assert not loading & {name for name, _ in page.elements}

@@ -78,7 +78,7 @@ async def test_a_device_that_is_away_is_not_listed(word: str, server: AdbServer)
     assert await told(server, f"host:{word}") == b"OKAY0000"
 
 
-async def test_who_speaks_something_else_is_hung_up_on(server: AdbServer) -> None:
+async def test_adb_server_closes_a_connection_with_another_protocol(server: AdbServer) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(b"GET ")  # no length in hex digits
     assert await reader.read() == b""

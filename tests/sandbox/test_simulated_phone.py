@@ -111,7 +111,9 @@ def test_a_link_to_nothing_that_is_known_shows_the_home(link: str, app: Scripted
 
 
 @pytest.mark.parametrize("path", ["music", "video", "note"])
-def test_what_is_not_in_the_world_is_shown_as_missing(path: str, app: ScriptedApp) -> None:
+def test_simulated_app_shows_the_missing_screen_for_unknown_ids(
+    path: str, app: ScriptedApp
+) -> None:
     app.open(f"{SHARE}/{path}/{NOBODY}/")
     assert app.views() == screens.missing()
 

@@ -84,7 +84,7 @@ async def test_a_device_that_is_not_online_refuses_commands(
         await told(device, lambda adb: adb.device("stand-in-1").shell("echo"))
 
 
-async def test_what_is_not_there_is_refused_as_a_server_does(device: Device) -> None:
+async def test_simulated_device_refuses_unknown_serials_files_and_services(device: Device) -> None:
     with pytest.raises(AdbError, match="'other' not found"):
         await told(device, lambda adb: adb.device("other").shell("echo"))
     with pytest.raises(AdbError, match="No such file"):

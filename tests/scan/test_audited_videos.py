@@ -151,7 +151,7 @@ def test_a_run_that_goes_on_draws_the_same_videos() -> None:
     assert drawn(AuditSession(names)) == drawn(AuditSession(names[::-1]))
 
 
-def test_nothing_is_drawn_without_a_use_for_it_and_the_reason_is_given() -> None:
+def test_random_audit_without_a_draw_gives_its_reason() -> None:
     off, complete, silent = AuditSession(["1"], size=0), AuditSession([]), AuditSession(["1"])
     silent.verifies_audio = False
     reasons = [drawn(one).reason for one in (off, complete, silent)]
@@ -187,7 +187,7 @@ def test_a_drawn_video_with_the_recording_is_neither_a_candidate_nor_confirmed(
     assert not any(changed)
 
 
-def test_what_cannot_be_compared_leaves_the_population(songs: Songs) -> None:
+def test_random_audit_excludes_videos_that_cannot_be_compared(songs: Songs) -> None:
     silent = VideoDetail(video=video_of("3"), is_silent_placeholder=True)
     details: dict[str, VideoDetail | UnavailableVideo | UpstreamError] = {
         "1": VideoDetail(video=video_of("1")),

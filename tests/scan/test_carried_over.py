@@ -57,7 +57,7 @@ def carried(state: ScanState) -> CarryingScan:
     return scan
 
 
-def test_what_was_read_and_compared_stays_with_the_other_job() -> None:
+def test_carried_over_state_writes_only_marts_of_the_new_job() -> None:
     scan = carried(ScanState(written=set(WRITTEN)))
     nouns = ["confirmed_videos", "coverage", "random_audits"]
     assert scan.done == [*((noun, [{"of": noun}]) for noun in nouns), "checkpoint"]

@@ -272,9 +272,7 @@ def test_why_a_sound_cannot_be_compared_is_stored(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("reason", ["decoder_crashed", "decoder_timed_out", "file_unreadable"])
-def test_what_happened_to_a_decoder_is_not_held_against_the_sound_for_good(
-    tmp_path: Path, reason: str
-) -> None:
+def test_decoder_failure_is_not_stored_for_the_sound(tmp_path: Path, reason: str) -> None:
     told, session = refused(tmp_path, reason)
     assert told == reason
     assert (session.sounds.rows, session.journal.recorded) == ([], [])

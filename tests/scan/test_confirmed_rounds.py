@@ -170,7 +170,7 @@ def test_a_later_run_takes_the_references_that_an_earlier_one_has_chosen() -> No
     assert [(one.aweme_id, one.verdict) for one in audit.videos] == [("7", "unavailable")]
 
 
-def test_what_fails_in_a_round_leaves_no_excerpt_half_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_round_finishes_its_excerpts_and_appends(monkeypatch: pytest.MonkeyPatch) -> None:
     ended: list[str] = []
     scan = OneRound(ScanState(details=details_of([video_of("1", "own")])))
     monkeypatch.setattr(scan, "finish_appends", lambda: ended.append("appends"))

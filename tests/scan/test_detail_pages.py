@@ -122,7 +122,7 @@ def test_a_pool_of_which_every_page_is_read_or_gone_is_completed() -> None:
     assert reported(scan) == (2, 2, 1, "completed")
 
 
-def test_what_is_not_asked_after_late_refusals_is_not_reached() -> None:
+def test_recently_refused_detail_pages_are_reported_as_not_reached() -> None:
     lately = RefusedLatelyError("refused lately", surface="video_page")
     scan = ReadingScan(["0", "1", "2"], {"1": lately})
     assert read(scan) == ["0", "2"]

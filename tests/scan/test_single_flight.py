@@ -88,7 +88,7 @@ def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
         assert read_result_document(stores.engine, job.job_id) == DOCUMENT | named
 
 
-def test_whoever_comes_second_learns_whom_it_waits_for(stores: Any) -> None:
+def test_second_job_of_a_scan_waits_for_the_lease_of_the_first(stores: Any) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")
     assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
     assert acquire_scan_lease(stores, second, "1", "twin") == PreparedScan(
@@ -97,7 +97,7 @@ def test_whoever_comes_second_learns_whom_it_waits_for(stores: Any) -> None:
     assert acquire_scan_lease(stores, first, "1", "twin") == PreparedScan("1")
 
 
-def test_whoever_has_waited_takes_the_result_although_the_lease_is_given_back(
+def test_waiting_job_is_served_by_the_result_after_the_lease_is_released(
     stores: Any,
 ) -> None:
     first, second = stores.running_job("a"), stores.running_job("b")

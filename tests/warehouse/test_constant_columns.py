@@ -98,9 +98,7 @@ async def test_records_of_a_file_that_state_nothing_have_no_such_column(tmp_path
     ],
     ids=["unknown", "few rows", "another value", "unknown in one row"],
 )
-def test_what_varies_and_what_is_unknown_is_not_reported(
-    videos: list[Video], tmp_path: Path
-) -> None:
+def test_varying_and_null_columns_are_not_reported(videos: list[Video], tmp_path: Path) -> None:
     numbered = [
         Video(aweme_id=str(n), surface=video.surface, observed_at=NOW, hashtags=video.hashtags)
         for n, video in enumerate(videos)
@@ -108,7 +106,7 @@ def test_what_varies_and_what_is_unknown_is_not_reported(
     assert reported(store(tmp_path, *numbered)) == {}
 
 
-def test_what_other_surfaces_show_is_named(tmp_path: Path) -> None:
+def test_constant_column_names_values_of_other_surfaces(tmp_path: Path) -> None:
     folder = store(
         tmp_path, *listed("music_list", hashtags=()), *listed("video_page", 2, hashtags=TAG)
     )

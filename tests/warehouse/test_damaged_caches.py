@@ -185,7 +185,7 @@ CACHES: list[tuple[Callable[[SmallStore], object], str, tuple[Damage, ...]]] = [
         ),
     ],
 )  # fmt: skip
-def test_what_is_damaged_is_made_anew(
+def test_damaged_cache_file_is_rebuilt(
     small_store: SmallStore,
     use: Callable[[SmallStore], object],
     pattern: str,

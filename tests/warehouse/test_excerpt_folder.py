@@ -27,7 +27,7 @@ def grow_old(kept: ExcerptFolder, number: int, *, age_s: float) -> None:
     os.utime(path, (time.time() - age_s,) * 2)
 
 
-def test_what_was_written_is_read_back(tmp_path: Path) -> None:
+def test_excerpt_folder_reads_back_what_was_written(tmp_path: Path) -> None:
     kept = folder(tmp_path)
     assert kept.read(excerpt(1)) is None
     kept.write(excerpt(1), SOUND)
@@ -45,7 +45,7 @@ def test_the_oldest_go_when_the_size_is_reached(tmp_path: Path) -> None:
     assert [kept.has(excerpt(number)) for number in range(4)] == [False, False, True, True]
 
 
-def test_what_is_too_old_is_neither_shown_nor_kept(tmp_path: Path) -> None:
+def test_old_excerpts_are_neither_read_nor_kept(tmp_path: Path) -> None:
     kept = folder(tmp_path)
     kept.write(excerpt(1), SOUND)
     grow_old(kept, 1, age_s=2 * DAY_S)

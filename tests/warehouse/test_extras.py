@@ -26,7 +26,7 @@ from warehouse.records.errors import (
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_what_the_development_environment_has_is_not_missing(extra: str) -> None:
+def test_development_environment_has_every_extra(extra: str) -> None:
     assert missing_libraries(extra) == []
 
 

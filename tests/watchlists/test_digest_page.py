@@ -74,7 +74,7 @@ def test_hostile_text_stays_text() -> None:
     assert not {"\u202e", "\x1b"} & set(page)
 
 
-def test_nothing_is_fetched_and_nothing_runs() -> None:
+def test_digest_page_loads_no_resources_and_runs_no_script() -> None:
     page = render_digest(digest())
     assert "default-src 'none'" in page
     assert re.findall(r"(?:src|href|url)\s*[=(]", page) == []

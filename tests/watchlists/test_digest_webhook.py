@@ -63,7 +63,7 @@ def test_only_a_plain_https_address_of_a_listed_host_is_taken(url: str) -> None:
         check_webhook(url, hosts=["hooks.example.com"])
 
 
-def test_nobody_is_told_unless_an_address_is_set() -> None:
+def test_digest_webhook_is_off_without_an_address() -> None:
     assert build_notifier(Settings(_env_file=None))(DIGEST) is None
     listed = Settings(
         _env_file=None,
@@ -127,7 +127,7 @@ def test_a_name_that_leads_to_a_special_address_is_not_dialled(addresses: list[s
         (Receiver(error=httpx2.ReadTimeout("slow")), None, "timeout"),
     ],
 )
-def test_what_goes_wrong_is_told_in_a_word_and_no_redirect_is_followed(
+def test_digest_webhook_reports_failures_and_follows_no_redirect(
     receiver: Receiver, status: int | None, error: str
 ) -> None:
     told = webhook(receiver, PUBLIC).notify(DIGEST)

@@ -103,7 +103,7 @@ def test_a_screen_that_was_refused_is_an_error(entry: WatchlistEntry) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry.kind))
-def test_what_was_shown_before_a_refusal_is_the_screen(entry: WatchlistEntry) -> None:
+def test_first_screen_keeps_videos_shown_before_a_refusal(entry: WatchlistEntry) -> None:
     seen = Checker(VIDEO, error=REFUSED).observe(entry)
     assert (seen.kind, seen.subject) == (entry.kind, entry.input)
     assert [work.aweme_id for work in seen.works] == ["1"]

@@ -90,7 +90,7 @@ def test_a_world_that_stands_still_changes_nothing(
     ],
     ids=lambda entry: str(entry.input),
 )
-def test_what_is_not_there_is_an_error_by_name(
+def test_unknown_watchlist_entry_is_a_named_error(
     screens: EntryChecker, entry: WatchlistEntry
 ) -> None:
     with pytest.raises((InputError, UpstreamError)) as caught:

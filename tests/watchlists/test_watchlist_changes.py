@@ -140,7 +140,7 @@ def test_another_music_id_counts_only_where_works_are_confirmed_under_it() -> No
     assert find_changes(seen(work(1)), seen(heard), thresholds=silent).new_music_ids == ()
 
 
-def test_what_an_earlier_look_showed_is_not_new_when_it_comes_back() -> None:
+def test_videos_that_return_are_not_new_changes() -> None:
     stays, leaves = work(1), work(2, music_id="70002", link_type="audio_fingerprint_match")
     first = seen(stays, leaves)
     without = seen(stays).after(first)
@@ -224,7 +224,7 @@ def test_an_observation_survives_being_kept(observation: WatchObservation) -> No
 
 @settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
-def test_nothing_changes_between_equal_looks(observation: WatchObservation) -> None:
+def test_equal_observations_have_no_changes(observation: WatchObservation) -> None:
     named = find_changes(observation, observation, thresholds=ALL)
     assert (named.count, {growth.per_day for growth in named.figures}) in [
         (0, set()),

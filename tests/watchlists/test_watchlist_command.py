@@ -83,7 +83,7 @@ def test_a_file_is_applied_once_and_says_what_changed(run: Run) -> None:
     assert (kept["songs"]["cron"], kept["songs"]["next_due_at"]) == ("0 0 * * 1", None)
 
 
-def test_what_a_file_does_not_name_is_kept_unless_pruned(run: Run) -> None:
+def test_watchlist_apply_keeps_unnamed_watchlists_unless_pruned(run: Run) -> None:
     assert run("add", "mine", "--track", "7300000000000000003").exit_code == 0
     assert applied(run, file=FILE)["mine"] == "kept"
     assert applied(run, "--prune", "--dry-run")["mine"] == "removed"
@@ -129,7 +129,7 @@ def test_a_watchlist_is_added_switched_and_removed(run: Run) -> None:
     assert gone.exception.type in INPUT_ERROR_TYPES, "the command ends with status 2"
 
 
-def test_nothing_to_look_at_is_refused(run: Run) -> None:
+def test_watchlist_without_entries_is_refused(run: Run) -> None:
     assert run("add", "empty").exit_code == 2
 
 

@@ -58,7 +58,7 @@ def run(worker: Worker) -> Run:
     return command
 
 
-def test_who_waits_sees_the_digest_when_the_last_scan_has_ended(run: Run, worker: Worker) -> None:
+def test_watchlist_run_wait_prints_the_digest_after_the_last_scan(run: Run, worker: Worker) -> None:
     done = run("run", "songs", "--wait")
     assert done.exit_code == 1  # no entry could be checked
     assert worker.waits == 2

@@ -82,7 +82,7 @@ def test_a_mistake_is_told_with_its_line(before: str, after: str, line: int, wor
     ["", "- a", "watchlists: 5", "watchlists: [5]", "a: b: c", "\x00", "[[", "&a [*a]",
      "watchlists:\n" + " " * MAX_FILE_BYTES],
 )  # fmt: skip
-def test_what_is_no_such_file_is_refused(text: str) -> None:
+def test_invalid_watchlist_file_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError):
         read_watch_file(text)
 

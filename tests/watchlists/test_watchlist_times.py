@@ -48,7 +48,7 @@ def test_plain_words_are_cron_expressions(words: str, cron: str) -> None:
         "0 0 0 * * *", "61 * * * *", "0 0 31 2 *", "\u202edaily",
     ],
 )  # fmt: skip
-def test_what_no_calendar_can_keep_is_refused_with_advice(words: str) -> None:
+def test_invalid_watchlist_schedule_is_refused_with_a_hint(words: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         to_cron(words)
     assert caught.value.detail.startswith("`every`")

@@ -80,7 +80,7 @@ async def test_the_tag_stays_weak_and_the_same() -> None:
 
 
 @pytest.mark.parametrize("path", ["/short", "/events", "/picture", "/packed", "/part"])
-async def test_what_gains_nothing_or_must_not_wait_stays_as_it_is(path: str) -> None:
+async def test_short_streamed_and_packed_answers_are_not_compressed(path: str) -> None:
     plain, body = await ask(path, "identity")
     answer, packed = await ask(path, "gzip, zstd")
     assert packed == body

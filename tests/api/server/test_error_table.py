@@ -41,7 +41,7 @@ def test_every_answer_is_told_in_both_languages_with_advice() -> None:
     assert incomplete == {}
 
 
-def test_what_upstream_answered_travels_with_the_error() -> None:
+def test_error_document_carries_surface_reason_and_status_of_the_upstream_answer() -> None:
     error = VerificationDemandedError("asked", surface="music_list", reason="captcha", status=200)
     document = with_hint(error.to_document())
     assert document["upstream"] == {"surface": "music_list", "reason": "captcha", "status": 200}

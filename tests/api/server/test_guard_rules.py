@@ -272,7 +272,7 @@ async def test_any_other_character_may_stand_in_a_path(sign: str) -> None:
     assert await Door().knock(HOST, path=f"/{sign}") == []
 
 
-async def test_what_is_no_request_passes_unread() -> None:
+async def test_guard_passes_lifespan_events_unread() -> None:
     assert await Door().knock(kind="lifespan") == []
 
 
@@ -320,7 +320,7 @@ async def test_a_body_that_grows_beyond_the_limit_is_cut_off() -> None:
     assert caught.value.type == "body_too_large"
 
 
-async def test_what_is_no_request_has_no_limit() -> None:
+async def test_body_limit_does_not_apply_to_websockets() -> None:
     scope: Scope = {"type": "websocket", "headers": [(b"content-length", b"11")]}
     sent = await answer(_limited(), scope, *_body(b"x" * 11))
     assert sent == [{"type": "read", "length": 11}]

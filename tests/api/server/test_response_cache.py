@@ -139,7 +139,7 @@ async def test_each_answer_has_its_own_id_and_time() -> None:
     assert again["time_stamp"] - first["time_stamp"] == 75
 
 
-async def test_who_knows_the_data_is_told_so() -> None:
+async def test_matching_etag_gets_304_from_the_cache() -> None:
     service = CachedService()
     await warm(service)
     tag = (await ask(service)).headers["etag"]
@@ -184,7 +184,7 @@ async def test_a_capture_of_this_process_ends_the_keeping_at_once() -> None:
     assert (await ask(service)).json()["data"]["times"] == 1
 
 
-async def test_what_changed_while_it_was_read_is_not_kept() -> None:
+async def test_response_is_not_cached_if_its_entity_changed_during_the_read() -> None:
     service = CachedService()
     await warm(service)
 

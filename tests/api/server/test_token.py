@@ -45,7 +45,7 @@ def test_either_header_opens(header: tuple[bytes, bytes]) -> None:
         (b"cookie", TOKEN),
     ],
 )
-def test_nothing_else_opens(header: tuple[bytes, bytes]) -> None:
+def test_malformed_authorization_header_has_no_role(header: tuple[bytes, bytes]) -> None:
     assert role_of(header) is None
 
 

@@ -80,13 +80,13 @@ def test_the_newest_are_analyzed_and_the_first_look_is_told() -> None:
         work("x", age_days=1, surface="user_posts"),
     ],
 )
-def test_what_is_not_known_exactly_is_not_called_complete(odd: Video) -> None:
+def test_creator_metrics_with_an_unknown_count_are_incomplete(odd: Video) -> None:
     found = metrics(work("a", age_days=2, likes=3), odd)
     assert found["statistics_complete"] is False
     assert found["median_digg_count"] in {2, 3}
 
 
-def test_what_was_not_read_in_time_is_not_called_complete() -> None:
+def test_creator_metrics_cut_by_the_deadline_are_incomplete() -> None:
     assert metrics(work("a", age_days=2), is_complete=False)["statistics_complete"] is False
 
 

@@ -53,7 +53,7 @@ def test_a_place_within_a_captured_page_is_ours(cursor: int) -> None:
     assert parse_page_cursor(cursor) == parse_cursor(cursor)
 
 
-def test_nothing_is_before_the_beginning() -> None:
+def test_negative_cursor_is_refused() -> None:
     with pytest.raises(ValueError, match="negative"):
         parse_cursor(-1)
 

@@ -52,7 +52,7 @@ async def test_keys_that_wait_for_their_turn_are_late_too(clock: FakeClock) -> N
     assert (found.values, found.late) == ({}, ["slow", "a"])
 
 
-async def test_nothing_asked_is_answered_at_once_and_nothing_late_when_time_is_up() -> None:
+async def test_deadline_without_reads_returns_at_once_and_an_expired_one_names_all_reads() -> None:
     assert (await Deadline(0).each([], read)).late == []
     assert (await Deadline(0).each(["a"], read)).late == ["a"]
 
@@ -62,7 +62,9 @@ async def test_an_error_that_nobody_foresaw_ends_it() -> None:
         await Deadline(60).each(["slow", "broken"], read)
 
 
-async def test_what_an_answer_cannot_do_without_is_unreachable_by_name(clock: FakeClock) -> None:
+async def test_guarded_read_past_the_deadline_raises_unreachable_with_its_surface(
+    clock: FakeClock,
+) -> None:
     async def read_guarded() -> None:
         async with Deadline(30, clock=clock).guard("user_info"):
             await asyncio.Event().wait()
@@ -126,7 +128,7 @@ def test_time_that_a_client_has_left_is_read_from_its_header(
     assert preferred_wait(header) == seconds
 
 
-async def test_what_is_read_in_time_is_not_ended_later(clock: FakeClock) -> None:
+async def test_read_within_the_deadline_is_not_cancelled_later(clock: FakeClock) -> None:
     async with Deadline(30, clock=clock).guard("user_info"):
         await clock.asleep(1)
         clock.advance(29)

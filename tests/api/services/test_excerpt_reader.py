@@ -112,7 +112,7 @@ async def test_a_deleted_video_cannot_be_heard(tmp_path: Path) -> None:
         ("candidate", {"max_bytes": 0}),
     ],
 )
-async def test_what_cannot_be_heard_asks_the_platform_nothing(
+async def test_excerpt_without_a_readable_sound_is_refused_without_a_request(
     tmp_path: Path, role: str, changed: dict[str, Any]
 ) -> None:
     service, platform = evidence(tmp_path, **changed), Platform(tmp_path, "b" * 64)

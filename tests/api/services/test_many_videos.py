@@ -59,7 +59,7 @@ async def test_works_stand_in_the_order_asked_with_four_counts(
     assert [found[flag] for flag in flags] == [False] * 3
 
 
-async def test_what_was_read_not_long_ago_is_not_asked_for_again(
+async def test_recently_read_videos_are_not_requested_again(
     read_service: ReadService, ids: list[str]
 ) -> None:
     first = await read(read_service, ids[0], ids[1])
@@ -69,7 +69,7 @@ async def test_what_was_read_not_long_ago_is_not_asked_for_again(
     assert again["aweme_list"][1] == first["aweme_list"][0]
 
 
-async def test_what_is_older_is_read_again_and_keeps_its_first_time(
+async def test_old_videos_are_read_again_and_keep_first_observed_at(
     tmp_path: Path, ids: list[str]
 ) -> None:
     with open_reads(tmp_path, video_ttl=0) as read_service:
@@ -127,7 +127,7 @@ async def test_a_work_that_is_refused_is_filtered_under_the_type_of_the_error(
     assert {"filter_reason", "notice", "detail_msg"} < found["filter_list"][0].keys()
 
 
-async def test_what_time_does_not_allow_is_filtered_as_late_and_the_rest_is_kept(
+async def test_videos_past_the_deadline_are_filtered_and_the_others_stored(
     read_service: ReadService, ids: list[str]
 ) -> None:
     read_service.script.stalled = {f"fetch_video {ids[1]}"}

@@ -54,7 +54,7 @@ def test_a_picture_becomes_a_small_jpeg_of_the_same_shape(form: str) -> None:
         assert small.height == BOX[1]
 
 
-def test_nothing_but_pixels_is_kept() -> None:
+def test_shrunk_picture_keeps_no_metadata() -> None:
     secret = Image.Exif()
     secret[0x010E] = "taken at home"
     body = drawn(60, 60, form="JPEG", exif=secret, comment=b"by me")
@@ -68,7 +68,7 @@ def test_nothing_but_pixels_is_kept() -> None:
     [b"", b"<svg/>", drawn(9, 9, form="GIF"), drawn(9, 9)[:40], drawn(5000, 3000)],
     ids=["nothing", "markup", "another format", "cut off", "too many pixels"],
 )
-def test_what_is_no_picture_is_refused(body: bytes) -> None:
+def test_body_that_is_not_a_supported_picture_is_refused(body: bytes) -> None:
     with pytest.raises(StructureChangedError):
         shrink(body)
 

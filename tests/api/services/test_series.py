@@ -94,7 +94,7 @@ def test_growth_is_the_last_less_the_first_count_of_each_video(
         assert gained == (sum(expected) if expected else None)
 
 
-def test_what_nobody_knows_is_not_zero() -> None:
+def test_unknown_count_in_a_series_is_null_not_zero() -> None:
     assert total_over_time([(NOW, "1", counts(None))])[0].values["share_count"] is None
 
 

@@ -65,7 +65,7 @@ def test_after_a_change_nobody_joins_the_look_before_it() -> None:
     assert scan_service.looks == 2
 
 
-def test_who_leaves_does_not_end_the_look_of_the_others() -> None:
+def test_cancelled_job_poll_does_not_cancel_the_shared_read() -> None:
     scan_service, answers = SlowScanService(), JobResponses()
 
     async def leave() -> None:

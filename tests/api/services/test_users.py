@@ -80,7 +80,9 @@ async def test_details_that_were_read_not_long_ago_are_not_read_again(
     assert again.isdisjoint({work.aweme_id for work in shown()})
 
 
-async def test_what_is_not_read_in_time_leaves_them_incomplete(read_service: ReadService) -> None:
+async def test_user_metrics_are_incomplete_if_a_video_is_not_read_in_time(
+    read_service: ReadService,
+) -> None:
     read_service.script.stalled.add(f"fetch_video {shown()[0].aweme_id}")
     found = await until_over(
         read_service.script, lambda deadline: metrics(read_service, deadline=deadline), stalled=1
@@ -134,7 +136,9 @@ async def test_the_first_page_counts_where_later_ones_cannot_be_read(
     assert found["statistics_complete"] is is_complete
 
 
-async def test_nothing_but_refusals_is_told_as_one(read_service: ReadService) -> None:
+async def test_user_metrics_raise_the_refusal_if_every_video_is_refused(
+    read_service: ReadService,
+) -> None:
     read_service.script.errors["fetch_video"] = VerificationDemandedError(
         "no", surface="video_page"
     )

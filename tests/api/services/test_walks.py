@@ -137,7 +137,7 @@ def test_public_order_is_the_latest_screen_then_what_was_shown_last(
     assert second[SCREEN:] == first[-1:]
 
 
-def test_what_was_observed_serves_without_a_look(
+def test_list_pages_of_observed_videos_need_no_request(
     client: TestClient, read_service: ReadService, large: dict[str, str]
 ) -> None:
     page(client, MUSIC, large[MUSIC])

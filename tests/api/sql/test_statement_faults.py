@@ -65,7 +65,7 @@ def test_an_answer_that_is_too_large_to_be_sent_is_refused(
         ),
     ],
 )
-def test_what_fails_below_a_statement_is_told_by_its_cause(
+def test_statement_fault_names_the_cause_of_a_failure_below_it(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, error: Exception, failure: str, told: str
 ) -> None:
     def fail(*_: object, **__: object) -> object:

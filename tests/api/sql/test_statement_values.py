@@ -106,7 +106,9 @@ def values_of(engine: Engine, expression: str) -> tuple[Any, Any, Any, str]:
         ("uuid '00000000-0000-0000-0000-000000000001'", "00000000-0000-0000-0000-000000000001"),
     ],
 )
-def test_what_a_form_lacks_is_text_in_it(engine: Engine, expression: str, text: str) -> None:
+def test_sql_value_that_a_format_lacks_is_written_as_text(
+    engine: Engine, expression: str, text: str
+) -> None:
     row, document, column, workbook = values_of(engine, expression)
     assert (row, document, column) == (text, text, text)
     assert f">{text}<" in workbook
@@ -179,7 +181,7 @@ def test_a_value_that_nothing_can_hold_is_a_mistake_of_the_statement(
     assert (found.failure, found.hint) == ("invalid", "make its column text: x::varchar")
 
 
-def test_what_else_cannot_be_encoded_is_a_mistake_of_the_statement(
+def test_sql_value_that_cannot_be_encoded_makes_the_statement_invalid(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> bytes:

@@ -36,7 +36,7 @@ async def test_a_stretch_beyond_the_end_is_shorter(pool: DecoderPool, sounds: Pa
 
 
 @pytest.mark.parametrize("name", ["text.mp4", "empty.mp3", "missing.m4a", "silent.wav"])
-async def test_what_cannot_be_cut_gives_nothing_and_the_pool_goes_on(
+async def test_excerpt_of_an_undecodable_file_is_none_and_the_pool_goes_on(
     pool: DecoderPool, sounds: Path, name: str
 ) -> None:
     assert await pool.cut(sounds / name, start_s=1.0, duration_s=8.0) is None

@@ -127,7 +127,7 @@ def test_a_child_whose_parent_is_gone_already_does_nothing(
     ids=["memory", "disk"],
 )
 @pytest.mark.parametrize(("task", "stretch"), [("measure", None), ("cut", [1.0, 1.5])])
-def test_what_a_file_does_to_the_child_is_a_reason(
+def test_decoder_child_reports_memory_and_disk_errors_as_reasons(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, error: Exception, reason: str,
     task: Task, stretch: list[float] | None,
 ) -> None:  # fmt: skip

@@ -57,7 +57,7 @@ def test_a_codec_that_is_not_read_is_named_so(tmp_path: Path) -> None:
     assert "AC3" not in CODEC_NAMES
 
 
-def test_what_is_supported_is_listed_where_it_is_missed() -> None:
+def test_unsupported_format_and_codec_texts_list_the_supported_ones() -> None:
     for language in ("en", "zh"):
         assert FORMAT_NAMES in SOUND_REASONS["unsupported_format"].text(language)
         assert CODEC_NAMES in SOUND_REASONS["unsupported_codec"].text(language)

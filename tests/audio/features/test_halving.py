@@ -22,13 +22,13 @@ def chord(rate: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("hertz", [50, 440, 4_500, 8_000])
-def test_what_features_use_is_kept_sample_by_sample(hertz: float) -> None:
+def test_halving_keeps_the_frequencies_that_features_use(hertz: float) -> None:
     kept = halved(tone(hertz))[50:-50]
     np.testing.assert_allclose(kept, tone(hertz)[::2][50:-50], atol=1e-3)
 
 
 @pytest.mark.parametrize("hertz", [14_100, 16_000, 20_000])
-def test_what_would_fold_into_it_is_gone(hertz: float) -> None:
+def test_halving_removes_frequencies_that_would_alias(hertz: float) -> None:
     assert np.abs(halved(tone(hertz))[50:-50]).max() < 1e-3
 
 

@@ -36,7 +36,7 @@ def test_both_begin_at_the_same_moment_of_the_music_and_stay_short(
     assert lead[0] == pytest.approx(lead[1], abs=0.003)
 
 
-def test_what_was_not_compared_or_not_heard_has_no_stretch() -> None:
+def test_uncompared_pair_and_missing_sound_have_no_excerpt() -> None:
     nothing = PairEvidence(verdict="not_comparable", reason="candidate_silent")
     assert find_excerpts(nothing, **HASHES) == {}
     compared = pair(5.0, 2.0, 6.0, 1.0)

@@ -58,7 +58,7 @@ def test_a_changed_number_is_told(
     assert deviations(wrong, evidence)["score"] == evidence.score
 
 
-def test_what_could_not_be_compared_has_nothing_to_measure_again(reference: MeasuredSound) -> None:
+def test_not_comparable_evidence_is_not_recomputed(reference: MeasuredSound) -> None:
     evidence = PairEvidence(verdict="not_comparable", reason="candidate_silent")
     again = recompute(reference.features, reference.features, evidence, limits=LIMITS)
     assert again is None

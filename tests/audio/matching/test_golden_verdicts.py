@@ -60,7 +60,7 @@ def test_sample_rate_does_not_matter(
     assert (evidence.score or 0) > 0.95
 
 
-def test_what_people_do_to_a_sound_leaves_it_the_same_recording(
+def test_common_edits_of_a_sound_are_confirmed_as_the_same_recording(
     band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     changed = {

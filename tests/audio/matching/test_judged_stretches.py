@@ -158,7 +158,7 @@ def test_an_overlap_of_exactly_one_window_is_enough(
 
 
 @pytest.mark.parametrize(("frames", "expected"), [(168, []), (169, [(0, 40, 129)])])
-def test_what_was_heard_before_the_reference_begins_is_no_overlap(
+def test_candidate_before_the_start_of_the_reference_does_not_overlap(
     measuring: Measuring, frames: int, expected: list[Asked]
 ) -> None:
     assert windows(measuring, SOUND, lasting(frames), stretch(80, 338, lag=-80)) == expected
@@ -396,7 +396,7 @@ def test_half_of_an_odd_number_of_frames_is_not_reached_by_the_smaller_half(
     [(122, "looped_excerpt_variant"), (120, "excerpt_variant")],
     ids=["less_than_a_quarter", "a_quarter"],
 )
-def test_what_occurs_again_must_be_elsewhere_but_for_a_quarter(
+def test_looped_excerpt_may_overlap_its_repetition_by_a_quarter(
     measuring: Measuring, first: int, expected: str
 ) -> None:
     # of 80 frames from 0 on, a repetition from frame 61 shares 19, from frame 60 it shares 20

@@ -64,7 +64,7 @@ def test_the_best_alignment_is_the_same_place_and_value(
     assert whole == pytest.approx(slow_whole, abs=1e-5)
 
 
-def test_nothing_is_aligned_that_is_shorter_than_what_is_asked_for(
+def test_alignment_of_fewer_frames_than_required_finds_nothing(
     interpreted: Callable[..., Any],
 ) -> None:
     few = np.ones((3, 3), dtype=np.float32)
@@ -104,7 +104,7 @@ def test_time_differences_are_counted_the_same(interpreted: Callable[..., Any], 
     assert counts[1].tolist() == [pairs.count(lag - 12) for lag in range(25)]
 
 
-def test_nothing_is_counted_against_no_peaks(interpreted: Callable[..., Any]) -> None:
+def test_lag_histograms_without_peaks_are_empty(interpreted: Callable[..., Any]) -> None:
     none = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.float32))
     given = (*peaks(1, 5), *none, 0, 3, 1.0, np.zeros(1))
     assert kernels.lag_histograms(*given).sum() == 0

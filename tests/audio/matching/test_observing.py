@@ -80,7 +80,7 @@ def test_a_shared_voice_is_uncertain_whatever_else_it_looks_like() -> None:
 @pytest.mark.parametrize(
     "unknown", ["segment", "chroma_distance", "mfcc_distance", "overlap_s", "peak_agreement"]
 )
-def test_what_was_not_measured_tells_nothing(unknown: str) -> None:
+def test_observation_is_none_if_a_measurement_is_missing(unknown: str) -> None:
     assert observation(replace(COVER, score=0.1, **{unknown: None})) is None  # type: ignore[arg-type]  # one of its names
 
 

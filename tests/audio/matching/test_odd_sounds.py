@@ -56,7 +56,7 @@ def test_an_odd_sound_is_like_no_song(heard: dict[str, SoundMeasurement], name: 
 
 
 @pytest.mark.parametrize("name", ["silence", "constant", "one sample", "no sound"])
-def test_what_has_no_sound_could_not_be_checked(
+def test_files_without_sound_are_not_comparable(
     heard: dict[str, SoundMeasurement], name: str
 ) -> None:
     assert isinstance(heard[name], NotComparable)

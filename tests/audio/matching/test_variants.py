@@ -228,7 +228,7 @@ def test_tempo_with_pitch_is_named_where_it_was_searched(
     assert "pitch -9 to +12 semitones" in told.en
 
 
-def test_what_was_compared_unchanged_only_claims_no_search(
+def test_evidence_of_an_unchanged_comparison_claims_no_tempo_or_pitch_search(
     measure_clip: ClipMeasurer, band: Band, reference: MeasuredSound
 ) -> None:
     confirmed = compare_pair(reference, reference, limits=LIMITS)

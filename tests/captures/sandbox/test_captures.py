@@ -283,7 +283,7 @@ async def test_expired_address_of_a_sound_is_named(
             await captures.sound(detail)
 
 
-async def test_what_is_no_sound_is_refused_and_removed(
+async def test_capture_of_a_body_that_is_not_a_sound_is_refused_and_deleted(
     start: Start, faults: Any, track: dict[str, Any], tmp_path: Path
 ) -> None:
     async with start() as captures:

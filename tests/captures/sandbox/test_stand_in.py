@@ -84,7 +84,7 @@ async def test_every_question_can_be_stood_in_for(scripted_server: Any, source: 
     assert all(isinstance(reading.instead_of, ForbiddenError) for reading in readings)
 
 
-async def test_what_the_caller_got_wrong_is_not_covered_up(
+async def test_demo_fallback_does_not_hide_an_unresolved_id(
     scripted_server: Any, source: Any
 ) -> None:
     scripted_server.answers[INFO] = [UNKNOWN]
@@ -93,7 +93,7 @@ async def test_what_the_caller_got_wrong_is_not_covered_up(
     await source.aclose()
 
 
-async def test_nothing_invented_reaches_a_real_store(
+async def test_demo_fallback_data_is_not_stored(
     scripted_server: Any, source: Any, control: ControlStore, tmp_path: Path
 ) -> None:
     """The row says what the source really answered."""

@@ -92,7 +92,7 @@ ATTACKS: dict[str, tuple[int, Callable[[Ui], int]]] = {
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
-def test_what_another_site_can_send_changes_nothing(ui: Ui, name: str) -> None:
+def test_cross_site_requests_to_the_dagster_ui_change_nothing(ui: Ui, name: str) -> None:
     status, attack = ATTACKS[name]
     assert attack(ui) == status
     assert ui.has_run()

@@ -27,7 +27,7 @@ UNWANTED: Mapping[str, set[str]] = {
 
 
 @pytest.mark.soak
-def test_what_only_some_runs_need_is_loaded_by_those_alone(tmp_path: Path) -> None:
+def test_commands_load_optional_modules_only_when_needed(tmp_path: Path) -> None:
     settings = {"PROFILE": "sandbox", "DATA_HOME": str(tmp_path)}
     looks = [f"import {modules}, sys; print(*sys.modules)" for modules in UNWANTED]
     said = subprocess.run(

@@ -208,7 +208,7 @@ def test_it_listens_on_three_ports_of_loopback(up: Up) -> None:
     assert up.listeners() == {("127.0.0.1", port) for port in (up.api, up.ui, up.sandbox)}
 
 
-def test_everything_is_up_and_a_dead_worker_is_revived(up: Up) -> None:
+def test_up_starts_every_program_and_restarts_a_killed_worker(up: Up) -> None:
     processes = ProcessWatch()
     assert len(processes.family(up.process.pid)) >= 8
     assert status(up.api, "GET", "/readyz") == 200  # with a worker, so nobody has to start one

@@ -87,7 +87,7 @@ def test_every_file_of_the_product_is_in_it(wheel: Path) -> None:
     assert sorted(product - names) == []
 
 
-def test_nothing_that_a_user_collected_is_in_it(wheel: Path) -> None:
+def test_wheel_contains_no_collected_data(wheel: Path) -> None:
     packages = {"api", "notebooks", "pipelines", "sandbox", "warehouse"}
     others = [name for name in names_in(wheel) if name.partition("/")[0] not in packages]
     assert all(".dist-info/" in name for name in others)

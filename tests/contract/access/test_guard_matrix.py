@@ -153,7 +153,7 @@ def test_a_browser_that_says_so_is_believed(client: TestClient) -> None:
             assert answer.status_code == 403, (site, method)
 
 
-def test_nothing_lets_other_pages_read(client: TestClient) -> None:
+def test_service_sends_no_cors_headers(client: TestClient) -> None:
     headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
     for answer in (client.options(JOBS, headers=headers), client.get("/healthz", headers=headers)):
         assert not [name for name in answer.headers if name.startswith("access-control")]

@@ -140,7 +140,7 @@ async def test_songs_of_the_chart_are_awaited_too(awaiting: AsyncClient) -> None
     await awaiting.link_chart_song(OTHER_KEY, TRACK, said="withdrawn")
 
 
-def test_what_a_person_says_of_a_song_is_never_sent_twice() -> None:
+def test_client_does_not_retry_a_link_decision() -> None:
     lost = httpx2.ReadTimeout("lost", request=httpx2.Request("POST", HERE))
     client, asked, _ = answering(lost, good({}))
     with closing(client), pytest.raises(ConnectionFailedError):

@@ -41,7 +41,7 @@ from tests.fake_clock import FakeClock
 from tests.stored_results import MUSIC_ID
 
 
-def test_what_the_service_refuses_is_an_error_with_name_advice_and_request_id(
+def test_client_error_has_type_hint_and_request_id(
     caller: Client,
 ) -> None:
     with pytest.raises(MissingError) as met:
@@ -173,7 +173,7 @@ def test_a_long_pause_and_a_third_failure_are_the_callers_business() -> None:
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"code": 200}'])
-def test_what_is_no_service_of_ours_is_said(body: bytes) -> None:
+def test_client_reports_a_server_that_is_not_sametrack(body: bytes) -> None:
     client, _, _ = answering(httpx2.Response(200, content=body))
     with closing(client), pytest.raises(ConnectionFailedError, match="not a Sametrack service"):
         client.jobs()

@@ -167,9 +167,7 @@ def test_excerpts_need_a_folder(run: Run, tmp_path: Path) -> None:
     ],
     ids=["excerpts of files", "one file", "form", "place"],
 )  # fmt: skip
-def test_what_cannot_be_explained_or_written_is_refused(
-    run: Run, words: list[str], detail: str
-) -> None:
+def test_audio_explain_refuses_invalid_arguments(run: Run, words: list[str], detail: str) -> None:
     refused = run("explain", *words)
     assert refused.exit_code == 2
     assert detail in " ".join(refused.stderr.split())

@@ -88,7 +88,7 @@ def test_a_result_without_its_track_is_named_by_its_id(shown: Print, answer: Any
     assert "demo data" not in text.splitlines()[0]
 
 
-def test_what_was_asked_for_and_not_found_is_said(shown: Print) -> None:
+def test_printed_result_says_how_many_requested_videos_are_missing(shown: Print) -> None:
     text = shown(count_satisfied=False, requested_count=500)
     assert "of 500 requested" in text
     assert "--candidate-limit" in text

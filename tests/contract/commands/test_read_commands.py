@@ -47,7 +47,7 @@ def test_an_answer_is_a_table_or_json(run: Any) -> None:
     assert data["snapshots"][0]["songs"][0]["title"] in shown.stdout
 
 
-def test_what_the_platform_protects_is_told_with_status_one(run: Any) -> None:
+def test_search_commands_exit_with_status_1_for_verification(run: Any) -> None:
     for kind in ("music", "video"):
         refused = run("search", kind, "Paper Boats")
         assert refused.exit_code == 1
@@ -56,7 +56,7 @@ def test_what_the_platform_protects_is_told_with_status_one(run: Any) -> None:
         assert refused.stdout == ""
 
 
-def test_what_was_given_wrong_is_told_with_status_two(run: Any) -> None:
+def test_read_commands_exit_with_status_2_for_invalid_input(run: Any) -> None:
     for arguments in (
         ("chart", "history", "x", "y"),
         ("videos", "12"),

@@ -84,7 +84,7 @@ def test_a_run_whose_job_is_gone_is_ended_and_one_at_work_is_not(harness: Any) -
     assert harness.run_status(job_id) == DagsterRunStatus.STARTED
 
 
-def test_what_a_gone_code_server_ran_is_ended_and_what_a_live_one_runs_is_not(
+def test_runs_of_a_dead_code_server_are_ended_and_those_of_a_live_one_kept(
     harness: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # the path of a socket is short

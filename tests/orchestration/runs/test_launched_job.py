@@ -105,7 +105,7 @@ def keep(
 
 
 @given(st.sets(st.sampled_from(sorted(SCAN.needs))))
-def test_what_stands_before_some_steps_needs_nothing_more(steps: set[str]) -> None:
+def test_steps_before_a_selection_are_complete(steps: set[str]) -> None:
     before = SCAN.before(steps)
     assert not before & steps
     assert SCAN.before(before | steps) == frozenset()

@@ -93,7 +93,9 @@ def test_a_broker_without_its_extra_is_named(
         instance_config(settings, tmp_path)
 
 
-def test_what_one_process_reports_another_reads(home: Home, instance: DagsterInstance) -> None:
+def test_dagster_event_of_one_instance_is_read_by_another(
+    home: Home, instance: DagsterInstance
+) -> None:
     with open_instance(home) as other:
         instance.report_runless_asset_event(AssetMaterialization("told"))
         assert other.get_latest_materialization_event(AssetKey("told")) is not None
@@ -108,7 +110,7 @@ def test_the_file_is_read_without_them_once_they_are_closed(home: Home) -> None:
     assert counted == (1,)
 
 
-def test_who_watches_a_run_hears_of_its_events(instance: DagsterInstance) -> None:
+def test_watched_dagster_run_reports_its_events(instance: DagsterInstance) -> None:
     @op
     def idle() -> None:
         pass

@@ -67,7 +67,7 @@ async def test_a_permitted_page_comes_through_under_its_own_name(
         "nonsense\n\n",
     ],
 )
-async def test_everything_else_gets_no_answer_and_is_counted(
+async def test_browser_proxy_refuses_and_counts_requests_to_other_hosts(
     head: str, scripted_server: Any, proxy: GateProxy
 ) -> None:
     scripted_server.answers["/page"] = [PAGE]
@@ -76,7 +76,7 @@ async def test_everything_else_gets_no_answer_and_is_counted(
     assert sum(proxy.traffic.refused.values()) == 1
 
 
-async def test_what_follows_a_plain_request_on_the_wire_goes_nowhere(
+async def test_browser_proxy_forwards_one_request_per_connection(
     scripted_server: Any, proxy: GateProxy
 ) -> None:
     scripted_server.answers["/page"] = [PAGE]

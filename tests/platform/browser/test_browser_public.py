@@ -214,7 +214,7 @@ async def test_one_visit_serves_what_else_the_page_brought(
 
 
 @browser
-async def test_what_a_page_brought_along_is_asked_for_anew_once_it_is_old(
+async def test_old_answers_of_a_browser_page_are_requested_again(
     scripted_server: Any, provider: Any, clock: FakeClock
 ) -> None:
     scripted_server.answers[PAGE] = [
@@ -256,9 +256,7 @@ async def test_a_page_reaches_nothing_but_what_the_gate_permits(
 
 
 @browser
-async def test_what_the_browser_itself_wants_from_outside_reaches_nothing(
-    scripted_server: Any, provider: Any
-) -> None:
+async def test_browser_sends_no_background_requests(scripted_server: Any, provider: Any) -> None:
     """The second visit is the time in which the browser might have asked for something else."""
     scripted_server.answers[PAGE] = [page(loads(f"{POSTS}?sec_uid={SEC}"))]
     scripted_server.answers[POSTS] = [posts("7568123456789012345")]

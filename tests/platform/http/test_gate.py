@@ -158,7 +158,7 @@ def test_a_plain_address_is_read_in_its_parts(text: str, read: CheckedAddress) -
         "http://a_b.example/", "ftp://a.example/", "http://" + "a" * 254 + "/",
     ],
 )  # fmt: skip
-def test_what_is_not_plainly_an_address_is_not_read(odd: str) -> None:
+def test_link_gate_does_not_read_ambiguous_addresses(odd: str) -> None:
     assert read_address(odd) is None
 
 
@@ -209,7 +209,7 @@ def test_ip_literal_is_refused_even_when_a_rule_names_it(
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_read_has_a_plain_host(text: str) -> None:
+def test_host_of_every_read_address_is_plain(text: str) -> None:
     address = read_address(f"http://{text}")
     assert address is None or (
         address.host.isascii() and address.host.replace(".", "").replace("-", "").isalnum()

@@ -220,7 +220,7 @@ async def test_connection_that_is_cut_is_unreachable(
         await client.fetch(ask("/a"))
 
 
-async def test_nobody_listening_is_unreachable(
+async def test_closed_port_raises_unreachable(
     scripted_profile: PlatformProfile, client: GuestClient, unused_port: int
 ) -> None:
     client.profile = scripted_profile.model_copy(update={"port": unused_port})

@@ -121,7 +121,7 @@ async def test_each_step_of_a_chain_is_checked(
         assert len(scripted_server.seen) == step + 1
 
 
-async def test_what_is_permitted_is_reached(
+async def test_client_connects_to_permitted_addresses(
     client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
     scripted_server.answers["/"] = [
@@ -160,7 +160,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("coding", list(BOMBS))
-async def test_what_unpacks_to_more_than_the_cap_is_not_read_on(
+async def test_client_stops_reading_a_body_that_unpacks_beyond_the_limit(
     coding: str, client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile
 ) -> None:
     bomb = BOMBS[coding]

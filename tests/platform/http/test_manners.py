@@ -167,7 +167,7 @@ async def test_success_in_between_starts_the_count_again(
         assert await read(client, "/a") == b"fine"
 
 
-async def test_what_is_said_of_one_thing_opens_no_circuit(
+async def test_empty_answers_about_one_item_do_not_open_the_circuit(
     scripted_server: Any, connect: Open
 ) -> None:
     scripted_server.answers["/a"] = [reply("200 OK", b"{}")]
@@ -319,7 +319,7 @@ async def test_fault_pauses_the_host_for_every_process(
         ),
     ],
 )
-async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
+async def test_client_sends_validators_of_the_last_response(
     offered: str, sent: tuple[str, str], scripted_server: Any, connect: Open, sound_cache: Shelf
 ) -> None:
     scripted_server.answers["/a"] = [
@@ -344,7 +344,7 @@ async def test_what_a_server_offers_is_asked_for_again_only_if_it_changed(
         ('ETag: "\N{LATIN SMALL LETTER E WITH ACUTE}"',),  # which no request can carry
     ],
 )
-async def test_what_is_not_offered_is_not_asked_about(
+async def test_client_sends_no_validators_if_none_were_offered(
     headers: tuple[str, ...], scripted_server: Any, connect: Open, sound_cache: Shelf
 ) -> None:
     scripted_server.answers["/a"] = [reply("200 OK", b"body", *headers)]
@@ -459,7 +459,7 @@ async def test_operator_may_have_robots_obeyed(scripted_server: Any, connect: Op
     assert await read(client, "/b", "music_list") == b"fine"
 
 
-async def test_what_is_refused_without_a_request_pauses_no_host(
+async def test_robots_refusal_does_not_pause_the_host(
     scripted_server: Any, connect: Open, control: ControlStore
 ) -> None:
     scripted_server.answers["/robots.txt"] = [DENY]

@@ -84,7 +84,7 @@ async def test_a_turn_is_taken_once_and_waited_for_as_long_as_our_patience(
     assert (_turns_taken(control) - before, clock.slept) == (1, [wait_s])
 
 
-async def test_nobody_takes_a_turn_during_a_pause(
+async def test_request_waits_until_the_pause_of_its_host_ends(
     turns: HostRateLimiter, control: ControlStore, clock: FakeClock
 ) -> None:
     budgets.pause(control, HOST, _after(50))

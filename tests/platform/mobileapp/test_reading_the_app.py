@@ -46,7 +46,7 @@ async def test_works_come_in_the_order_of_the_app_until_the_last(device: Device)
     assert len(device.phone.log.opened) == 1  # the second page went on where the first had ended
 
 
-async def test_what_is_read_of_a_work_is_what_the_app_shows(device: Device) -> None:
+async def test_app_page_gives_the_videos_and_counts_of_the_app(device: Device) -> None:
     page = await device.reader().read_page(device.track, 0, 1000)
     app = load_app("sandbox")
     assert app is not None
@@ -210,7 +210,7 @@ async def test_an_unknown_screen_is_a_changed_structure_with_the_ids_that_were_s
     assert "music_detail" in str(caught.value.reason)
 
 
-async def test_whoever_stops_waiting_stops_at_once_though_the_device_is_silent(
+async def test_cancelled_app_read_ends_at_once_on_a_silent_device(
     device: Device,
 ) -> None:
     reader = device.reader()

@@ -33,7 +33,7 @@ def test_count_is_read_as_written(text: str, count: ParsedCount) -> None:
         str(MAX_COUNT + 1),
     ],
 )  # fmt: skip
-def test_what_is_no_count_is_not_guessed(text: str) -> None:
+def test_text_that_is_not_a_count_is_none(text: str) -> None:
     assert parse_count(text) is None
 
 

@@ -86,7 +86,7 @@ def test_the_container_of_a_page_is_found(page: bytes) -> None:
         b"<title><script>window._ROUTER_DATA = {}</script></title>",
     ],
 )
-def test_what_is_no_element_of_the_page_holds_no_container(page: bytes) -> None:
+def test_scripts_in_comments_and_attributes_are_not_found(page: bytes) -> None:
     assert list(find_scripts(page)) == []
 
 

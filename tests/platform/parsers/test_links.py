@@ -107,7 +107,7 @@ def test_short_link_is_found_in_prose(prose: str, profile: PlatformProfile) -> N
         f"https://www.vidplat.localhost/discover?previous_page=web_video_404_link&modal_id={ID}",
     ],
 )
-def test_what_names_nothing_of_ours_is_no_target(foreign: str, profile: PlatformProfile) -> None:
+def test_foreign_link_has_no_target(foreign: str, profile: PlatformProfile) -> None:
     assert profile.find_target(foreign) is None
 
 

@@ -91,7 +91,7 @@ def test_demands_of_the_platform_stop() -> None:
     assert not any(RefusalPolicy.ONCE_MORE in ROWS[name].policy for name in stops)
 
 
-def test_what_counts_against_a_surface_is_what_the_table_says() -> None:
+def test_failure_threshold_follows_the_policy_of_the_refusal_table() -> None:
     errors_of = {
         row: refusal_error(row.name, "so it is", surface="any", reason=row.reason)
         for row in WITH_ERROR
@@ -140,7 +140,7 @@ def _passes_on(handler: ast.ExceptHandler) -> bool:
     return isinstance(last, ast.Raise) and last.exc is None
 
 
-def test_nobody_who_reads_the_outside_catches_everything() -> None:
+def test_platform_code_has_no_catch_all_handler() -> None:
     handlers = [(place, found) for place, found in _handlers() if not _passes_on(found)]
     assert handlers
     everything = {"", "Exception", "BaseException"}

@@ -120,7 +120,9 @@ async def test_posts_are_pinned_first_then_newest_in_pages(source: Any) -> None:
     assert (first.has_more, second.has_more, second.cursor) == (True, False, 25)
 
 
-async def test_what_files_cannot_answer_says_what_they_can(source: Any, tmp_path: Path) -> None:
+async def test_file_provider_names_its_operations_when_one_is_unsupported(
+    source: Any, tmp_path: Path
+) -> None:
     provider = source()
     for call in (
         provider.fetch_search_page("term", SearchPosition()),
@@ -158,7 +160,7 @@ BAD_VIDEOS = {
 
 
 @pytest.mark.parametrize(("complaint", "text"), BAD_VIDEOS.items())
-def test_what_is_wrong_is_named_by_line_and_field(
+def test_file_provider_names_line_and_field_of_a_fault(
     complaint: str, text: str, source: Any, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidParameterError) as caught:
@@ -215,7 +217,7 @@ async def test_an_account_is_found_by_its_handle_however_it_is_written(source: A
         await provider.fetch_account_by_handle("other")
 
 
-async def test_what_the_files_do_not_name_is_refused(source: Any) -> None:
+async def test_file_provider_refuses_ids_that_are_not_in_its_files(source: Any) -> None:
     provider = source()
     with pytest.raises(UnresolvedIdError, match="no such account"):
         await provider.fetch_account("unknown")

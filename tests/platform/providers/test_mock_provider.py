@@ -165,7 +165,7 @@ async def test_a_hidden_work_is_unavailable_with_its_reason(
     assert str(found.filter_reason).startswith("status_")
 
 
-async def test_what_the_world_does_not_know_is_said(mock: MockProvider) -> None:
+async def test_mock_provider_refuses_unknown_ids(mock: MockProvider) -> None:
     with pytest.raises(InvalidMusicInputError):
         await mock.fetch_track("12345")
     with pytest.raises(UnresolvedIdError):

@@ -123,7 +123,7 @@ async def test_a_burst_for_a_surface_that_is_off_meets_that_and_no_refusal(platf
     assert {(type(one), one.stop_reason) for one in found} == {(ForbiddenError, "surface_off")}
 
 
-async def test_what_another_source_answers_is_said_rather_than_that_one_is_off(
+async def test_planner_raises_the_refusal_of_a_source_before_surface_off(
     platform: Any,
 ) -> None:
     question = platform.question(platform.source("first"), platform.source("second"))
@@ -264,7 +264,7 @@ async def test_demand_towards_a_probe_does_not_hold_back_what_is_asked_anyway(
         (RegionBlockedError, ["first"]),
     ],
 )
-async def test_what_a_probe_learns_of_its_host_or_the_region_holds_for_the_question(
+async def test_planner_ends_the_question_if_a_probe_meets_a_region_block(
     refusal: type[UpstreamError], asked: list[str], platform: Any, question: Any, clock: FakeClock
 ) -> None:
     platform.answers["first"] = PageWithoutDataError
@@ -360,7 +360,7 @@ async def test_only_what_a_surface_answered_is_learned(
     assert (await health.answers()).get(("a", "s"), ()) == (() if kind is None else (kind,))
 
 
-async def test_who_asks_while_the_answers_are_read_waits_for_them(
+async def test_learned_health_is_read_once_for_simultaneous_questions(
     clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a scan that begins takes every surface for one of which nothing is known."""
@@ -413,7 +413,9 @@ async def test_sources_that_all_refuse_are_asked_for_three_items_at_most(
     assert max(Counter(platform.asked).values()) == SICK_AFTER
 
 
-async def test_what_is_not_asked_says_what_the_surface_did(platform: Any, question: Any) -> None:
+async def test_planner_skips_a_sick_surface_and_names_its_refusals(
+    platform: Any, question: Any
+) -> None:
     platform.answers = {name: empty(name) for name in platform.answers}
     await refusals(platform, question, times=SICK_AFTER)
     platform.asked.clear()
@@ -454,7 +456,7 @@ async def test_a_user_is_answered_by_one_request_although_the_source_is_sick(
     assert platform.asked == ["first"]
 
 
-async def test_what_a_job_cannot_do_without_is_asked_once_by_each_job(platform: Any) -> None:
+async def test_essential_question_probes_a_sick_source_once_per_job(platform: Any) -> None:
     question = platform.question(platform.source("first"), is_essential=True)
     platform.answers["first"] = empty("first")
     await refusals(platform, question, times=8)
@@ -494,7 +496,7 @@ async def test_refusals_of_single_items_never_end_the_reading_of_the_others(
         UnresolvedIdError("unknown"),
     ],
 )
-async def test_what_is_said_of_one_item_never_makes_its_surface_sick(
+async def test_errors_about_single_items_do_not_make_a_surface_sick(
     error: SametrackError, platform: Any, clock: FakeClock
 ) -> None:
     health = LearnedHealth(clock=clock)

@@ -129,7 +129,7 @@ def test_a_source_with_a_world_of_its_own_rules_everything(name: str, settings: 
 
 
 @pytest.mark.parametrize("name", sorted(OWN_WORLDS))
-def test_nobody_can_be_asked_about_a_world_with_data_of_its_own(name: str, settings: Any) -> None:
+def test_provider_with_own_data_contacts_no_host(name: str, settings: Any) -> None:
     chosen = settings(data_provider=name, profile=None)
     given = ProviderDependencies(settings=chosen, profile=choose_profile(chosen), control=BOOK)
     with pytest.raises(InvalidParameterError, match="no host is contacted"):
@@ -160,7 +160,7 @@ async def test_demo_data_stands_in_only_where_that_is_wanted_and_nothing_is_kept
     assert kinds == [True, False, False]
 
 
-def test_nothing_but_the_table_decides_by_the_name_of_a_source() -> None:
+def test_only_the_provider_table_compares_source_names() -> None:
     """A comparison with a source's name elsewhere would be a second table."""
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}"

@@ -127,7 +127,7 @@ async def test_empty_search_body_is_asked_once_more_and_then_named(play: Any) ->
     assert len(client.asked) == 2
 
 
-async def test_nothing_found_without_a_reason_is_not_called_so(play: Any) -> None:
+async def test_empty_search_page_has_nil_type_only_if_the_platform_states_it(play: Any) -> None:
     provider, _ = play("search_stream/empty_without_reason.txt", "search_stream/no_result.txt")
     silent = (await provider.fetch_search_page(TERM, SearchPosition())).value
     told = (await provider.fetch_search_page(TERM, SearchPosition())).value

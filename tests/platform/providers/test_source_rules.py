@@ -148,7 +148,7 @@ def test_one_answer_with_data_among_few_refusals_heals(kinds: list[str]) -> None
     assert not healed.is_sick
 
 
-def test_what_counts_against_a_surface_is_a_row_of_the_refusals() -> None:
+def test_withheld_kinds_are_rows_of_the_refusal_table() -> None:
     assert {row.name for row in REFUSALS} >= WITHHELD_KINDS
 
 

@@ -222,7 +222,7 @@ async def test_a_photo_post_that_no_source_shows_is_unavailable_with_that_reason
     "shape_file",
     ["detail/captcha.json", "detail/argus.html", "detail/login_8.json", "detail/login.json"],
 )
-async def test_nothing_else_of_the_web_host_is_asked_because_of_its_demand(
+async def test_verification_demand_stops_requests_to_the_web_host(
     shape_file: str, scripted_server: Any, provider: Any
 ) -> None:
     """Nothing is solved; the share host, which demands nothing, is asked as always."""
@@ -272,7 +272,7 @@ async def test_only_the_web_host_ever_sees_the_cookie(scripted_server: Any, prov
     assert hosts_that_saw(scripted_server, SECRETS[1]) == {"www.vidplat.localhost"}
 
 
-async def test_nothing_keeps_the_cookie(
+async def test_cookie_is_never_stored_or_logged(
     scripted_server: Any,
     provider: Any,
     settings: Settings,

@@ -116,7 +116,9 @@ def test_a_node_may_have_no_issue_within_ten_days(sandbox: Sandbox) -> None:
         ("/robots.txt", "www.vidplat.localhost"),
     ],
 )
-def test_who_has_the_version_already_is_told_so(sandbox: Sandbox, path: str, host: str) -> None:
+def test_sandbox_chart_answers_304_to_matching_validators(
+    sandbox: Sandbox, path: str, host: str
+) -> None:
     volid = sandbox.told("chart/issues")["issues"][5]["volid"]
     first = sandbox.get(path.format(volid=volid), host=host)
     mark, written = first.headers.get("etag"), first.headers.get("last-modified")

@@ -85,7 +85,7 @@ def test_the_first_screen_has_cards_that_are_no_works(sandbox: Sandbox, term: st
     assert any("aweme_mix_info" in item for item in everything)
 
 
-def test_who_goes_on_without_the_id_of_the_search_gets_nothing(sandbox: Sandbox, term: str) -> None:
+def test_sandbox_search_page_without_its_search_id_is_empty(sandbox: Sandbox, term: str) -> None:
     last = _first(sandbox, term)[-1]
     place = {"offset": last["cursor"], "search_id": last["extra"]["logid"]}
     without = _later(sandbox, term, offset=last["cursor"])

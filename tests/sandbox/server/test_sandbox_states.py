@@ -61,7 +61,9 @@ def test_a_stalled_cursor_promises_more_under_the_cursor_asked_for(
 
 
 @pytest.mark.parametrize("surface", LISTS)
-def test_nothing_new_comes_under_a_cursor_that_moves(sandbox: Sandbox, surface: str) -> None:
+def test_sandbox_list_repeats_videos_under_the_fault_no_new_items(
+    sandbox: Sandbox, surface: str
+) -> None:
     path, host, cursor, listed = _lists(sandbox)[surface]
     first = sandbox.get(f"{path}0", host=host).json()
     sandbox.fault(surface=surface, kind="no_new_items", times=0)

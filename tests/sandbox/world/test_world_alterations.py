@@ -85,7 +85,7 @@ def test_a_replaced_sound_is_a_song_that_has_nothing_to_do_with_a_track(seed: in
     assert (world.works.replacement[~is_replaced] == -1).all()
 
 
-def test_nothing_else_of_a_world_depends_on_the_share() -> None:
+def test_altered_share_changes_no_other_column_of_the_world() -> None:
     with_some, without = SandboxWorld(5, 0.1), SandboxWorld(5, 0.1, altered_share=0.0)
     assert not altered(without).any()
     for table in ("works", "sounds"):

@@ -81,7 +81,7 @@ def test_works_vanish_and_some_are_named_in_lists_for_a_while() -> None:
     assert set(WEEK.works.is_listed[gone].tolist()) == {True, False}
 
 
-def test_what_an_account_shows_grows_too() -> None:
+def test_account_counts_grow_with_the_clock() -> None:
     before, after = FIRST.account(4), WEEK.account(4)
     assert after.follower_count > before.follower_count
     assert after.total_favorited > before.total_favorited

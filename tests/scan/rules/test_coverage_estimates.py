@@ -203,7 +203,7 @@ def test_videos_listed_under_a_confirmed_id_count_where_an_audit_says_what_else_
     assert found.upper == estimate_videos(complete).upper
 
 
-def test_what_an_audit_finds_lowers_the_share_that_known_ids_hold() -> None:
+def test_coverage_estimate_rises_with_videos_found_by_the_audit() -> None:
     given = replace(sample(2, 3, 5), listed_videos=20)
     none, some = (
         estimate_videos(

@@ -33,7 +33,9 @@ def test_another_surface_or_another_reason_is_another_line_in_the_order_first_se
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("xy"), st.integers(0, 9))))
-def test_nothing_is_lost_and_no_line_comes_twice(rows: list[tuple[str, str, int]]) -> None:
+def test_merged_coverage_keeps_all_requests_and_has_one_line_per_reason(
+    rows: list[tuple[str, str, int]],
+) -> None:
     found = merge_coverage([line(surface, reason, n, n, n, n) for surface, reason, n in rows])
     assert sum(entry.requests for entry in found) == sum(n for _, _, n in rows)
     assert len({(entry.surface, entry.stop_reason) for entry in found}) == len(found)

@@ -103,13 +103,13 @@ def audit_of(population: int, *verdicts: AuditVerdict) -> RandomAudit:
     return RandomAudit(seed="job", population=population, videos=tuple(videos))
 
 
-def test_what_was_drawn_and_not_compared_leaves_the_population() -> None:
+def test_audit_bound_excludes_videos_that_could_not_be_compared() -> None:
     audit = audit_of(7, "rejected", "unavailable", "rejected", "not_read")
     # of the five left two were compared: with 3 carrying it, 1 of 10 draws shows none
     assert with_bound(audit) == replace(audit, bound=AuditBound(count=3, share=0.6))
 
 
-def test_what_was_found_among_the_compared_videos_is_in_the_bound() -> None:
+def test_audit_bound_includes_videos_found_with_the_recording() -> None:
     audit = audit_of(5, "confirmed", "rejected", "variant")
     # one carries it and two do not; the two that were not drawn may carry it:
     # with 3 of five, 3 of 10 draws of three show one at most

@@ -14,7 +14,7 @@ PACES = st.fixed_dictionaries(
 )
 
 
-def test_nothing_is_estimated_before_the_first_item() -> None:
+def test_remaining_time_is_unknown_before_the_first_item() -> None:
     left = remaining_time(
         spent_s=9.0, details_done=0, sounds_done=0, pooled=50, limit=100, sounds_total=4
     )

@@ -88,7 +88,7 @@ def test_count_order_and_viral_rules_never_force_a_scan(wanted: ScanParameters) 
         ScanParameters(viral_only=True),
     ],
 )
-def test_what_the_result_does_not_hold_needs_a_scan(wanted: ScanParameters) -> None:
+def test_stored_result_does_not_serve_larger_or_refreshed_requests(wanted: ScanParameters) -> None:
     assert not is_served(result(FORTY), wanted)
 
 

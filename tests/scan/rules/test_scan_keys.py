@@ -61,12 +61,12 @@ def changed(name: str, value: object) -> ScanParameters:
 
 
 @pytest.mark.parametrize(("name", "value"), (APPLIED_WHEN_READ | HOW_FAR).items())
-def test_what_is_applied_when_read_or_asks_for_more_keeps_the_key(name: str, value: object) -> None:
+def test_scan_key_ignores_sorting_and_amount_parameters(name: str, value: object) -> None:
     assert key(changed(name, value)) == key()
 
 
 @pytest.mark.parametrize(("name", "value"), WHAT_ABOUT.items())
-def test_what_is_searched_for_and_heard_makes_another_key(name: str, value: object) -> None:
+def test_scan_key_depends_on_search_and_audio_parameters(name: str, value: object) -> None:
     assert key(changed(name, value)) != key()
 
 

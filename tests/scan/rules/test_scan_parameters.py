@@ -70,7 +70,7 @@ def test_each_order_is_shown_in_english_and_in_chinese() -> None:
     assert len(set(labels)) == len(labels)
 
 
-def test_what_is_omitted_takes_its_default() -> None:
+def test_omitted_scan_parameters_take_their_defaults() -> None:
     assert scan_parameters({}).to_document() == OMITTED
     assert ScanParameters().to_document() == OMITTED
 
@@ -90,7 +90,7 @@ def test_every_parameter_is_a_field() -> None:
         ("refresh", True),
     ],
 )  # fmt: skip
-def test_what_is_given_is_what_counts_even_where_it_is_nothing(name: str, value: object) -> None:
+def test_given_scan_parameters_are_kept_even_if_zero_or_empty(name: str, value: object) -> None:
     assert scan_parameters({name: value}).to_document()[name] == value
 
 

@@ -145,7 +145,7 @@ def test_two_links_of_one_track_are_one_run_that_the_orchestrator_shows(
     assert {"marts/confirmed_videos", "marts/rankings", "marts/job_results"} <= materialized
 
 
-def test_what_is_known_to_refuse_is_not_asked_and_reported_as_not_reached(
+def test_sick_surfaces_are_not_requested_and_reported_as_not_reached(
     shared_deployment: Deployment, first_scan: Scanned
 ) -> None:
     document = first_scan.document

@@ -141,7 +141,7 @@ def test_all_public_works_are_confirmed_though_the_device_was_lost_once(
 
 
 @pytest.mark.soak
-def test_what_detail_pages_withhold_is_taken_from_the_app_and_its_rounding_is_marked(
+def test_withheld_details_come_from_the_app_with_rounded_counts_marked(
     watched: Watched, scans: Scans
 ) -> None:
     rows = scans.deployment.rows(

@@ -166,7 +166,7 @@ COMPUTED: tuple[tuple[str, str, object], ...] = (
 )
 
 
-def test_what_a_query_computes_has_the_type_that_pandas_users_expect(
+def test_computed_columns_have_the_expected_pandas_types(
     first_release_home: Path,
 ) -> None:
     columns = [f"{expression} as x{number}" for number, (expression, *_) in enumerate(COMPUTED)]

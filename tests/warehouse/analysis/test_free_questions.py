@@ -51,7 +51,7 @@ def settled(lake: Lake) -> Iterator[Engine]:
         "select 6 as n where 'a;b' <> ''",
     ],
 )
-def test_what_reads_is_answered(engine: Engine, settled: Engine, sql: str) -> None:
+def test_user_sql_answers_read_statements(engine: Engine, settled: Engine, sql: str) -> None:
     for one in (engine, settled):
         assert [int(value) for value in run_user_sql(one, sql)["n"].to_pylist()] == [6]
 
@@ -69,7 +69,7 @@ def test_what_reads_is_answered(engine: Engine, settled: Engine, sql: str) -> No
         "from (values (1), (2)) as t(one) order by one.add(1)",
     ],
 )  # fmt: skip
-def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
+def test_user_sql_answers_describe_and_explain(settled: Engine, sql: str) -> None:
     assert run_user_sql(settled, sql).num_columns > 0
 
 
@@ -88,7 +88,7 @@ def test_what_describes_is_answered(settled: Engine, sql: str) -> None:
         "explain (analyze /* ) select 1 --*/ ) drop view marts.coverage", "explain",
     ],
 )  # fmt: skip
-def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
+def test_user_sql_refuses_statements_that_write(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
         run_user_sql(engine, sql)
     read = run_user_sql(engine, "select sum(requests) as n from marts.coverage")
@@ -104,7 +104,7 @@ def test_what_does_not_read_is_refused(engine: Engine, sql: str) -> None:
         "select * from read_text('../../secret')",
     ],
 )  # fmt: skip
-def test_nothing_outside_the_lake_can_be_read(engine: Engine, sql: str) -> None:
+def test_user_sql_reads_no_file_outside_the_lake(engine: Engine, sql: str) -> None:
     with pytest.raises(InvalidParameterError):
         run_user_sql(engine, sql)
 

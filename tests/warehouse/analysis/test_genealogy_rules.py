@@ -58,7 +58,7 @@ def test_the_oldest_ids_copy_nothing_and_every_younger_one_copies(
 
 
 @given(RECORDINGS)
-def test_what_is_copied_is_the_oldest_that_was_heard_if_one_is_older(
+def test_copied_music_id_is_the_oldest_one_matched_by_audio(
     linked: list[LinkedMusicId],
 ) -> None:
     facts = {one.music_id: one for one in linked}

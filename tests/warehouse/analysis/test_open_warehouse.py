@@ -127,7 +127,7 @@ def test_a_past_time_shows_what_was_there(lake: Lake) -> None:
         "select 1; select 2", "attach 'x.db'", "set memory_limit='1GB'", "install httpfs",
     ],
 )  # fmt: skip
-def test_what_writes_is_refused(wh: Warehouse, statement: str) -> None:
+def test_open_warehouse_refuses_statements_that_write(wh: Warehouse, statement: str) -> None:
     with pytest.raises(InvalidParameterError, match="one read-only statement"):
         wh.sql(statement)
 
@@ -180,7 +180,7 @@ def test_a_notebook_completes_tables_and_columns(wh: Warehouse) -> None:
     assert (len(wh), len(list(wh)), "seen.videos" in wh) == (len(NAMES), len(NAMES), True)
 
 
-def test_what_is_shown_is_readable_and_harmless(wh: Warehouse) -> None:
+def test_representations_of_relations_are_readable_and_escaped(wh: Warehouse) -> None:
     assert "world 'sandbox', demo data" in repr(wh)
     assert repr(wh.marts).startswith("<marts: account_days, account_profiles, ")
     text = repr(wh.sql("select null as a, '<b>' as b, repeat('x', 99) as c"))

@@ -71,7 +71,7 @@ def test_a_key_identifies_one_row_and_required_columns_are_filled(
             assert [name for name in required if rows[name].null_count] == [], table.name
 
 
-def test_what_a_column_refers_to_is_there(tables: dict[str, pa.Table]) -> None:
+def test_references_of_the_star_exist_in_their_tables(tables: dict[str, pa.Table]) -> None:
     for name, reference in REFERENCES:
         targets = values_of(tables[reference.table], reference.key)
         lost = values_of(tables[name], reference.column) - targets

@@ -107,7 +107,7 @@ def test_a_replayed_capture_and_what_it_shows_are_counted_once(small_store: Any)
         assert {row["desc"] for row in wh.marts.videos.rows()} == {"as r-2 reads it"}
 
 
-def test_what_no_surface_shows_is_unknown_and_what_one_shows_is_known(small_store: Any) -> None:
+def test_star_columns_are_null_unless_a_surface_shows_them(small_store: Any) -> None:
     at = [MONDAY + timedelta(hours=hour) for hour in range(4)]
     some = (Hashtag(ch_id="1", name="a"),)
     seen = [
@@ -167,7 +167,7 @@ def test_a_series_has_a_replayed_reading_once_and_with_its_newest_counts(small_s
         assert of_music_id == [7, 9]
 
 
-def test_what_a_replay_withdraws_is_known_nowhere(small_store: Any) -> None:
+def test_star_ignores_values_withdrawn_by_a_replay(small_store: Any) -> None:
     small_store.add_works(ACCOUNT, nickname="A nickname", desc="as read first")
     replay(small_store, "c-1", "r-1")
     misread = counted_video(0, 70) | {"capture_id": "c-1", "music_id": TRACK}

@@ -75,7 +75,7 @@ def test_probe_that_works_closes_it_and_one_that_fails_opens_it_for_twice_as_lon
     assert decide_request(longest, 181, probe_s=5)[1].wait_s == 200
 
 
-def test_what_was_under_way_when_it_opened_neither_closes_nor_prolongs_it() -> None:
+def test_late_answers_neither_close_nor_prolong_an_open_circuit() -> None:
     circuit = failed(Circuit(), 0, threshold=1)
     assert after_success(circuit, is_probe=False) == circuit
     assert failed(circuit, 5) == circuit

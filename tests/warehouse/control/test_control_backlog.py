@@ -39,9 +39,7 @@ def control(control_url: str, times: Times) -> Iterator[ControlStore]:
 
 
 @on_both
-def test_what_is_wanted_is_given_to_one_taker_oldest_first(
-    control: ControlStore, times: Times
-) -> None:
+def test_backlog_items_are_claimed_once_oldest_first(control: ControlStore, times: Times) -> None:
     backlog.add(control, SURFACE, {"2": {"day": "2021-01-02"}})
     times.now += timedelta(seconds=1)
     backlog.add(control, SURFACE, {"1": {"day": "2021-01-01"}, "2": {"day": "other"}})
@@ -55,7 +53,7 @@ def test_what_is_wanted_is_given_to_one_taker_oldest_first(
     assert backlog.claim(control, SURFACE, limit=9, hold_s=60) == []
 
 
-def test_what_a_process_died_over_is_due_again(control: ControlStore, times: Times) -> None:
+def test_backlog_item_of_a_dead_process_is_due_again(control: ControlStore, times: Times) -> None:
     backlog.add(control, SURFACE, {"1": {}})
     backlog.claim(control, SURFACE, limit=9, hold_s=60)
     assert backlog.next_due_at(control, SURFACE) == times.now + timedelta(seconds=60)
@@ -63,7 +61,7 @@ def test_what_a_process_died_over_is_due_again(control: ControlStore, times: Tim
     assert backlog.claim(control, SURFACE, limit=9, hold_s=60) == [BacklogItem("1", {}, 2)]
 
 
-def test_what_is_put_back_or_done_says_so(control: ControlStore) -> None:
+def test_backlog_items_can_be_postponed_and_removed(control: ControlStore) -> None:
     backlog.add(control, SURFACE, {"1": {}, "2": {}})
     backlog.claim(control, SURFACE, limit=9, hold_s=60)
     backlog.postpone(control, SURFACE, ["1"], wait_s=0)

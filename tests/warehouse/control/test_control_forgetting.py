@@ -62,7 +62,7 @@ def test_a_watchlist_loses_the_account_and_keeps_its_other_entries(control: Cont
     assert (left["both"].entries, left["both"].parameters) == ((track,), {"count": 5})
 
 
-def test_nothing_to_forget_changes_nothing(control: ControlStore) -> None:
+def test_erasure_without_a_match_changes_no_row(control: ControlStore) -> None:
     jobs.create_or_join(control, new_job("another"))
     assert erasure.erase(control, re.compile(WHO.encode())) == {}
     assert len(jobs.newest(control, limit=9)) == 1

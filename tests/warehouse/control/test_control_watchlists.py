@@ -158,7 +158,7 @@ def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
     assert (ended.status, ended.digest, ended.ended_at) == ("completed", {"a": 1}, clock.now)
 
 
-def test_what_was_seen_last_is_found_again_though_old_runs_are_forgotten(
+def test_last_watchlist_observation_survives_deletion_of_old_runs(
     control: ControlStore, clock: Clock
 ) -> None:
     watchlists.create(control, PLAN, "0 * * * *")

@@ -231,7 +231,7 @@ REFUSED = (
 
 
 @pytest.mark.usefixtures("filled")
-def test_what_cannot_be_taken_is_told_in_one_line(command: Callable[..., Any]) -> None:
+def test_export_command_refuses_invalid_arguments_in_one_line(command: Callable[..., Any]) -> None:
     for arguments, told in REFUSED:
         said = command("export", *arguments)
         assert (said.status, told in said.remarks) == (2, True), arguments

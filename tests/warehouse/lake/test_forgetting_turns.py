@@ -58,7 +58,7 @@ def is_free(lake: Lake, kind: int) -> bool:
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_nobody_forgets_while_a_table_is_written_and_others_write(
+def test_vacuum_waits_while_a_table_is_written(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, write: Callable[[Lake], object]
 ) -> None:
     seen: list[tuple[bool, bool]] = []
@@ -79,7 +79,7 @@ def test_nobody_forgets_while_a_table_is_written_and_others_write(
     assert is_free(lake, fcntl.LOCK_EX)
 
 
-def test_nobody_writes_while_old_versions_are_forgotten(
+def test_writers_wait_while_old_versions_are_vacuumed(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[bool] = []

@@ -196,7 +196,7 @@ def test_a_table_with_later_columns_is_known_to_be_uneven(lake: Lake) -> None:
         lambda lake: lake._count_small(SONGS),
     ],
 )
-def test_what_another_process_commits_is_seen_at_the_next_look(
+def test_lake_sees_commits_of_other_processes_at_the_next_read(
     lake: Lake, look: Callable[[Lake], int]
 ) -> None:
     other = opened(lake.url)

@@ -72,7 +72,7 @@ def test_rows_refused_while_a_migration_ends_are_refused_because_of_it(
     assert stored(lake) == []
 
 
-def test_what_another_has_committed_is_read_once(
+def test_lake_reads_each_commit_of_another_process_once(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert lake.version(SONGS) == 0
@@ -110,7 +110,7 @@ def test_a_log_that_is_cleaned_while_its_table_is_opened_is_read_again(
     assert opened(lake.url).version(SONGS) == 2
 
 
-def test_what_another_has_merged_is_not_merged_again(lake: Lake) -> None:
+def test_lake_does_not_compact_what_another_process_compacted(lake: Lake) -> None:
     for number in range(5):
         lake.append(SONGS, songs(str(number)))
     met = MetLake(lake.url, lake.world, {}, free=lake._free, later=lake.tables)
@@ -159,7 +159,9 @@ def test_an_address_makes_no_folder_where_the_process_runs(
     assert (tmp_path / "lake" / "raw" / "songs" / "_delta_log").is_dir()
 
 
-def test_what_another_commits_at_an_address_is_seen_at_the_next_look(lake: Lake, far: Lake) -> None:
+def test_lake_at_an_address_sees_commits_of_other_processes_at_the_next_read(
+    lake: Lake, far: Lake
+) -> None:
     for number in range(1, 4):
         lake.append(SONGS, songs(str(number)))
         assert far.version(SONGS) == number

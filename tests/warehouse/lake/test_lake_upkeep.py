@@ -199,7 +199,7 @@ def test_rows_are_deleted_by_their_ids_and_counted(lake: Lake) -> None:
     assert lake.version(SONGS) == version
 
 
-def test_whatever_writes_a_table_anew_keeps_its_row_groups_small(tmp_path: Path) -> None:
+def test_rewritten_tables_keep_small_row_groups(tmp_path: Path) -> None:
     tracks = replace(
         TABLE, name="raw.tracks", columns=(Column("music_id", TEXT, "sound"), *TABLE.columns[1:])
     )

@@ -259,7 +259,7 @@ def test_a_stored_comparison_is_read_as_it_was_measured() -> None:
     assert comparison_stored() == Comparison(pair=MEASURED, limits=LIMITS, **NAMES)
 
 
-def test_what_was_searched_is_read_as_ranges() -> None:
+def test_searched_ranges_are_read_from_their_stored_row() -> None:
     searched = SearchedRange(
         speed=(0.5, 2.0), tempo=(0.6, 1.9), semitones=(-9.0, 12.0), tempo_with_pitch=(0.66, 1.5),
         min_overlap_s=5.5, reference_s=60.0, candidate_s=9.1,

@@ -54,7 +54,7 @@ def test_a_table_whose_folder_is_gone_is_made_by_the_next_opening(root: Path) ->
     assert (root / "raw" / "others" / "_delta_log").is_dir()
 
 
-def test_what_a_newer_release_opened_is_refused_at_once(root: Path) -> None:
+def test_lake_of_a_newer_release_is_refused(root: Path) -> None:
     opened(str(root), NEWER, OTHER)
     with pytest.raises(StoreTooNewError):
         opened(str(root))

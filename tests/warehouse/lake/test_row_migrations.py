@@ -122,7 +122,7 @@ def test_rows_are_corrected_once_and_files_still_have_all_columns(lake: Lake) ->
     assert not anew.listing("raw.videos").has_mixed_schemas
 
 
-def test_who_only_reads_sees_corrected_rows_of_a_lake_that_stays_as_it_is(lake_before: str) -> None:
+def test_read_only_lake_shows_migrated_rows_without_writing(lake_before: str) -> None:
     reading = open_lake_for_reading(lake_before)
     version = reading.version("raw.videos")
     with closing(Engine(reading)) as engine:

@@ -100,7 +100,7 @@ def test_a_reading_that_a_replay_corrected_is_not_in_it(lake: Lake, engine: Engi
     assert {until: _answers(engine, until) for until in (11, 30)} == by_index
 
 
-def test_nothing_of_an_observation_is_lost_in_it(lake: Lake, engine: Engine) -> None:
+def test_video_index_keeps_every_field_of_an_observation(lake: Lake, engine: Engine) -> None:
     video = Video(
         aweme_id="9", surface="video_page", observed_at=BEGIN + timedelta(hours=11, microseconds=3),
         desc='\u0000 "quoted" \\ 你好 \U0001f3b5', create_time=2**53 + 1, media_type="photo",
@@ -215,7 +215,7 @@ def test_a_disk_that_is_nearly_full_gets_none_and_keeps_the_old_one(lake: Lake) 
     assert [file.name for file in Path(lake.url).glob(f"{FILE}*")] == [FILE]
 
 
-def test_what_a_killed_process_left_goes_when_it_is_old(
+def test_old_leftovers_of_killed_video_index_updates_are_deleted(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = Path(lake.url, f"{FILE}.left")

@@ -67,7 +67,7 @@ def seen(engine: Engine) -> list[Any]:
     return [row["aweme_id"] for row in found]
 
 
-def test_what_is_seen_stays_and_lies_side_by_side(lake: Lake, engine: Engine) -> None:
+def test_sorting_keeps_the_visible_rows_and_orders_them(lake: Lake, engine: Engine) -> None:
     for number in (3, 1, 2):
         observe(lake, f"1000{number}", f"c{number}")
     before = seen(engine)
@@ -91,7 +91,7 @@ def test_a_table_is_arranged_again_only_when_it_has_grown(
     assert sort_lake(lake, now=NOW) == ["raw.captures", "raw.videos"]
 
 
-def test_what_a_writer_died_over_goes_when_it_is_old(lake: Lake, engine: Engine) -> None:
+def test_sorting_deletes_old_rows_without_their_capture(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
     observe(lake, "10002", "c2", is_written=False)
     observe(lake, "10003", "c3", at=NOW - timedelta(minutes=5), is_written=False)
@@ -101,7 +101,7 @@ def test_what_a_writer_died_over_goes_when_it_is_old(lake: Lake, engine: Engine)
     assert [row["aweme_id"] for row in left] == ["10001", "10003"]
 
 
-def test_what_has_settled_is_known_to_be_whole_although_nothing_is_arranged(
+def test_complete_before_advances_even_if_no_table_is_sorted(
     lake: Lake, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     observe(lake, "10001", "c1")
@@ -165,7 +165,7 @@ def test_an_hour_settles_what_a_writer_left_behind(lake: Lake, engine: Engine) -
     assert engine.complete_before("raw.videos") == NOW - hour
 
 
-def test_what_was_proved_whole_is_not_looked_into_again(lake: Lake, engine: Engine) -> None:
+def test_rows_before_complete_before_are_not_checked_again(lake: Lake, engine: Engine) -> None:
     observe(lake, "10001", "c1")
     sort_lake(lake, now=NOW)
     version = lake.version("raw.accounts")
@@ -211,7 +211,7 @@ def test_a_thousand_captures_are_the_most_that_one_deletion_names(
     assert lake.row_count("raw.capture_items") == 0
 
 
-def test_what_a_crash_left_unproved_is_proved_although_other_tables_are(
+def test_table_unchecked_after_a_crash_is_checked_by_the_next_sorting(
     lake: Lake, engine: Engine
 ) -> None:
     observe(lake, "10001", "c1")
@@ -234,7 +234,7 @@ def test_a_table_tells_later_releases_how_many_rows_were_arranged(lake: Lake) ->
     assert marks["sametrack.arranged_rows"] == "3"
 
 
-def test_what_is_arranged_lies_in_small_row_groups(lake: Lake) -> None:
+def test_sorted_tables_have_small_row_groups(lake: Lake) -> None:
     rows = [{**row, "entity_id": str(n)} for n in range(20_000) for row in items("c1")]
     lake.append("raw.capture_items", rows)
     assert sort_lake(lake, now=NOW) == ["raw.capture_items"]

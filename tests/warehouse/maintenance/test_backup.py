@@ -82,7 +82,7 @@ def edit(name: str, value: object) -> Callable[[Path], None]:
     return change
 
 
-def test_what_is_restored_is_whole_although_somebody_wrote(copied: Path, tmp_path: Path) -> None:
+def test_backup_made_during_writes_is_restored_complete(copied: Path, tmp_path: Path) -> None:
     restore_backup(copied, tmp_path, world=WORLD)
     home = open_home(tmp_path, WORLD)
     with closing(Engine(open_lake(home.lake_url, world=WORLD))) as engine:
@@ -219,7 +219,7 @@ def test_a_home_may_have_any_name(tmp_path: Path) -> None:
     assert (tmp_path / "copy" / "control.sqlite").stat().st_size > 0
 
 
-def test_what_lives_elsewhere_is_left_out_and_said(tmp_path: Path) -> None:
+def test_backup_manifest_names_remote_stores_that_are_left_out(tmp_path: Path) -> None:
     home = open_home(tmp_path / "home", WORLD)
     manifest = write_backup(
         home,

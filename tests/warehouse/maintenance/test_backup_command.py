@@ -43,7 +43,7 @@ def test_a_copy_is_made_and_put_back_elsewhere(
     assert (world / "other" / WORLD / "control.sqlite").exists()
 
 
-def test_what_a_copy_does_not_hold_is_said_when_it_is_made_and_when_it_is_put_back(
+def test_backup_and_restore_commands_name_stores_that_are_left_out(
     world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DAGSTER_STORAGE_URL", "postgresql://u:word@h/db")

@@ -145,7 +145,7 @@ def test_a_result_with_a_sound_of_a_short_name_goes_and_others_stay(
     assert stores.engine.rows("select job_id from marts.job_results") == [{"job_id": "stays"}]
 
 
-def test_what_a_search_for_its_name_showed_of_others_stays(stores: ErasureStores) -> None:
+def test_erasure_keeps_other_accounts_found_by_searching_the_name(stores: ErasureStores) -> None:
     add_account(stores, "林深")
     add_captured_video(stores, "misread", 9)
     add_captured_video(stores, "read", 3, reason="replay of misread")

@@ -348,9 +348,7 @@ def test_a_page_that_shows_it_percent_encoded_goes(full: Full, command: Callable
     assert (said["is_clean"], said["rows"]["raw.payloads"]) == (True, 2)
 
 
-def test_what_was_asked_by_its_handle_goes_and_longer_handles_stay(
-    full: Full, command: Callable[..., Any]
-) -> None:
+def test_erasure_by_handle_keeps_longer_handles(full: Full, command: Callable[..., Any]) -> None:
     add_refused_handles(full.small_store.lake, "@handle_1", "@handle_12")
     assert command("erase", "@Handle_1", "--yes").status == 0
     assert places(full.small_store.home.root, GONE, "@handle_1") == ()
@@ -381,7 +379,7 @@ def test_the_pattern_of_a_handle_finds_requests_and_not_mentions() -> None:
 
 
 @pytest.mark.parametrize("account", ["nobody", "", "12345"])
-def test_what_names_no_account_erases_nothing(
+def test_erase_command_refuses_unknown_accounts(
     small_store: Any, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, account: str
 ) -> None:
     monkeypatch.setenv("API_PORT", "1")
@@ -426,7 +424,7 @@ def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
     assert "under way" in said.remarks
 
 
-def test_what_is_marked_is_neither_asked_about_nor_kept(erased: Full) -> None:
+def test_erased_account_is_neither_requested_nor_stored(erased: Full) -> None:
     with erased.engine() as engine:
         marks = read_marks(engine)
         assert asyncio.run(ErasureMarksCache(engine).marks()) == marks

@@ -68,7 +68,7 @@ def test_a_replay_keeps_no_body_longer(lake: Lake, engine: Engine) -> None:
     assert delete_expired(lake, engine, PAYLOADS, BEFORE) == 1
 
 
-def test_nothing_to_remove_makes_no_commit(lake: Lake, engine: Engine) -> None:
+def test_retention_without_expired_rows_makes_no_commit(lake: Lake, engine: Engine) -> None:
     lake.append("raw.payloads", [body("named", OLD)])
     lake.append("raw.captures", [capture("named", YOUNG)])
     version = lake.version("raw.payloads")

@@ -238,7 +238,7 @@ def test_a_refusal_that_is_read_today_shows_what_was_known_then(store: Store) ->
     assert store.shown(order="likes") == ["b", "a"]
 
 
-def test_nothing_captured_is_no_page(store: Store) -> None:
+def test_list_union_without_captures_has_no_page(store: Store) -> None:
     assert store.page() is None
     store.capture(outcome="upstream_empty")
     assert store.page() is None

@@ -119,6 +119,6 @@ def test_a_date_means_its_end_and_a_time_itself(text: str, moment: datetime) -> 
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-13-01", "2026-11-21", "2026-11-21T12:00:00Z", "9999-12-31"]
 )
-def test_what_is_no_moment_or_not_over_is_refused(text: str) -> None:
+def test_invalid_or_future_as_of_is_refused(text: str) -> None:
     with pytest.raises(InvalidParameterError):
         parse_as_of(text, now=NOW)

@@ -52,7 +52,7 @@ def test_a_union_as_of_a_capture_ends_with_it_and_needs_it_to_have_shown_somethi
     assert shown(captures, sequence=sequence) == expected
 
 
-def test_nothing_shown_is_no_union() -> None:
+def test_list_union_without_items_is_none() -> None:
     assert shown([]) is None
     assert shown([capture(1, outcome="upstream_empty")]) is None
 
@@ -80,7 +80,7 @@ def test_numbers_without_a_hole_hold_nobody_up_however_young() -> None:
     assert shown([capture(1, age_s=2), capture(2, age_s=1), capture(3, age_s=0)]) == [1, 2, 3]
 
 
-def test_what_is_missing_before_the_first_capture_is_forgotten_not_late() -> None:
+def test_list_union_shows_captures_after_deleted_ones() -> None:
     assert shown([capture(8, age_s=1), capture(9, age_s=0)]) == [8, 9]
 
 
@@ -136,7 +136,7 @@ def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
     assert sort_members(MEMBERS, order, values=known) == expected  # type: ignore[arg-type]  # both exist
 
 
-def test_none_at_all_comes_after_one_wherever_the_screen_shows_it() -> None:
+def test_videos_without_a_sort_value_come_last() -> None:
     known = {
         "first": VideoSortValues(likes=0, created=0),
         "second": VideoSortValues(likes=1, created=1),

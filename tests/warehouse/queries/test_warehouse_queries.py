@@ -93,7 +93,7 @@ def test_first_observation_is_the_earliest_of_any_kind(lake: Lake, engine: Engin
     }
 
 
-def test_nothing_asked_is_nothing_answered(engine: Engine) -> None:
+def test_queries_without_ids_return_nothing(engine: Engine) -> None:
     assert queries.read_latest_videos(engine, []) == {}
     assert queries.read_first_observed(engine, []) == {}
     assert queries.read_latest_accounts(engine, []) == {}

@@ -100,7 +100,7 @@ def test_the_best_observation_is_of_a_finished_capture(
 
 
 @pytest.mark.parametrize("capture", [None, "written again"], ids=["alone", "captured"])
-def test_what_one_observation_shows_outlasts_a_better_one_that_does_not(
+def test_latest_video_keeps_fields_that_newer_observations_lack(
     lake: Lake, engine: Engine, capture: str | None
 ) -> None:
     lake.delete("raw.videos", "aweme_id", ["7"])
