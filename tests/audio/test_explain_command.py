@@ -21,7 +21,7 @@ def explain(*arguments: str | Path) -> str:
     return result.stdout
 
 
-def test_it_draws_the_pair_in_either_form(sounds: Path, tmp_path: Path) -> None:
+def test_audio_explain_draws_the_pair_as_svg_and_png(sounds: Path, tmp_path: Path) -> None:
     pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "song.mp3")
     explain(*pair, "--out", tmp_path / "pair.svg")
     explain(*pair, "--out", tmp_path / "pair.PNG")
@@ -31,7 +31,7 @@ def test_it_draws_the_pair_in_either_form(sounds: Path, tmp_path: Path) -> None:
     assert "song.mp3" in (tmp_path / "pair.svg").read_text()
 
 
-def test_it_tells_the_numbers_beside_their_limits(sounds: Path) -> None:
+def test_audio_explain_json_has_values_with_their_limits(sounds: Path) -> None:
     pair = ("--reference", sounds / "song.m4a", "--candidate", sounds / "other.m4a")
     document = json.loads(explain(*pair, "--json"))
     assert document["evidence"]["verdict"] == "rejected"

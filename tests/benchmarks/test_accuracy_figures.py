@@ -40,7 +40,7 @@ def test_equal_scores_are_accepted_together() -> None:
     assert drawn.precision(0.7) == Share(hits=2, total=3)
 
 
-def test_no_pair_crosses_the_split() -> None:
+def test_accuracy_pairs_do_not_cross_the_split() -> None:
     tracks = list_tracks(Sources())
     parts = {track.name: track.part for track in tracks}
     for part in ("choosing", "reported"):

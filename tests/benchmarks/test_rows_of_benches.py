@@ -101,7 +101,7 @@ def test_rows_are_told_in_their_order_and_then_once_more_as_a_table() -> None:
     assert places(table, "1 ms", "2 ms") == sorted(places(table, "1 ms", "2 ms"))
 
 
-def test_every_line_says_what_is_still_to_come() -> None:
+def test_bench_line_names_the_rows_still_to_come() -> None:
     _, text = run(*(row(name, ("figure", "1", "")) for name in ("one", "two", "three")))
 
     coming = {
@@ -145,7 +145,7 @@ def test_a_row_tells_its_seconds_by_the_clock_and_of_the_processor() -> None:
     assert "one: row took   12.0 s, 3.5 s of processor" in out.seen
 
 
-def test_an_aim_is_told_where_there_is_one() -> None:
+def test_bench_line_prints_the_aim_of_its_figure() -> None:
     _, text = run(row("one", ("with", "1 ms", "under 2 ms"), ("without", "3 ms", "")))
 
     assert "one: with   1 ms   (aim: under 2 ms)   |" in text
@@ -172,7 +172,7 @@ def test_an_error_without_words_is_told_by_its_name() -> None:
     assert "one: FAILED   TimeoutError   |" in text
 
 
-def test_where_a_row_failed_is_told_too() -> None:
+def test_failed_bench_row_prints_where_it_failed() -> None:
     _, text = run(failing("one", error=ValueError("no such lake")))
 
     assert "in measure" in text

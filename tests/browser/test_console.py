@@ -326,7 +326,7 @@ def test_a_profile_is_read(view: ConsolePage, person: str) -> None:
     assert is_clean(view)
 
 
-def test_another_address_shows_another_account(view: ConsolePage, job_id: str) -> None:
+def test_account_address_opens_the_profile_of_that_account(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     view.page.locator('[data-tab="accounts"]').click()
     links = view.page.locator("#panel tbody a[href^='#/profile']")

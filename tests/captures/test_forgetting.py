@@ -56,7 +56,9 @@ async def test_captures_of_an_erased_account_send_no_request(
     assert stores.rows("select * from raw.captures") == []
 
 
-async def test_its_handle_is_not_asked_for_again(stores: Any, source: Any, begin: Any) -> None:
+async def test_handle_of_an_erased_account_is_not_requested(
+    stores: Any, source: Any, begin: Any
+) -> None:
     mark(stores, "sec", "@mia_00")
     async with begin() as captures:
         for text in ("@mia_00", " @Mia_00 "):
@@ -89,7 +91,9 @@ async def test_a_new_work_of_it_is_not_shown_and_leaves_no_row(
     assert stores.rows("select * from raw.captures") == []
 
 
-async def test_others_are_kept_as_before(stores: Any, source: Any, begin: Any) -> None:
+async def test_captures_of_other_accounts_are_stored_after_an_erasure(
+    stores: Any, source: Any, begin: Any
+) -> None:
     mark(stores, OTHER_SEC_UID)
     async with begin() as captures:
         walk = await captures.walk_music("1234567890", limit=10)

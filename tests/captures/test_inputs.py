@@ -131,7 +131,7 @@ def test_the_longest_prose_is_read_without_the_blanks_around_it() -> None:
 
 
 @given(st.text())
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_input_text_is_a_music_id_or_refused(text: str) -> None:
     """Full-width digits are no digits: an id is ASCII."""
     try:
         found = read(text)

@@ -155,7 +155,7 @@ def test_a_body_in_no_known_form_that_may_name_somebody_is_not_let_through(
     assert pseudonymiser.body(body) is None
 
 
-def test_of_a_body_that_broke_off_nothing_is_kept(pseudonymiser: BodyPseudonymiser) -> None:
+def test_pseudonymised_truncated_body_keeps_no_data(pseudonymiser: BodyPseudonymiser) -> None:
     body = b'{"aweme_list":[{"author":{"sec_uid":"MS4wLjABAAAAq7Rk2dV0","nickname":"Ann"}}'
     assert pseudonymiser.body(body) == b"{"
 

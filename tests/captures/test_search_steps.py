@@ -232,7 +232,7 @@ def test_repeated_requests_of_one_page_count_against_the_budget() -> None:
     assert (walk.requests_used, walk.terms[0].stop_reason) == (4, "request_budget")
 
 
-def test_works_known_before_are_in_the_union_but_not_new() -> None:
+def test_search_counts_known_videos_as_items_but_not_as_new() -> None:
     script = [page("a", "b", cursor=2), page("c", cursor=4, has_more=False)]
     walk, _ = walked(script, known=["a", "b"])
     assert (walk.terms[0].items, walk.terms[0].new_items) == (3, 1)

@@ -206,7 +206,9 @@ async def test_cancelled_reader_leaves_its_turn_to_the_next(
     assert len(source.asked) == 2
 
 
-async def test_another_page_of_the_same_list_waits_for_nobody(begin: Begin, source: Any) -> None:
+async def test_captures_of_different_pages_do_not_wait_for_each_other(
+    begin: Begin, source: Any
+) -> None:
     source.gate = asyncio.Event()
     async with begin() as one, begin() as two:
         reading = asyncio.create_task(one.walk_user_posts("sec", cursor=0))

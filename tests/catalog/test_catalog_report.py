@@ -139,7 +139,7 @@ def test_a_track_has_its_counts_its_estimates_and_what_changed(engine: Engine) -
     assert (unread["new_video_count"], unread["digg_count"]) == (None, None)
 
 
-def test_it_is_the_same_after_retention_has_deleted_the_results(
+def test_catalog_report_is_unchanged_after_results_expired(
     small_store: Any, engine: Engine
 ) -> None:
     before = [read(engine, TRACKS).to_pylist() for read in READS]

@@ -58,7 +58,7 @@ def test_the_encodings_of_spreadsheet_programs_are_read(encoding: str) -> None:
     assert found.values == {"链接": ID, "歌名": "纸船"}
 
 
-def test_another_encoding_is_refused_instead_of_being_guessed() -> None:
+def test_import_refuses_a_file_that_is_not_utf_8() -> None:
     with pytest.raises(InvalidParameterError, match="not UTF-8"):
         parse_table("歌名,链接\n".encode("gb18030"), name="songs.csv")
 
@@ -169,7 +169,7 @@ def test_the_spreadsheets_of_other_programs_are_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["songs.xls", "songs.ods"])
-def test_another_format_is_refused_with_what_to_do(name: str) -> None:
+def test_import_refuses_other_spreadsheet_formats_with_a_hint(name: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         parse_table(b"\xd0\xcf\x11\xe0", name=name)
     assert "XLSX" in str(caught.value.hint)

@@ -203,7 +203,7 @@ def test_the_report_names_the_track_whose_scan_found_a_music_id(small_store: Any
         assert (row["label"], row["is_confirmed"]) == ("Label", False)
 
 
-def test_one_process_at_a_time_looks_up(tmp_path: Path) -> None:
+def test_sound_look_up_holds_a_lock_against_other_processes(tmp_path: Path) -> None:
     with held(tmp_path) as first, held(tmp_path) as second:
         assert (first, second) == (True, False)
     with held(tmp_path) as again:

@@ -216,7 +216,7 @@ def test_two_at_once_share_the_work(settings: Settings, platform: Platform) -> N
             check_whole(read_service, filled)
 
 
-def test_a_person_ends_it_with_what_was_read_kept(settings: Settings) -> None:
+def test_cancelled_backfill_keeps_what_it_has_read(settings: Settings) -> None:
     asked_to_stop: list[bool] = []
 
     def told(progress: BackfillProgress) -> None:
@@ -366,7 +366,7 @@ async def test_a_chart_that_says_no_to_all_ends_it(
     assert filled.left_count == filled.issue_count
 
 
-async def test_without_any_list_the_refusal_is_raised_and_with_one_it_serves(
+async def test_backfill_uses_a_stored_issue_list_if_a_new_one_is_refused(
     reads: ReadService,
 ) -> None:
     reads.script.errors = {"fetch_issues": ForbiddenError("no", surface="chart_issues")}

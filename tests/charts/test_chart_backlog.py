@@ -164,6 +164,6 @@ def test_issues_left_before_it_begins_are_queued_with_their_days(shelf: Shelf) -
     assert item.document == {"chart_date": "2022-03-05"}
 
 
-def test_without_sources_there_is_no_history() -> None:
+def test_chart_history_is_none_without_sources() -> None:
     with open_chart_history(None) as history:
         assert history is None

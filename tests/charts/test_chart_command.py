@@ -54,7 +54,7 @@ def test_a_range_is_read_once_and_its_gaps_are_told(run: Run) -> None:
     assert "songs of" in run("judge").stdout
 
 
-def test_no_such_range_is_told_as_the_api_tells_it(run: Run) -> None:
+def test_chart_backfill_command_refuses_invalid_date_ranges(run: Run) -> None:
     for words in (("--from", "x"), ("--from", "2020-01-01"), ("--from", "2040-01-01")):
         assert refused(run("backfill", *words, "--to", "2040-02-01")) == "invalid_date_range"
 

@@ -99,19 +99,19 @@ def test_a_song_that_rises_after_its_entry_lags() -> None:
          "bounds_too_wide"),
     ],
 )  # fmt: skip
-def test_where_too_little_is_known_there_is_a_reason_instead(
+def test_chart_lead_has_a_reason_if_it_cannot_be_estimated(
     entry: ChartEntry, works: list[VideoLikes], reason: str
 ) -> None:
     lead, _ = estimate_lead(entry, works)
     assert (lead.days, lead.reason) == (None, reason)
 
 
-def test_one_bound_can_be_enough_to_say_which_came_first() -> None:
+def test_chart_lead_with_one_bound_can_have_a_direction() -> None:
     lead, _ = estimate_lead(ENTRY, [work((1, 9), (2, 9), (3, 10), published=None)])
     assert (lead.low_days, lead.high_days, lead.direction) == (18.0, None, "platform_first")
 
 
-def test_bounds_around_nothing_are_undecided() -> None:
+def test_chart_lead_with_bounds_around_zero_is_undecided() -> None:
     lead, _ = estimate_lead(ENTRY, [work((18, 1), (19, 2), (22, 9), (25, 10), published=17)])
     assert (lead.direction, lead.reason) == ("undecided", None)
 
@@ -158,7 +158,7 @@ def test_the_true_moment_lies_within_the_bounds(
 
 
 @given(curves, looks, st.integers(0, 450))
-def test_one_more_look_never_widens_the_bounds(
+def test_additional_observation_never_widens_the_bounds_of_a_rise(
     curve: list[tuple[int, int]], moments: list[int], more: int
 ) -> None:
     assume(more not in moments)

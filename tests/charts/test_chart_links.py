@@ -87,7 +87,7 @@ def test_derived_song_link_is_no_more_certain_than_its_source() -> None:
     assert only(link_songs([SONG], [sound()], heard), "11").relation == "possible"
 
 
-def test_a_person_wins_and_can_take_it_back() -> None:
+def test_link_decision_overrides_song_links_until_withdrawn() -> None:
     heard = [AudioMatch("10", "11")]
     by_rule = link_songs([SONG], [sound()], heard)
     denied = link_songs([SONG], [sound()], heard, [stated("different")])

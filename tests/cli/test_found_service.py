@@ -146,7 +146,7 @@ def test_a_named_service_that_hangs_is_given_up_when_the_time_is_over(
     assert "did not answer (ReadTimeout, 1 attempt in 0." in said
 
 
-def test_another_program_is_no_service_if_it_is_named_either(
+def test_api_address_of_another_program_is_unreachable(
     home: Path, stranger: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(typer.Exit) as refused:

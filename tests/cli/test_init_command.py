@@ -92,5 +92,5 @@ def test_in_a_terminal_what_was_not_given_is_asked_for(
     assert settings.data_home == Path(command.DEFAULT_DATA_HOME)
 
 
-def test_without_a_token_the_line_is_a_remark() -> None:
+def test_env_file_without_a_token_comments_the_line_out() -> None:
     assert "\n# OWN_API_TOKEN=" in to_env(profile="sandbox", data_home="x", token=None)

@@ -22,7 +22,7 @@ def test_without_jupyterlab_one_line_names_the_extra(
     assert "-py3-none-any.whl[analysis]'`" in capsys.readouterr().err
 
 
-def test_it_opens_first_steps_on_loopback_without_traffic() -> None:
+def test_notebook_command_opens_first_steps_on_loopback_without_update_checks() -> None:
     command = jupyter.lab_command(ROOT / "notebooks", port=9000, is_shown=False)
     assert "--LabApp.default_url=/lab/tree/explore/first_steps.ipynb" in command
     assert "--ServerApp.open_browser=False" in command

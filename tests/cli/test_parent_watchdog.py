@@ -59,7 +59,7 @@ def test_a_group_that_is_gone_costs_no_time() -> None:
     assert not signal_group(child.pid, 0)
 
 
-def test_it_outlives_the_signals_of_its_parent_and_removes_its_folders(
+def test_watchdog_ignores_stop_signals_and_removes_registered_folders(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ignored: list[int] = []

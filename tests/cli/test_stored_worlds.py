@@ -81,13 +81,15 @@ def problem(done: Result) -> str:
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)
-def test_it_reads_the_only_world(words: tuple[str, ...], folder: Path) -> None:
+def test_reading_commands_open_the_only_world_without_a_profile(
+    words: tuple[str, ...], folder: Path
+) -> None:
     store(folder, "sandbox")
     assert "profile_not_chosen" not in problem(run(*words))
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)
-def test_of_several_worlds_it_names_all_and_what_to_do(
+def test_reading_commands_name_the_worlds_if_there_are_several(
     words: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store(folder, "public", "sandbox")
@@ -105,7 +107,7 @@ def test_commands_that_write_require_a_profile(words: tuple[str, ...], folder: P
     assert problem(run(*words)).startswith("profile_not_chosen")
 
 
-def test_without_data_the_way_to_some_is_named(folder: Path) -> None:
+def test_reading_commands_without_data_name_the_demo(folder: Path) -> None:
     assert "`sametrack demo`" in problem(run("jobs"))
     assert list(folder.iterdir()) == []
 

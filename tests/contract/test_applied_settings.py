@@ -53,5 +53,5 @@ def test_the_service_lists_all_of_them(reads: ReadService) -> None:
     assert all(one["description"] for one in data["settings"])
 
 
-def test_they_are_for_operators() -> None:
+def test_applied_settings_need_the_role_operate() -> None:
     assert required_role("GET", PLACE) is Role.OPERATE

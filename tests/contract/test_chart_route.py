@@ -45,7 +45,7 @@ def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
     assert not found.data["end_date_cut"]
 
 
-def test_the_same_again_is_not_modified(client: TestClient) -> None:
+def test_chart_history_with_matching_etag_is_304(client: TestClient) -> None:
     tag = ask(client).headers["etag"]
     again = client.get(
         PATH,
@@ -113,7 +113,7 @@ def test_nodes_that_time_does_not_allow_follow_later(tmp_path: Path) -> None:
     assert len(read_service.left) == 1
 
 
-def test_without_a_profile_it_says_what_to_do(service: Any) -> None:
+def test_chart_history_needs_a_profile(service: Any) -> None:
     assert ask(service.client()).json()["data"]["error"]["type"] == "profile_not_chosen"
 
 

@@ -52,7 +52,7 @@ def test_discovery_that_times_out_can_be_joined(service: Any) -> None:
 
 
 @pytest.mark.parametrize("is_running", [False, True])
-def test_without_a_worker_it_says_so_at_once(
+def test_discovery_without_a_worker_is_503(
     service: Any, monkeypatch: pytest.MonkeyPatch, is_running: bool
 ) -> None:
     monkeypatch.setattr(job_responses, "NO_WORKER_S", 0.0)

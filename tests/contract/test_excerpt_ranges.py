@@ -29,7 +29,7 @@ def ask(**headers: str) -> tuple[int, bytes, str | None]:
         ("bytes=99-", 99, 99),
     ],
 )
-def test_one_stretch_is_met(wanted: str, first: int, last: int) -> None:
+def test_single_byte_range_of_an_excerpt_is_206(wanted: str, first: int, last: int) -> None:
     assert ask(range=wanted) == (206, CONTENT[first : last + 1], f"bytes {first}-{last}/100")
 
 

@@ -90,7 +90,7 @@ def test_a_fault_while_a_job_is_read_ends_its_stream(
     assert [event["event"] for event in found] == ["progress"]
 
 
-def test_the_door_is_the_same_as_everywhere(service: Any) -> None:
+def test_event_stream_checks_token_and_parameters(service: Any) -> None:
     path = f"{OWN}/{service.stored().job_id}/events"
     client = service.client(own_api_token="secret")
     assert client.get(path).status_code == 401

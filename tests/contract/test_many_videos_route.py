@@ -73,7 +73,7 @@ def test_unreadable_video_is_filtered_and_does_not_fail_the_request(
         b"[" * 5000, json.dumps(["１２３４５"]).encode(), b'["7300000000000000001"] x',
     ],
 )  # fmt: skip
-def test_any_other_body_is_422(client: TestClient, path: str, content: bytes) -> None:
+def test_invalid_video_id_body_is_422(client: TestClient, path: str, content: bytes) -> None:
     answer = client.post(path, content=content, headers={"content-type": "application/json"})
     error = answer.json()["data"]["error"]
     assert (answer.status_code, error["type"]) == (422, "invalid_video_ids")
@@ -99,7 +99,7 @@ def test_the_size_is_judged_before_doubles_are_dropped(
         ({"content": b"[]"}, 415),
     ],
 )
-def test_the_door_comes_before_the_body(
+def test_guard_runs_before_the_video_id_body_is_read(
     client: TestClient, path: str, more: dict[str, Any], status: int
 ) -> None:
     assert client.post(path, **more).status_code == status
@@ -118,7 +118,7 @@ def test_there_are_no_query_parameters(client: TestClient, path: str) -> None:
 
 
 @BOTH
-def test_without_a_profile_it_says_what_to_do(service: Any, path: str) -> None:
+def test_many_videos_route_needs_a_profile(service: Any, path: str) -> None:
     answer = service.client().post(path, json=[ID])
     assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
 

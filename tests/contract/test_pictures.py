@@ -50,7 +50,7 @@ def test_picture_of_an_unknown_entity_is_not_found(visitor: Callable[..., Any], 
     assert answer.json()["data"]["error"]["type"] == "not_found"
 
 
-def test_without_pictures_there_are_none(visitor: Callable[..., Any]) -> None:
+def test_pictures_are_404_if_switched_off(visitor: Callable[..., Any]) -> None:
     assert visitor("track/7300000000000000001", shows=False).status_code == 404
 
 

@@ -81,7 +81,7 @@ def test_a_named_query_takes_its_parameters_or_their_defaults(reads: ReadService
     )
 
 
-def test_the_past_can_be_asked_about(reads: ReadService) -> None:
+def test_sql_route_reads_as_of_a_date(reads: ReadService) -> None:
     data = ask(reads, sql="select count(*) as n from seen.videos", as_of="2026-01-31").json()[
         "data"
     ]
@@ -214,7 +214,7 @@ async def test_a_client_that_goes_away_cancels_its_statement(
     assert b"".join(message.get("body", b"") for message in sent) == b""
 
 
-def test_without_a_profile_nothing_can_be_asked(service: Any) -> None:
+def test_sql_routes_need_a_profile(service: Any) -> None:
     client = service.client()
     for answer in (
         client.get("/api/v1/sametrack/queries"),

@@ -295,7 +295,7 @@ def test_a_client_that_has_less_time_is_answered_by_then(reads: ReadService) -> 
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_without_a_profile_nothing_is_read(path: str) -> None:
+def test_user_and_list_routes_need_a_profile(path: str) -> None:
     app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))
     given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
     with TestClient(app, base_url="http://127.0.0.1") as client:

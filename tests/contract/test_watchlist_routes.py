@@ -137,7 +137,7 @@ def test_a_name_is_taken_once(client: TestClient) -> None:
     assert (error["type"], "five-songs" in error["detail"]) == ("invalid_parameter", True)
 
 
-def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
+def test_invalid_watchlist_change_changes_nothing(client: TestClient) -> None:
     made = data(client.post(PATH, json=BODY), WatchlistDocument)
     error = refusal(client.patch(f"{PATH}/five-songs", json={"every": "never"}), 400)
     assert "never" in error["detail"]
@@ -226,12 +226,12 @@ def test_runs_of_nobody_are_not_found(client: TestClient, reads: ReadService) ->
     [("limit=0", "invalid_parameter"), ("limit=201", "invalid_parameter"),
      ("limit=1&limit=2", "invalid_parameter"), ("size=1", "unknown_parameter")],
 )  # fmt: skip
-def test_queries_are_strict(client: TestClient, query: str, kind: str) -> None:
+def test_invalid_query_of_watchlist_runs_is_400(client: TestClient, query: str, kind: str) -> None:
     client.post(PATH, json=BODY)
     assert refusal(client.get(f"{PATH}/five-songs/runs?{query}"), 400)["type"] == kind
 
 
-def test_without_a_profile_they_say_what_to_do(service: Any) -> None:
+def test_watchlist_routes_need_a_profile(service: Any) -> None:
     assert refusal(service.client().get(PATH), 503)["type"] == "profile_not_chosen"
 
 

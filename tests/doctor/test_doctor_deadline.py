@@ -87,7 +87,7 @@ def test_doctor_reports_checks_within_its_time_limit(run: Run, examination: Exam
     assert examination.asked["time_s"] == 600 - command.CLOSING_S
 
 
-def test_a_look_that_hangs_is_marked_and_not_waited_for(
+def test_hanging_doctor_check_is_marked_at_the_time_limit(
     run: Run, examination: Examination, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(command, "_age_s", lambda: 600.0)  # the start alone took so long

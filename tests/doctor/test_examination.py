@@ -66,7 +66,7 @@ def test_a_control_store_of_another_world_is_a_finding_and_nothing_is_asked(
     assert [health.reason for health in examined.health()] == ["stores_unfit"]
 
 
-def test_a_look_that_fails_is_a_finding(tmp_path: Path) -> None:
+def test_doctor_check_that_raises_is_a_failed_finding(tmp_path: Path) -> None:
     def look() -> CheckResult:
         raise OSError("no such device")
 

@@ -68,7 +68,7 @@ def test_a_key_that_some_good_answers_lacked_does_not_count_as_lost() -> None:
     assert change_since(key_paths({"status_code": 0}), good).went == ()
 
 
-def test_without_a_good_answer_nothing_came_and_nothing_went() -> None:
+def test_payload_shape_without_earlier_answers_reports_no_change() -> None:
     assert change_since(key_paths(GOOD), []) == change_since((), [key_paths(GOOD)])
 
 

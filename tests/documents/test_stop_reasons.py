@@ -8,7 +8,7 @@ from pipelines.documents.stop_reasons import EXHAUSTED_REASONS, STOPS, stop_mess
 from warehouse.records.search import SearchStop
 
 
-def test_after_these_reasons_nothing_is_left_for_a_guest_to_read() -> None:
+def test_exhausted_stop_reasons_leave_nothing_to_read() -> None:
     assert {
         "completed", "exhausted", "no_new_items", "cursor_stalled", "page_limit",
     } == EXHAUSTED_REASONS  # fmt: skip

@@ -97,7 +97,7 @@ def test_modules_below_80_percent_are_named_unless_they_have_a_reason() -> None:
 
 
 @pytest.mark.parametrize(("branches_run", "status"), [(92, 0), (91, 1)])
-def test_it_fails_below_92_percent_of_all_branches(
+def test_coverage_floor_fails_below_92_percent_of_all_branches(
     branches_run: int,
     status: int,
     monkeypatch: pytest.MonkeyPatch,

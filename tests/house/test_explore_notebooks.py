@@ -27,12 +27,12 @@ def code(path: Path) -> str:
     return "\n".join("".join(cell["source"]) for cell in cells(path))
 
 
-def test_there_are_notebooks() -> None:
+def test_explore_notebooks_include_first_steps() -> None:
     assert "first_steps" in {path.stem for path in FILES}
 
 
 @every_file
-def test_it_asks_shows_answers_and_goes_on(path: Path) -> None:
+def test_explore_notebook_has_question_answer_and_next_steps(path: Path) -> None:
     texts = ["".join(cell["source"]) for cell in cells(path, "markdown")]
     question, _, learned = texts[0].partition("\n")
     assert re.fullmatch(r"# .+\?", question)
@@ -44,7 +44,7 @@ def test_it_asks_shows_answers_and_goes_on(path: Path) -> None:
 
 
 @every_file
-def test_it_shows_its_work(path: Path) -> None:
+def test_explore_notebook_shows_its_sql_and_pandas(path: Path) -> None:
     source = code(path)
     assert "open_warehouse(" in source
     assert "wh.sql(" in source
@@ -63,7 +63,7 @@ def test_it_shows_its_work(path: Path) -> None:
 
 
 @every_file
-def test_its_parameters_have_types_and_meanings(path: Path) -> None:
+def test_parameters_of_an_explore_notebook_have_types_and_comments(path: Path) -> None:
     tagged = [cell for cell in cells(path) if "parameters" in cell["metadata"].get("tags", ())]
     assert len(tagged) == 1
     for line in tagged[0]["source"]:

@@ -133,7 +133,7 @@ def run(guides: Guides, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
     structlog.configure(**logging_before)
 
 
-def test_there_is_something_to_look_at() -> None:
+def test_pages_have_examples_of_commands_and_requests() -> None:
     assert len(OURS) > 60
     assert len(CURLS) > 30
     assert {one.page for one in OURS} >= {"README.md", "docs/api-guide.md", "docs/watchlists.md"}

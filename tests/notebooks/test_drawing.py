@@ -29,7 +29,7 @@ def test_an_invalid_plot_is_refused_and_the_next_is_drawn(renderer: PlotRenderer
     assert renderer.draw(BAR % "Lin").startswith("<svg")
 
 
-def test_it_ends_with_its_connection() -> None:
+def test_plot_process_ends_with_its_connection() -> None:
     renderer = PlotRenderer()
     renderer.draw(BAR % "Lin")
     process = psutil.Process(renderer.process.pid)

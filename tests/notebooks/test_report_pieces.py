@@ -204,7 +204,7 @@ def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
     assert [row["y"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
 
 
-def test_one_look_at_each_is_no_growth() -> None:
+def test_line_plot_of_single_observations_is_none() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2)]
     table = pa.table({"day": days, "n": [5, 7], "who": ["a", "b"]})
     assert PLOTS.lines(table, x="day", y="n", by="who") is None

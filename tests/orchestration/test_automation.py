@@ -136,7 +136,7 @@ def test_the_sensor_is_stopped_until_somebody_starts_it() -> None:
     assert sensor().default_status == DefaultSensorStatus.STOPPED
 
 
-def test_only_what_reads_stored_rows_has_a_condition() -> None:
+def test_only_reports_and_publishing_have_automation_conditions() -> None:
     graph = definitions().resolve_asset_graph()
     groups = {
         graph.get(key).group_name

@@ -41,7 +41,7 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DagsterInstan
         yield opened
 
 
-def test_these_are_all_schedules(repository: RepositoryDefinition) -> None:
+def test_repository_has_exactly_the_listed_schedules(repository: RepositoryDefinition) -> None:
     assert {one.name for one in repository.schedule_defs} == {f"{name}_schedule" for name in ALL}
 
 

@@ -158,7 +158,7 @@ def test_captures_that_stopped_coming_are_a_warning_and_none_at_all_is_not(lake:
     assert found["rows_are_fresh"].severity.value == "WARN"
 
 
-def test_one_check_can_be_asked_for_alone() -> None:
+def test_single_table_check_can_be_selected() -> None:
     assert all(one.can_subset for one in TABLE_CHECKS)
     key = AssetCheckKey(AssetKey(["raw", "videos"]), "keys_are_unique")
     graph = build_definitions().resolve_asset_graph()

@@ -87,7 +87,7 @@ def test_the_peak_is_a_month_and_has_no_tie() -> None:
     assert headlines.peak(pa.table({"month": months, "n": [2, 2]}), "month", "n") is None
 
 
-def test_without_a_whole_nothing_is_said() -> None:
+def test_headline_of_a_share_of_nothing_is_none() -> None:
     assert headlines.share_of(0, 0) is None
     found = headlines.share_of(3, 3)
     assert found is not None
@@ -166,5 +166,5 @@ def test_a_limit_is_stable_as_far_as_its_neighbours_change_nothing() -> None:
         pytest.param(limits((0, 0), (0, 0), (0, 0), used=1, top=0), id="nothing ranked"),
     ],
 )
-def test_no_range_is_said_of_too_little(tested: pa.Table) -> None:
+def test_headline_names_no_stable_range_without_enough_tests(tested: pa.Table) -> None:
     assert headlines.stable_range(tested, "limit") is None

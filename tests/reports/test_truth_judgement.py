@@ -147,7 +147,7 @@ def test_a_variant_counts_when_it_is_heard_and_is_wrong_when_it_is_confirmed() -
     assert not mistaken.is_good
 
 
-def test_an_empty_result_is_not_good() -> None:
+def test_ground_truth_judgement_of_an_empty_result_is_not_good() -> None:
     assert not judged({}, video("1")).is_good
     assert not judged({}).is_good
 

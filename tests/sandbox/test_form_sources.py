@@ -48,7 +48,7 @@ def test_every_surface_and_every_fault_names_its_source() -> None:
     assert set(FAULT_SOURCES.values()) | set(FORMS.values()) <= set(SOURCES.values())
 
 
-def test_only_what_the_sandbox_alone_has_is_its_own() -> None:
+def test_only_control_surfaces_have_no_public_source() -> None:
     assert {surface.name for surface in SURFACES if surface.source == OWN} == {"control"}
 
 

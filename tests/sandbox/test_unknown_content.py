@@ -81,7 +81,7 @@ def test_a_short_link_to_what_is_not_there_is_not_found(
 
 
 @pytest.mark.parametrize("code", ["z0000", "i", "i-1"], ids=["no kind", "no number", "no digit"])
-def test_a_code_that_is_none_is_not_found(code: str, guest: TestClient) -> None:
+def test_invalid_short_link_code_is_404(code: str, guest: TestClient) -> None:
     assert guest.get(f"/{code}").status_code == 404
 
 

@@ -113,7 +113,7 @@ STATES = st.builds(
 
 @settings(max_examples=50)
 @given(STATES)
-def test_a_state_comes_back_as_it_was(state: ScanState) -> None:
+def test_scan_state_survives_packing(state: ScanState) -> None:
     again = unpack_state(pack_state(state))
     assert again == state
     assert list(again.pool) == list(state.pool)

@@ -65,7 +65,7 @@ def settle(stores: Any, job: Job) -> PreparedScan:
     return held
 
 
-def test_of_many_at_once_one_scans_and_all_have_its_result(stores: Any) -> None:
+def test_simultaneous_equal_jobs_share_one_scan(stores: Any) -> None:
     jobs = [stores.running_job(f"link {number}") for number in range(6)]
     start = Barrier(len(jobs))
 

@@ -80,7 +80,7 @@ def test_an_implausible_time_is_unknown(identifier: str) -> None:
 
 
 @pytest.mark.parametrize("moment", [PLATFORM_START, NOW, after(NOW, 600)])
-def test_the_bounds_are_plausible(moment: datetime) -> None:
+def test_plausible_bounds_of_an_id_time_are_accepted(moment: datetime) -> None:
     assert id_time(made_at(moment), observed_at=NOW) == moment
 
 

@@ -54,7 +54,7 @@ def test_old_excerpts_are_neither_read_nor_kept(tmp_path: Path) -> None:
     assert list(kept.folder.iterdir()) == []
 
 
-def test_a_size_of_nothing_keeps_none(tmp_path: Path) -> None:
+def test_excerpt_folder_of_size_zero_keeps_nothing(tmp_path: Path) -> None:
     kept = folder(tmp_path, max_bytes=0)
     kept.delete_surplus()
     kept.write(excerpt(1), SOUND)

@@ -292,7 +292,9 @@ def test_accounts_and_hashtags_are_looked_at_and_refusals_are_told(
     assert week.scan_service.asked == []
 
 
-def test_somebody_is_told_once_and_what_became_of_it_is_kept(week: Week, tmp_path: Path) -> None:
+def test_digest_notification_is_sent_once_and_its_outcome_stored(
+    week: Week, tmp_path: Path
+) -> None:
     heard: list[str] = []
 
     class Teller:

@@ -217,7 +217,7 @@ OBSERVATIONS = st.builds(lambda works, figures: seen(*works, figures=figures), W
 
 @settings(deadline=None, max_examples=40)
 @given(observation=OBSERVATIONS)
-def test_an_observation_survives_being_kept(observation: WatchObservation) -> None:
+def test_watchlist_observation_survives_serialisation(observation: WatchObservation) -> None:
     kept = orjson.loads(orjson.dumps(observation.to_document()))
     assert to_observation(kept) == observation
 

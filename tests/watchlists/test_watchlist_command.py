@@ -177,11 +177,11 @@ def test_a_run_that_could_check_nothing_ends_with_status_1(run: Run, home: Path)
     assert (failed.exit_code, json.loads(failed.stdout)["status"]) == (1, "failed")
 
 
-def test_without_a_list_it_is_said_how_to_make_one(run: Run) -> None:
+def test_watchlist_list_without_watchlists_says_how_to_add_one(run: Run) -> None:
     assert "no watchlists yet" in run("list").output
 
 
-def test_a_person_reads_what_was_done(run: Run) -> None:
+def test_watchlist_commands_print_what_they_changed(run: Run) -> None:
     tried = run("apply", "lists.yaml", "--dry-run", file=FILE).output
     assert "added     songs" in tried
     assert "dry run: nothing was changed" in tried

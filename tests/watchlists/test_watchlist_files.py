@@ -68,7 +68,9 @@ def test_a_whole_file_is_read_as_it_is_written() -> None:
         ("tracks:", "tracks: {", 6, ""),
     ],
 )
-def test_a_mistake_is_told_with_its_line(before: str, after: str, line: int, word: str) -> None:
+def test_watchlist_file_fault_is_named_with_its_line(
+    before: str, after: str, line: int, word: str
+) -> None:
     assert before in WHOLE
     with pytest.raises(InvalidParameterError) as caught:
         read_watch_file(WHOLE.replace(before, after))
@@ -89,7 +91,7 @@ def test_invalid_watchlist_file_is_refused(text: str) -> None:
 
 @settings(deadline=None)
 @given(text=st.text(max_size=200) | st.text(alphabet="watchlists: -[]{}\n&*!|>'\"a1", max_size=60))
-def test_any_text_is_read_or_refused(text: str) -> None:
+def test_any_watchlist_file_text_is_read_or_refused(text: str) -> None:
     try:
         found = read_watch_file(text)
     except InvalidParameterError as error:

@@ -20,7 +20,7 @@ def test_a_wider_bind_needs_a_token(host: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.0.0.2"])
-def test_loopback_needs_none(host: str) -> None:
+def test_loopback_host_needs_no_api_token(host: str) -> None:
     assert settings(api_host=host).own_api_token is None
     assert is_loopback(host)
 

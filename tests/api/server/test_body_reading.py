@@ -40,13 +40,13 @@ def test_a_document_is_read_as_it_was_written(value: object) -> None:
         b'\xef\xbb\xbf{"a": 1}',
     ],
 )
-def test_anything_else_is_malformed(body: bytes) -> None:
+def test_invalid_json_body_is_malformed(body: bytes) -> None:
     with pytest.raises(MalformedJsonError):
         parse_json(body)
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_document_or_malformed(body: bytes) -> None:
+def test_random_bytes_are_a_json_document_or_malformed(body: bytes) -> None:
     try:
         found = parse_json(body)
     except MalformedJsonError:
@@ -93,6 +93,6 @@ def test_json_is_accepted_as_json(header: str) -> None:
         "text/json",
     ],
 )
-def test_anything_else_is_not_json(header: str | None) -> None:
+def test_other_content_types_are_unsupported(header: str | None) -> None:
     with pytest.raises(UnsupportedMediaTypeError):
         check_content_type(header)

@@ -82,7 +82,7 @@ async def test_the_window_is_of_whole_seconds_and_holds_the_rate(
     assert request_time.now == 1_800_000_000
 
 
-async def test_each_address_has_its_own() -> None:
+async def test_each_client_address_has_its_own_rate_limit() -> None:
     service = LimitedService()
     for _ in range(5):
         await service.ask()

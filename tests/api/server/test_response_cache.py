@@ -149,7 +149,7 @@ async def test_matching_etag_gets_304_from_the_cache() -> None:
     assert service.asked == 0
 
 
-async def test_another_path_or_query_is_another_question() -> None:
+async def test_response_cache_distinguishes_paths_and_queries() -> None:
     service = CachedService()
     await warm(service)
     for path in ("/things/b", "/things/a?x=1", "/things/a?x=2"):
@@ -210,7 +210,7 @@ async def test_an_answer_ends_at_its_time() -> None:
     assert service.asked == 1
 
 
-async def test_no_answer_is_kept_for_ever() -> None:
+async def test_cached_response_expires_after_ten_minutes() -> None:
     service = CachedService(entities=())
     await ask(service)
     service.now += timedelta(seconds=601)
@@ -238,7 +238,7 @@ async def test_many_requests_share_one_look() -> None:
 
 
 @pytest.mark.parametrize("path", ["/things/a?refresh=true", "/broken", "/none"])
-async def test_neither_failures_nor_refreshed_reads_are_kept(path: str) -> None:
+async def test_errors_and_refreshed_reads_are_not_cached(path: str) -> None:
     service = CachedService(entities=())
     await ask(service, path)
     await ask(service, path)

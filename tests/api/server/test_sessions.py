@@ -66,17 +66,17 @@ async def test_a_session_has_the_role_of_its_token(tmp_path: Path) -> None:
         assert await sessions.find_in(carrying(await sessions.begin(holder))) == holder
 
 
-async def test_another_process_of_the_installation_accepts_it(tmp_path: Path) -> None:
+async def test_session_is_valid_in_other_processes_of_the_installation(tmp_path: Path) -> None:
     value = await opened(tmp_path).begin(READER)
     assert await opened(tmp_path).find_in(carrying(value)) == READER
 
 
-async def test_another_installation_does_not(tmp_path: Path) -> None:
+async def test_session_is_invalid_in_another_installation(tmp_path: Path) -> None:
     value = await opened(tmp_path / "one").begin(READER)
     assert await opened(tmp_path / "two").find_in(carrying(value)) is None
 
 
-async def test_it_ends_after_its_hours(tmp_path: Path) -> None:
+async def test_session_expires_after_twelve_hours(tmp_path: Path) -> None:
     clock = Hours()
     sessions = opened(tmp_path, clock=clock)
     value = await sessions.begin(READER)
@@ -86,12 +86,12 @@ async def test_it_ends_after_its_hours(tmp_path: Path) -> None:
     assert await sessions.find_in(carrying(value)) is None
 
 
-async def test_it_ends_with_its_token(tmp_path: Path) -> None:
+async def test_session_ends_when_its_token_is_removed(tmp_path: Path) -> None:
     value = await opened(tmp_path).begin(READER)
     assert await opened(tmp_path, OPERATOR).find_in(carrying(value)) is None
 
 
-async def test_it_has_the_role_that_its_token_has_now(tmp_path: Path) -> None:
+async def test_session_has_the_current_role_of_its_token(tmp_path: Path) -> None:
     value = await opened(tmp_path).begin(holder_of("all", Role.OPERATE))
     lowered = holder_of("all", Role.READ)
     assert await opened(tmp_path, lowered).find_in(carrying(value)) == lowered

@@ -98,7 +98,7 @@ def counts(inputs: BatchInputs) -> list[tuple[Any, ...]]:
     ]
 
 
-async def test_without_a_list_nothing_is_read(sources: FakeSources) -> None:
+async def test_batch_without_lists_reads_nothing(sources: FakeSources) -> None:
     inputs = await expand(sources, "11111", f"{SERVICE}/track?track_id=22222", "neither")
     assert shown(inputs) == ["11111", f"{SERVICE}/track?track_id=22222", "neither"]
     assert (inputs.lists, inputs.notes(), sources.captures.asked) == ((), [], [])

@@ -113,7 +113,7 @@ def test_a_sorted_page_is_told_by_its_moment_and_number(
     assert timedelta(0) <= place.at - at < timedelta(milliseconds=16)
 
 
-def test_no_walk_has_begun_in_the_future() -> None:
+def test_cursor_of_a_future_time_is_refused() -> None:
     for parse in (parse_cursor, parse_page_cursor):
         with pytest.raises(ValueError, match="so late"):
             parse(2**53 - 1)

@@ -55,7 +55,7 @@ def test_the_vector_picture_is_well_formed_and_harmless(name: str) -> None:
         assert element.attrib.get("href", "data:image/png").startswith("data:image/png")
 
 
-def test_it_names_no_address_but_its_own_language() -> None:
+def test_evidence_plot_contains_no_address_but_the_svg_namespace() -> None:
     assert to_svg(scene("a")).count("http") == 1
 
 
@@ -89,7 +89,7 @@ def test_a_word_that_has_no_text_is_shown_as_it_is(unnamed: PairEvidence) -> Non
     assert word in to_svg(scene("a", unnamed, "zh"))
 
 
-def test_it_says_the_numbers_in_words_too() -> None:
+def test_evidence_plot_describes_its_numbers_in_words() -> None:
     root = ET.fromstring(to_svg(scene("a")))
     words = root.findtext(f"{SVG}desc") or ""
     assert "Chroma distance 0.200 (at most 0.65)" in words

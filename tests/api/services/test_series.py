@@ -30,7 +30,7 @@ def test_a_rounded_count_is_a_range(shown: int, range_: tuple[int, int] | None) 
 
 
 @given(st.integers(10_000, 99_999_999))
-def test_the_range_holds_what_was_shown(shown: int) -> None:
+def test_range_of_a_rounded_count_contains_the_displayed_value(shown: int) -> None:
     low, high = rounded_range(shown) or (shown, shown)
     assert low <= shown <= high
     assert high - low <= shown * 0.15

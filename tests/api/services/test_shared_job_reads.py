@@ -36,7 +36,7 @@ async def ask_together(answers: JobResponses, scan_service: Any, ids: list[str])
     return await asyncio.gather(*asked, return_exceptions=True)
 
 
-def test_a_crowd_costs_one_look_and_all_hear_its_answer() -> None:
+def test_simultaneous_job_polls_share_one_read() -> None:
     scan_service = SlowScanService()
     told = asyncio.run(ask_together(JobResponses(), scan_service, ["a"] * 20))
     assert scan_service.looks == 1
@@ -49,7 +49,7 @@ def test_other_jobs_have_looks_of_their_own() -> None:
     assert scan_service.looks == 2
 
 
-def test_after_a_change_nobody_joins_the_look_before_it() -> None:
+def test_job_poll_after_a_change_starts_a_new_read() -> None:
     scan_service, answers = SlowScanService(), JobResponses()
 
     async def change_between() -> None:

@@ -91,7 +91,7 @@ async def test_user_metrics_are_incomplete_if_a_video_is_not_read_in_time(
     assert found["coverage_complete"] is False
 
 
-async def test_one_refused_detail_leaves_them_incomplete(read_service: ReadService) -> None:
+async def test_user_metrics_with_a_refused_video_are_incomplete(read_service: ReadService) -> None:
     error = VerificationDemandedError("no", surface="video_page")
     read_service.script.errors[f"fetch_video {shown()[0].aweme_id}"] = error
     found = await metrics(read_service)

@@ -29,7 +29,7 @@ def test_the_size_is_that_of_the_list_as_sent(most: int) -> None:
         ["12345\n"], ["12345", True],
     ],
 )  # fmt: skip
-def test_anything_else_is_refused_with_what_to_send(document: object) -> None:
+def test_invalid_video_id_list_is_refused_with_a_hint(document: object) -> None:
     with pytest.raises(InvalidVideoIdsError) as caught:
         read_video_ids(document, most=10)
     assert "1 to 10" in (caught.value.hint or "")

@@ -78,7 +78,7 @@ def test_the_memory_that_it_has_already_is_no_part_of_its_limit(
     assert system.limits == [(2, (limit, limit))]
 
 
-def test_where_the_system_does_not_tell_the_memory_there_is_no_limit(
+def test_statement_process_has_no_memory_limit_if_the_memory_is_unknown(
     system: FakeSystem, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(query_process, "_STATUS", tmp_path / "none")

@@ -220,7 +220,7 @@ def test_a_statement_that_was_answered_while_it_was_cancelled_leaves_no_process(
     assert stage.run(FakeProcess(ANSWER)) == ANSWER
 
 
-def test_after_the_end_of_the_service_nothing_runs(stage: Stage) -> None:
+def test_statement_runner_refuses_statements_after_its_end(stage: Stage) -> None:
     process = FakeProcess(ANSWER)
     stage.run(process)
     stage.runner.close()
@@ -242,7 +242,7 @@ class WatchedTurns(threading.Condition):
         return super().wait_for(predicate, timeout)
 
 
-def test_one_statement_waits_and_the_next_is_turned_away(
+def test_statement_runner_queues_one_statement_and_refuses_the_next(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runner, turns = stage.runner, WatchedTurns()

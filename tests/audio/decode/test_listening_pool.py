@@ -29,7 +29,7 @@ def pids(pool: DecoderPool) -> list[int]:
     return [child.process.pid for child in pool._children]
 
 
-async def test_usual_formats_are_heard(pool: DecoderPool, sounds: Path) -> None:
+async def test_decoder_pool_measures_usual_formats(pool: DecoderPool, sounds: Path) -> None:
     for suffix in ("m4a", "mp3", "ogg", "wav", "flac", "webm"):
         heard = await pool.measure(sounds / f"song.{suffix}")
         assert isinstance(heard, MeasuredSound), suffix

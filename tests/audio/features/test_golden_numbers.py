@@ -274,7 +274,7 @@ def test_a_number_of_the_evidence_beyond_its_limit_is_seen(name: str) -> None:
     assert found.startswith(f"song / fast: {name} ")
 
 
-def test_another_word_of_the_evidence_is_seen() -> None:
+def test_golden_comparison_reports_a_changed_reason() -> None:
     renamed = copy.deepcopy(STORED["pairs"])
     renamed["song / cover"]["reason"] = "tones_differ"
     assert len(deviations(STORED["pairs"], renamed)) == 1

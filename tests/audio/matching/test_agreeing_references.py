@@ -37,7 +37,7 @@ def test_a_video_that_plays_another_song_is_outvoted_wherever_it_stands(
         assert kept == [reference, voiced]
 
 
-def test_where_no_two_agree_nothing_says_which_is_right(
+def test_references_are_all_kept_if_no_two_agree(
     reference: MeasuredSound, other_song: MeasuredSound, third_song: MeasuredSound
 ) -> None:
     sounds = [reference, other_song, third_song]

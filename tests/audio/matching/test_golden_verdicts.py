@@ -116,7 +116,7 @@ def test_covers_in_the_same_key_and_tempo_are_rejected(
         assert evidence.reason == "score_below_threshold"
 
 
-def test_another_tempo_is_not_what_was_heard(
+def test_changed_tempo_is_rejected_without_search(
     band: Band, measure_clip: ClipMeasurer, song: Samples, reference: MeasuredSound
 ) -> None:
     for tempo in (0.9, 0.95, 1.07):

@@ -107,7 +107,7 @@ def test_tempo_and_pitch_that_do_not_match_leave_the_single_change(search: Searc
     assert (evidence.speed, evidence.semitones) == (1.1, 0.0)
 
 
-def test_where_neither_matches_the_measures_are_those_of_the_single_change(
+def test_rejected_edit_reports_the_measures_of_the_single_change(
     search: Search,
 ) -> None:
     search.joint, search.single = both(0.8, 3.0), tempo(0.9)

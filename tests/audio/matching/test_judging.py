@@ -245,7 +245,7 @@ def test_a_part_confirms_where_the_whole_is_not_enough() -> None:
     assert evidence.score == pytest.approx(0.575, abs=1e-3)
 
 
-def test_where_neither_is_enough_the_better_score_is_told() -> None:
+def test_rejected_pair_reports_the_segment_with_the_better_score() -> None:
     evidence = judge_unchanged(SONG, half_shared(0.3), MatchThresholds(match_threshold=0.9))
     assert outcome(evidence) == ("rejected", "score_below_threshold")
     assert evidence.segment == "local"
@@ -449,7 +449,7 @@ def test_another_pitch_at_the_same_tempo_is_a_pitch_variant() -> None:
 
 
 @pytest.mark.parametrize(("keeps_phases", "agreement"), [(True, 1.0), (False, 0.1)])
-def test_where_hardly_anything_was_done_the_phases_must_agree_as_heard(
+def test_slight_speed_variant_compares_phases_unchanged(
     keeps_phases: bool, agreement: float
 ) -> None:
     peaks = PEAKS.played(1.005, pitch=1.005)

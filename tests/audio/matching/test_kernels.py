@@ -113,7 +113,7 @@ def test_lag_histograms_without_peaks_are_empty(interpreted: Callable[..., Any])
 
 @SEEDS
 @pytest.mark.parametrize("enough", [0.5, 100.0])
-def test_the_largest_certainty_is_the_same(
+def test_compiled_largest_certainty_equals_the_interpreted_one(
     interpreted: Callable[..., Any], seed: int, enough: float
 ) -> None:
     numbers = np.random.default_rng(seed)

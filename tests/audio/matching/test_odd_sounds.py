@@ -72,7 +72,7 @@ def test_a_tone_that_never_changes_is_nobodys_recording(
     assert (evidence.score or 0.0) < 0.2
 
 
-def test_three_hours_cost_a_minute(
+def test_only_the_first_minute_of_a_long_sound_is_decoded(
     pool: DecoderPool, sounds: Path, tmp_path: Path, band: Band
 ) -> None:
     """MP3 frames may be strung together; only the first minute is decoded."""

@@ -56,7 +56,7 @@ def test_phases_count_from_what_chance_hardly_reaches_to_what_it_never_does(
 
 
 @pytest.mark.parametrize("least", [0.0, 0.1, 0.5, 1.0])
-def test_without_phase_the_least_weight_is_left(least: float) -> None:
+def test_phase_weight_without_phase_is_the_minimum(least: float) -> None:
     assert phase_weight(0.0, least=least) == least
     assert phase_weight(1.0, least=least) == 1.0
 
@@ -75,7 +75,7 @@ def test_notes_that_repeat_their_phases_are_sure_where_only_recordings_lie(
     assert trust_in_delay(notes) == pytest.approx(trust)
 
 
-def test_few_repeated_notes_prove_nothing_and_hardly_any_contradict_nothing() -> None:
+def test_few_repeated_notes_neither_confirm_nor_contradict_a_match() -> None:
     few = NoteCoherence(value=1.0, potential=9.9)
     assert sureness_of_notes(few, share=0.5) == 0.0
     assert trust_in_delay(NoteCoherence(value=0.0, potential=2.9)) == 1.0

@@ -102,7 +102,7 @@ def test_a_few_steady_peaks_decide_nothing() -> None:
 
 
 @pytest.mark.parametrize("sound", [[], fleeting(9)])
-def test_where_nothing_agrees_nothing_is_held_against_it(sound: list[tuple[int, float]]) -> None:
+def test_tone_balance_without_agreeing_tones_is_neutral(sound: list[tuple[int, float]]) -> None:
     assert balance_of(match(fleeting(2), sound)) == pytest.approx(1.0, abs=0.5)
 
 
@@ -164,7 +164,7 @@ def test_tones_beside_the_common_part_say_nothing_about_it() -> None:
     assert foreign_of(match(common + first, common + second)) < 0.2
 
 
-def test_where_no_steady_tone_agrees_no_band_stands_out() -> None:
+def test_tone_conflict_without_steady_tones_is_zero() -> None:
     low, high = ([(frame, hertz) for frame in range(0, 240, 2)] for hertz in (1200.0, 1500.0))
     assert conflict_of(match(low, high)) == 0.0
     assert conflict_of(match(low, [])) == 0.0

@@ -98,7 +98,7 @@ def test_the_only_kinds_of_route_are_those_that_the_sweep_knows(ui: Ui) -> None:
     assert {type(route) for route in ui.app.routes} == {Mount, Route, WebSocketRoute}
 
 
-def test_only_signing_in_is_open(ui: Ui) -> None:
+def test_dagster_ui_opens_only_the_sign_in_paths_to_strangers(ui: Ui) -> None:
     client = ui.client()
     assert client.get("/login").status_code == 200
     assert client.get("/session").json()["role"] is None
@@ -200,7 +200,7 @@ def test_no_page_of_the_ui_may_be_framed_by_others(ui: Ui) -> None:
     assert "default-src 'none'" not in headers["content-security-policy"]
 
 
-def test_without_tokens_everybody_operates(ui: Ui, tmp_path: Path) -> None:
+def test_dagster_ui_without_tokens_is_open_to_everybody(ui: Ui, tmp_path: Path) -> None:
     settings = ApiSettings(_env_file=None, data_home=tmp_path)
     opened = protect_dagster(ui.app, settings, sessions=SessionsInMemory())
     with TestClient(opened, base_url="http://127.0.0.1") as client:

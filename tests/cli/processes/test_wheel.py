@@ -95,9 +95,7 @@ def test_wheel_contains_no_collected_data(wheel: Path) -> None:
 
 
 @pytest.mark.soak
-def test_it_is_the_same_when_it_is_built_elsewhere_at_another_time(
-    wheel: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_wheel_build_is_reproducible(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     copy = tmp_path_factory.mktemp("a folder with another name")
     again = build_wheel(copy, tmp_path_factory.mktemp("wheel"), age_s=400 * 86_400)
     assert again.name == wheel.name
@@ -106,7 +104,7 @@ def test_it_is_the_same_when_it_is_built_elsewhere_at_another_time(
     )
 
 
-def test_it_names_the_command_and_the_extras(wheel: Path) -> None:
+def test_wheel_metadata_names_the_command_and_the_extras(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         info = next(name for name in archive.namelist() if name.endswith("/METADATA"))
         metadata = Parser().parsestr(archive.read(info).decode())
@@ -141,7 +139,7 @@ print(TEMPLATE.is_file())
 
 
 @pytest.mark.soak
-def test_it_is_loaded_from_its_environment_without_the_extras(
+def test_installed_wheel_is_imported_without_extras(
     programs: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     code = (
@@ -158,9 +156,7 @@ def test_it_is_loaded_from_its_environment_without_the_extras(
 
 
 @pytest.mark.soak
-def test_it_scans_a_world_of_its_own_with_nothing_but_this_machine(
-    run: Run, tmp_path: Path
-) -> None:
+def test_installed_wheel_scans_the_mock_world_offline(run: Run, tmp_path: Path) -> None:
     """A world that a source brings along: no profile, no platform, no request."""
     world, home = SandboxWorld(SEED, SIZE), tmp_path / "home"
     music_id = world.tracks[0].music_id

@@ -28,7 +28,7 @@ def test_a_valid_token_opens_in_either_header(service: Any, headers: dict[str, s
 
 @pytest.mark.parametrize("path", [f"{JOBS}/none", "/api/v1/nothing", "/api/v1/sametrack/jobs"])
 @pytest.mark.parametrize("headers", [{}, {"x-api-key": "wrong"}, {"Authorization": TOKEN}])
-def test_without_it_nothing_under_the_api_answers(
+def test_api_paths_without_a_valid_token_are_401(
     service: Any, path: str, headers: dict[str, str]
 ) -> None:
     answer = service.client(own_api_token=TOKEN).get(path, headers=headers)

@@ -55,7 +55,7 @@ def boxed(service: Any) -> TestClient:
     return found
 
 
-def test_there_are_sixty_of_them() -> None:
+def test_guard_matrix_has_sixty_hosts_and_origins() -> None:
     assert len(SERVED) + len(FOREIGN) + len(OWN_ORIGINS) + len(FOREIGN_ORIGINS) >= 60
 
 
@@ -67,7 +67,7 @@ def test_our_own_names_are_served(service: Any, boxed: TestClient) -> None:
 
 
 @pytest.mark.parametrize("path", [JOBS, "/healthz", "/metrics"])
-def test_any_other_name_is_not(service: Any, boxed: TestClient, path: str) -> None:
+def test_foreign_hosts_are_refused_with_421(service: Any, boxed: TestClient, path: str) -> None:
     for host in FOREIGN:
         answer = boxed.post(path, json={"input": "12345"}, headers={b"host": host.encode()})
         assert answer.status_code == 421, host

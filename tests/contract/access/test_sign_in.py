@@ -71,7 +71,7 @@ def test_behind_a_proxy_with_tls_the_cookie_is_secure(guarded: TestClient) -> No
     [('{"token": "wrong"}', 401), ("{}", 400), ("[]", 400), ("no", 400), ('"text"', 400),
      ('{"token": "' + "x" * 5000 + '"}', 413)],
 )  # fmt: skip
-def test_any_other_body_opens_nothing(guarded: TestClient, body: str, status: int) -> None:
+def test_invalid_sign_in_body_opens_no_session(guarded: TestClient, body: str, status: int) -> None:
     answer = guarded.post("/session", content=body, headers=OWN)
     assert answer.status_code == status
     assert answer.json()["code"] == status
@@ -84,7 +84,7 @@ def test_another_site_cannot_sign_somebody_in_or_out(guarded: TestClient) -> Non
             assert guarded.post(path, headers={"sec-fetch-site": site}).status_code == 403
 
 
-def test_signing_out_closes(guarded: TestClient) -> None:
+def test_signing_out_ends_the_session(guarded: TestClient) -> None:
     for method, path, status in (("DELETE", "/session", 200), ("POST", "/logout", 303)):
         sign_in(guarded, "read")
         assert guarded.get(LIST).status_code == 200

@@ -94,7 +94,7 @@ def test_judgements_are_exported_as_csv_to_stdout_or_a_file(run: Run, tmp_path: 
     [("annotate", PAIR, "same"), ("annotations",), ("explain", PAIR)],
     ids=lambda all_: all_[0],
 )
-def test_without_a_profile_there_is_nothing_to_judge(
+def test_evidence_commands_need_a_profile(
     run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     @contextmanager
@@ -118,9 +118,7 @@ def test_a_comparison_that_is_measured_as_before_says_so(run: Run, heard: Any) -
     assert document["measured_again"] == {"is_equal": True, "deviations": {}}
 
 
-def test_where_nothing_was_measured_nothing_is_said_to_be_measured_again(
-    run: Run, heard: Any
-) -> None:
+def test_explain_of_a_not_comparable_pair_measures_nothing_again(run: Run, heard: Any) -> None:
     unmeasured = PairEvidence(verdict="not_comparable", reason="candidate_decoder_timed_out")
     heard.comparisons[PAIR] |= asdict(unmeasured)
     shown = run("explain", PAIR)

@@ -98,7 +98,7 @@ def check_each(
             ask()
 
 
-def test_whole_visits_are_answered_as_described(
+def test_linked_requests_are_answered_as_described(
     described: schemathesis.BaseSchema, reading: None
 ) -> None:
     """Requests that go on from the answers of others, along the links of the description."""

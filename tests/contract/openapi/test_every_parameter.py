@@ -182,7 +182,7 @@ def check_parameter(schema: Any, is_required: bool, row: Parameter) -> None:
     assert kind.get("enum", []) == list(row.choices)
 
 
-def test_there_are_no_others(description: Any) -> None:
+def test_operations_have_no_undocumented_parameters(description: Any) -> None:
     found = {f"{one.number} {one.method}": set(described(description, one)) for one in OPERATIONS}
     assert found == {name: {row.name for row in rows} for name, rows in TABLE.items()}
 

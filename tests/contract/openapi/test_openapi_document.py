@@ -54,7 +54,7 @@ def test_a_changed_field_changes_the_list_and_a_changed_text_does_not(document: 
     assert [line.partition(" ")[0] for line in differing] == ["JobBody"]
 
 
-def test_it_says_what_it_is(document: Any) -> None:
+def test_openapi_document_has_title_version_and_security_schemes(document: Any) -> None:
     assert document["openapi"] == "3.1.0"
     assert (document["info"]["title"], document["info"]["version"]) == ("Sametrack", "2.0.0")
     assert {scheme["type"] for scheme in document["components"]["securitySchemes"].values()} == {

@@ -22,7 +22,7 @@ def reference() -> Any:
     return json.loads(json.dumps(build_reference(read_description())))
 
 
-def test_it_has_the_described_shape_and_says_when_it_is_unchanged(
+def test_reference_fits_its_schema_and_answers_304_if_unchanged(
     client: TestClient, reference: Any
 ) -> None:
     answer = client.get(PATH)

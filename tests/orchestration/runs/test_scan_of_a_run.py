@@ -71,7 +71,7 @@ def refusal_of(run: DagsterRun, instance: DagsterInstance) -> str:
     return str(failed.value.description)
 
 
-def test_where_nothing_runs_the_slot_stays_empty() -> None:
+def test_scan_resource_is_empty_without_a_run() -> None:
     [slot] = opened(None, None)
     assert slot.session is None
 

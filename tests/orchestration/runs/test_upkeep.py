@@ -89,7 +89,7 @@ def test_expired_jobs_go_with_their_results_and_the_others_stay(store: Any) -> N
     assert jobs.get(store.keeper.control, newer) is not None
 
 
-def test_a_sweep_is_bounded_and_a_full_one_goes_on(store: Any) -> None:
+def test_maintenance_deletes_expired_jobs_in_bounded_batches(store: Any) -> None:
     store.keeper = replace(store.keeper, jobs_at_once=2)
     for number in range(5):
         store.completed(str(number))

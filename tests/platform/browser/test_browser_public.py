@@ -548,7 +548,9 @@ def runs(process: psutil.Process) -> bool:
 
 @browser
 @pytest.mark.parametrize("cursor", [1, 20])
-async def test_there_is_no_deeper_page(cursor: int, scripted_server: Any, provider: Any) -> None:
+async def test_browser_source_refuses_pages_after_the_first_screen(
+    cursor: int, scripted_server: Any, provider: Any
+) -> None:
     for call in (
         provider.fetch_music_page(MUSIC, cursor),
         provider.fetch_author_page(SEC, cursor),

@@ -196,7 +196,9 @@ async def test_only_unreachable_is_tried_again(
     assert (answer.body, call_trace.request_count) == (b"well", 3)
 
 
-async def test_tries_are_few(scripted_server: Any, client: GuestClient, ask: Any) -> None:
+async def test_client_tries_a_failing_request_three_times(
+    scripted_server: Any, client: GuestClient, ask: Any
+) -> None:
     scripted_server.answers["/a"] = [reply("502 Bad")]
     with pytest.raises(UnreachableError) as caught:
         await client.fetch(ask("/a"))

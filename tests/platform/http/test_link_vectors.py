@@ -78,7 +78,7 @@ def question(url: str, profile: PlatformProfile) -> HttpRequest:
     return HttpRequest(surface="short_link", url=url, allowed=profile.links.redirect)
 
 
-def test_there_are_three_hundred_of_them() -> None:
+def test_link_vectors_have_three_hundred_hostile_addresses() -> None:
     assert sum(len(group["addresses"]) for group in GROUPS) >= 300
 
 
@@ -91,7 +91,7 @@ async def test_a_hostile_address_is_not_contacted(
     assert (ear.visits, ear.dialled) == (0, set())
 
 
-async def test_a_redirect_to_it_is_not_followed(
+async def test_client_follows_no_redirect_to_a_hostile_address(
     client: GuestClient, scripted_server: Any, scripted_profile: PlatformProfile, ear: Ear
 ) -> None:
     for address in vectors(port=scripted_server.port, canary=ear.port):

@@ -104,7 +104,7 @@ def test_no_word_that_a_person_writes_is_taken_for_a_sign() -> None:
     assert kind_of(tree, real.layouts[0]) == "work"
 
 
-def test_half_a_tree_and_a_tree_with_declarations_are_refused() -> None:
+def test_truncated_screen_dump_and_one_with_declarations_are_refused() -> None:
     whole = dump(*WORK)
     for broken in (whole[: len(whole) // 2], "", "<x/>", f"<!DOCTYPE a [<!ENTITY b 'c'>]>{whole}"):
         with pytest.raises(TreeError):

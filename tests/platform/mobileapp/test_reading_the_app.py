@@ -111,7 +111,7 @@ async def test_a_demand_ends_the_reading_by_name_and_keeps_what_was_read(
     assert caught.value.reason == reason
 
 
-async def test_a_demand_at_once_is_told_at_once(device: Device) -> None:
+async def test_login_prompt_of_the_app_raises_login_required(device: Device) -> None:
     device.phone.script.prompt = "login"
     with pytest.raises(LoginRequiredError):
         await device.reader().read_page(device.track, 0, 5)

@@ -31,7 +31,7 @@ def test_sound_is_known_by_its_start(head: bytes, suffix: str) -> None:
     "head",
     [b"", b"\xff", b"<!doctype html>", b'{"code":403}', b"\x89PNG\r\n", b"MZ\x90", b"\x00" * 16],
 )
-def test_anything_else_is_no_sound(head: bytes) -> None:
+def test_body_that_is_not_a_sound_has_no_sound_suffix(head: bytes) -> None:
     assert sound_suffix(head) is None
 
 

@@ -154,7 +154,7 @@ async def test_refused_songs_are_asked_of_the_other_form_and_named_if_that_refus
     assert [ask.surface for ask in client.asked] == ["chart_songs", "chart_html_old"]
 
 
-async def test_where_no_form_helps_the_usual_one_is_named(play: Any) -> None:
+async def test_chart_provider_names_the_usual_surface_if_every_form_fails(play: Any) -> None:
     chart, client = play(COLD, COLD, UnreachableError("down", surface="chart_html_old"))
     with pytest.raises(ChartUnavailableError) as caught:
         await chart.fetch_songs(VOLID, 1)

@@ -181,7 +181,7 @@ def test_a_file_that_is_not_there_is_said_without_its_place(tmp_path: Path) -> N
     assert str(tmp_path) not in caught.value.detail
 
 
-def test_without_any_file_there_is_no_source(source: Any) -> None:
+def test_file_provider_needs_a_configured_file(source: Any) -> None:
     with pytest.raises(ProviderUnsupportedError, match="no file is configured"):
         source(None, None)
 

@@ -111,7 +111,7 @@ def test_a_fault_of_the_host_leads_to_another_host_alone() -> None:
     assert may_follow(source(1, host="b"), refused)
 
 
-def test_the_end_of_the_question_leads_nowhere() -> None:
+def test_refusal_that_ends_the_question_permits_no_other_source() -> None:
     assert not may_follow(source(1, host="b"), [(source(0), RefusalScope.NONE)])
 
 

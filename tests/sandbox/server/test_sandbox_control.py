@@ -47,7 +47,7 @@ def test_truth_of_an_unknown_id_is_not_found(sandbox: Sandbox) -> None:
     assert sandbox.get("/_world/truth/123").status_code == 404
 
 
-def test_hardness_is_told_with_its_floors(sandbox: Sandbox) -> None:
+def test_control_endpoint_shows_hardness_with_its_limits(sandbox: Sandbox) -> None:
     told = sandbox.get("/_world/hardness").json()
     assert told["cover_ratio"] >= told["floors"]["cover_ratio"]
     assert told["nearest_stranger"] <= told["ceilings"]["nearest_stranger"]
@@ -78,7 +78,7 @@ def test_the_log_knows_the_fastest_second_of_a_host() -> None:
     assert hosts == {"share": {"requests": 6, "max_per_second": 4, "max_in_flight": 1}}
 
 
-def test_cpu_is_told_apart(sandbox: Sandbox) -> None:
+def test_control_endpoint_separates_server_and_rendering_cpu(sandbox: Sandbox) -> None:
     told = sandbox.get("/_world/cpu").json()
     assert told["server_s"] > 0
     assert told["total_s"] == pytest.approx(told["server_s"] + told["rendering_s"])

@@ -20,7 +20,7 @@ END = FIRST.at(HORIZON_DAYS * DAY_S)
 moments = st.integers(0, (HORIZON_DAYS + 10) * DAY_S)
 
 
-def test_at_its_first_moment_nothing_is_different() -> None:
+def test_world_at_its_first_moment_equals_the_ungrown_world() -> None:
     same = FIRST.at(0)
     for table in ("works", "sounds"):
         for field in fields(getattr(FIRST, table)):

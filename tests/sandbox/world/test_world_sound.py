@@ -62,7 +62,7 @@ def test_every_kind_decodes_at_its_planned_length(sound_cache: SoundCache, kind:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SoundKind if kind is not SoundKind.SILENT])
-def test_every_kind_but_the_silent_can_be_heard(sound_cache: SoundCache, kind: SoundKind) -> None:
+def test_every_sound_kind_but_silent_is_audible(sound_cache: SoundCache, kind: SoundKind) -> None:
     samples = sound_cache.samples(_first(kind))
     assert float(np.sqrt(np.mean(samples**2))) > 0.02
     assert np.abs(samples).max() <= 1.0

@@ -66,7 +66,9 @@ def _sound(world: SandboxWorld, work: VideoTruth) -> SandboxSound:
     return found
 
 
-def test_normal_speed_means_normal_speed(works: list[VideoTruth]) -> None:
+def test_ground_truth_gives_normal_speed_only_to_the_same_recording(
+    works: list[VideoTruth],
+) -> None:
     same = [work for work in works if work.relation == "same"]
     variants = [work for work in works if work.relation == "variant"]
     assert {(work.speed, work.semitones) for work in same} == {(1.0, 0.0)}

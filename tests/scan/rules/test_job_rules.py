@@ -87,7 +87,7 @@ def test_equal_names_are_one_subject_however_they_are_typed(name: str) -> None:
     assert keyword_subject(name) == keyword_subject("night flight")
 
 
-def test_another_name_is_another_subject() -> None:
+def test_different_search_keywords_have_different_subjects() -> None:
     assert keyword_subject("night flights") != keyword_subject("night flight")
 
 

@@ -66,13 +66,13 @@ def test_a_post_that_names_nothing_waits() -> None:
     assert chosen([seen("plain", desc="good morning", digg=10**6)], limit=10) == []
 
 
-def test_others_take_half_of_the_room_most_liked_first() -> None:
+def test_candidate_pool_gives_other_music_ids_half_of_its_room_most_liked_first() -> None:
     others = [seen(f"o{n}", digg=n) for n in range(100)]
     picked = choose_others(others, limit=102, pooled=("a", "b"))
     assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(99, 49, -1)]
 
 
-def test_others_take_all_of_a_small_room() -> None:
+def test_small_candidate_pool_gives_other_music_ids_all_of_its_room() -> None:
     others = [seen(f"o{n}", digg=n) for n in range(10)]
     picked = choose_others(others, limit=10, pooled=("a", "b"))
     assert [entry.sighting.aweme_id for entry in picked] == [f"o{n}" for n in range(9, 1, -1)]

@@ -21,7 +21,7 @@ def test_remaining_time_is_unknown_before_the_first_item() -> None:
     assert left is None
 
 
-def test_half_of_the_details_took_ten_seconds() -> None:
+def test_remaining_time_is_extrapolated_from_details_read() -> None:
     left = remaining_time(
         spent_s=10.0, details_done=50, sounds_done=0, pooled=60, limit=100, sounds_total=0
     )

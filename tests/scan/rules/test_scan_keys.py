@@ -81,7 +81,7 @@ def test_another_revision_of_the_judging_makes_another_key(monkeypatch: pytest.M
     assert key() != before
 
 
-def test_a_refresh_is_about_the_same() -> None:
+def test_refresh_does_not_change_the_scan_key() -> None:
     assert key(changed("refresh", value=True)) == key()
 
 

@@ -94,11 +94,11 @@ def test_given_scan_parameters_are_kept_even_if_zero_or_empty(name: str, value: 
     assert scan_parameters({name: value}).to_document()[name] == value
 
 
-def test_given_none_is_omitted() -> None:
+def test_null_scan_parameters_count_as_omitted() -> None:
     assert scan_parameters(dict.fromkeys(OMITTED)).to_document() == OMITTED
 
 
-def test_keywords_stay_as_given() -> None:
+def test_search_keywords_are_kept_as_given() -> None:
     given = scan_parameters({"search_keywords": ["Rain", "晴天"]})
     assert given.search_keywords == ("Rain", "晴天")
     assert given.to_document()["search_keywords"] == ["Rain", "晴天"]

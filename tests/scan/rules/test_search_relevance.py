@@ -67,7 +67,7 @@ def test_every_scene_term_keeps_the_full_title(keyword: str) -> None:
         (work("今天天气好"), "expanded_candidate"),
     ],
 )
-def test_words_alone_give_a_level(video: Video, level: str) -> None:
+def test_search_relevance_level_follows_from_words(video: Video, level: str) -> None:
     assert relevance_of(video, title="晴天", verified=()) == level
 
 

@@ -74,7 +74,7 @@ def test_a_hashtag_or_caption_with_the_full_title_mentions_it() -> None:
     assert mentions("Night Flight", [None, "so good #NightFlight!!"])
 
 
-def test_half_a_title_is_no_mention() -> None:
+def test_part_of_a_title_does_not_mention_the_song() -> None:
     assert not mentions("Night Flight", ["good night"])
 
 

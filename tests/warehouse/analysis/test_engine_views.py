@@ -210,7 +210,7 @@ def capture(capture_id: str) -> dict[str, object]:
     }
 
 
-def test_threads_ask_while_another_writes(lake: Lake) -> None:
+def test_threads_query_the_engine_while_rows_are_written(lake: Lake) -> None:
     engine = Engine(lake)
 
     def ask(_: int) -> int:

@@ -195,7 +195,7 @@ def test_a_variable_of_the_program_is_no_table(engine: Engine) -> None:
         ("select 'a'::int", "'a'"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(engine: Engine, sql: str, told: str) -> None:
+def test_user_sql_error_is_one_line(engine: Engine, sql: str, told: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         run_user_sql(engine, sql)
     assert told in caught.value.detail

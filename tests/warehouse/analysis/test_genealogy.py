@@ -240,7 +240,7 @@ def test_genealogies_are_those_of_the_worlds(tmp_path: Path) -> None:
     assert total.copy.value >= 0.95
 
 
-def test_the_library_asks_for_it(first_release_home: Path) -> None:
+def test_query_library_finds_first_copies(first_release_home: Path) -> None:
     with open_warehouse(first_release_home) as wh:
         rows = first_copies(wh)
     assert [row["kind"] for row in rows] == ["own_id", "original_sound", "original_sound"]

@@ -115,7 +115,7 @@ def test_of_several_oldest_the_first_id_is_copied() -> None:
         (False, None, None),
     ],
 )
-def test_a_kind_is_known_or_none(
+def test_genealogy_kind_of_a_music_id(
     is_own: bool, is_original_sound: bool | None, kind: str | None
 ) -> None:
     assert kind_of(is_own=is_own, is_original_sound=is_original_sound) == kind

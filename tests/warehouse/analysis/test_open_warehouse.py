@@ -67,7 +67,7 @@ def test_opening_and_reading_an_older_store_changes_no_file(data_home: Path) -> 
     assert files_of(data_home) == before
 
 
-def test_importing_the_door_loads_no_library() -> None:
+def test_importing_warehouse_loads_no_heavy_library() -> None:
     heavy = ["duckdb", "pyarrow", "deltalake", "pandas", "pydantic"]
     code = f"import sys, warehouse; print([name for name in {heavy} if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -97,7 +97,7 @@ def test_a_sum_is_a_whole_number(wh: Warehouse) -> None:
     assert found.arrow().schema.field("price").type == pa.decimal128(4, 2)
 
 
-def test_an_open_relation_shows_what_is_written_meanwhile(lake: Lake) -> None:
+def test_open_relation_shows_rows_written_later(lake: Lake) -> None:
     with open_warehouse(lake.url) as opened:
         relation = opened.marts.coverage.filter("requests > 1")
         assert len(relation) == 0

@@ -44,7 +44,7 @@ def test_a_relation_is_gone_through_row_by_row_and_counted(numbers: WarehouseRel
     assert len(numbers) == 3
 
 
-def test_asking_whether_there_is_a_relation_reads_nothing(wh: Warehouse) -> None:
+def test_truth_value_of_an_empty_relation_is_true(wh: Warehouse) -> None:
     assert bool(wh.marts.rankings)
     assert len(wh.marts.rankings) == 0
 

@@ -204,7 +204,7 @@ def test_ending_keeps_error_and_retention(control: ControlStore, clock: Clock) -
     assert found.finished_at == START + timedelta(seconds=5)
 
 
-def test_second_end_changes_nothing(control: ControlStore) -> None:
+def test_ended_job_cannot_be_ended_again(control: ControlStore) -> None:
     job, _ = jobs.create_or_join(control, new_job("f"))
     assert jobs.finish(control, job.job_id, "completed")
     before = jobs.get(control, job.job_id)

@@ -62,7 +62,9 @@ def test_open_circuit_refuses_and_says_why_and_how_long(
 
 
 @on_both
-def test_of_many_that_ask_at_once_one_gets_the_probe(control: ControlStore, clock: Clock) -> None:
+def test_open_circuit_gives_one_probe_to_simultaneous_requests(
+    control: ControlStore, clock: Clock
+) -> None:
     fail(control)
     clock.now += 61
     with ThreadPoolExecutor(8) as pool:
@@ -87,7 +89,7 @@ def test_states_are_listed_with_when_it_last_worked_and_failed(
     assert (state.open_until - state.failed_at).total_seconds() == 60
 
 
-def test_success_is_no_news_for_a_minute(control: ControlStore, clock: Clock) -> None:
+def test_circuit_success_is_recorded_once_a_minute(control: ControlStore, clock: Clock) -> None:
     circuits.note_success(control, HOST, SURFACE, is_probe=False, with_data=True)
     assert circuits.check(control, HOST, SURFACE, probe_s=30).is_clean
     clock.now += 61
@@ -129,7 +131,7 @@ def test_capture_that_nobody_waits_for_is_over_at_once(control: ControlStore) ->
 
 
 @on_both
-def test_of_many_that_want_to_capture_one_does(control: ControlStore) -> None:
+def test_capture_is_claimed_by_one_of_many_threads(control: ControlStore) -> None:
     with ThreadPoolExecutor(8) as pool:
         turns = list(
             pool.map(

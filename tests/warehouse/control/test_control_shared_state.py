@@ -105,7 +105,7 @@ def test_sequences_count_each_surface_and_entity_from_one(control: ControlStore)
 
 
 @on_both
-def test_one_look_says_whether_anything_changed_and_a_second_one_what(
+def test_generations_are_read_by_entity_and_as_a_whole(
     control: ControlStore,
 ) -> None:
     heard: list[set[str]] = []
@@ -135,7 +135,7 @@ def test_numbers_of_captures_are_raised_and_never_lowered(control: ControlStore)
 
 
 @on_both
-def test_figures_of_the_queue(control: ControlStore, times: Times) -> None:
+def test_job_counts_and_queue_age(control: ControlStore, times: Times) -> None:
     assert (jobs.counts(control), jobs.queue_age_s(control)) == ({}, 0)
     for number in range(3):
         jobs.create_or_join(

@@ -67,7 +67,7 @@ def test_answers_of_long_ago_are_forgotten(control: ControlStore, clock: Clock) 
     assert note(control, OK) == (OK,)
 
 
-def test_of_many_one_probes_per_interval(control: ControlStore, clock: Clock) -> None:
+def test_sick_surface_is_probed_once_per_interval(control: ControlStore, clock: Clock) -> None:
     note(control, SHELL)
     assert not claim(control)
     clock.now += 600

@@ -133,7 +133,7 @@ def test_while_a_run_goes_on_the_next_is_skipped_and_a_wish_joins_it(
 
 
 @on_both
-def test_one_process_works_on_a_run_and_loses_it_when_it_dies(
+def test_watchlist_run_is_held_by_one_process_until_it_dies(
     control: ControlStore, clock: Clock
 ) -> None:
     watchlists.create(control, PLAN, "0 * * * *")
@@ -183,7 +183,7 @@ def test_last_watchlist_observation_survives_deletion_of_old_runs(
     assert last == {"hour": 2}
 
 
-def test_of_each_subject_only_what_was_seen_last_is_kept(
+def test_watchlists_keep_the_last_observation_of_each_subject(
     control: ControlStore, clock: Clock
 ) -> None:
     watchlists.create(control, PLAN, "0 * * * *")

@@ -76,7 +76,7 @@ def test_no_rows_need_no_room_and_no_commit(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("free_mb", "has_free_space"), [(49, False), (50, True)])
-def test_below_fifty_megabytes_nothing_is_written(
+def test_lake_refuses_to_write_with_less_than_fifty_megabytes_free(
     tmp_path: Path, free_mb: int, has_free_space: bool
 ) -> None:
     lake = opened(str(tmp_path), free_mb=free_mb)
@@ -216,9 +216,7 @@ def test_a_commit_within_one_tick_of_the_disks_clock_is_seen(lake: Lake) -> None
     assert lake.version(SONGS) == 2
 
 
-def test_looking_again_reads_nothing_when_nothing_has_changed(
-    lake: Lake, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_lake_is_not_read_again(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     lake.append(SONGS, songs("1"))
     updates: list[object] = []
     monkeypatch.setattr(lake_module, "_update", updates.append)

@@ -61,7 +61,7 @@ def test_migration_survives_compaction_and_a_second_step(url: str) -> None:
     ]
 
 
-def test_opening_again_changes_nothing(url: str) -> None:
+def test_lake_of_the_current_schema_is_opened_without_a_commit(url: str) -> None:
     open_lake(url, world="sandbox", tables=[NEW])
     version = DeltaTable(f"{url}/raw/songs").version()
     open_lake(url, world="sandbox", tables=[NEW])

@@ -150,7 +150,7 @@ def test_account_comes_back_from_its_row(account: Account) -> None:
     assert account_from_row(row) == account
 
 
-def test_unknown_stays_unknown() -> None:
+def test_unknown_fields_of_a_video_are_null_in_its_row() -> None:
     row = video_row(Video(aweme_id="1", surface="s", observed_at=NOW), **ORIGIN)
     unknown = {name for name, value in row.items() if value is None}
     assert {"digg_count", "sec_uid", "music_id", "create_time", "images_count"} <= unknown

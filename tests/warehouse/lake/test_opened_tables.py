@@ -67,7 +67,7 @@ def test_a_newer_release_migrates_at_once(root: Path) -> None:
     assert json.loads((root / NOTE).read_text())["tables"][SONGS] == 2
 
 
-def test_another_world_is_refused_at_once(root: Path) -> None:
+def test_lake_of_another_world_is_refused(root: Path) -> None:
     with pytest.raises(WrongWorldError):
         open_lake(str(root), world="public", tables=[TABLE, OTHER])
     assert stored(opened(str(root))) == titled("a")

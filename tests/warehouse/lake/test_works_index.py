@@ -62,7 +62,7 @@ def engine(lake: Lake) -> Iterator[Engine]:
 
 @settings(max_examples=6)
 @given(OBSERVATIONS, HOURS, HOURS, st.integers(0, 45))
-def test_it_tells_what_the_table_tells(
+def test_video_index_answers_as_the_table_does(
     seen: list[tuple[str, int | None, int | None, int | None, int]],
     first: int,
     second: int,
@@ -119,7 +119,7 @@ def test_video_index_keeps_every_field_of_an_observation(lake: Lake, engine: Eng
     assert read_listed_videos(engine, ["9"])["9"].video == video
 
 
-def test_appending_and_merging_leave_it_good(lake: Lake, engine: Engine) -> None:
+def test_video_index_stays_valid_after_appends_and_compaction(lake: Lake, engine: Engine) -> None:
     _observe(lake, ("3", 4, 4, None, 12))
     lake.compact(VIDEOS_TABLE)
     sort_lake(lake, now=BEGIN + timedelta(hours=12))
@@ -129,7 +129,9 @@ def test_appending_and_merging_leave_it_good(lake: Lake, engine: Engine) -> None
 
 
 @pytest.mark.parametrize("way", ["deleted", "blanked", "forgotten"])
-def test_it_is_used_no_more_once_rows_were_taken_away(lake: Lake, engine: Engine, way: str) -> None:
+def test_video_index_is_invalid_after_rows_are_removed(
+    lake: Lake, engine: Engine, way: str
+) -> None:
     assert engine.video_index.read(IDS) is not None
     if way == "deleted":
         lake.delete(VIDEOS_TABLE, "aweme_id", ["2"])
@@ -177,7 +179,9 @@ def test_a_moment_of_the_past_is_read_from_the_table(lake: Lake) -> None:
 
 
 @pytest.mark.parametrize("body", [b"", b"SQLite format 3\x00 and then nothing", b"x" * 9000])
-def test_a_damaged_one_is_as_good_as_none(lake: Lake, engine: Engine, body: bytes) -> None:
+def test_damaged_video_index_is_ignored_and_rebuilt(
+    lake: Lake, engine: Engine, body: bytes
+) -> None:
     before = _answers(engine, 50)
     Path(lake.url, FILE).write_bytes(body)
     assert engine.video_index.read(IDS) is None

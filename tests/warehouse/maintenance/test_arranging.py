@@ -153,7 +153,7 @@ def test_a_quarter_more_and_two_row_groups_are_worth_arranging(
     assert has_grown(rows, sorted_rows=arranged) is is_due
 
 
-def test_an_hour_settles_what_a_writer_left_behind(lake: Lake, engine: Engine) -> None:
+def test_rows_without_their_capture_are_deleted_after_an_hour(lake: Lake, engine: Engine) -> None:
     hour = timedelta(hours=1)
     observe(lake, "10001", "c1", at=NOW - hour - timedelta(seconds=1), is_written=False)
     observe(lake, "10002", "c2", at=NOW - hour, is_written=False)

@@ -223,7 +223,7 @@ def places(root: Path, *names: str) -> tuple[str, ...]:
     return search_files(root, to_pattern(names)).places
 
 
-def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
+def test_erased_account_is_in_no_file_and_others_are_unchanged(
     full: Full, command: Callable[..., Any]
 ) -> None:
     root = full.small_store.home.root
@@ -246,7 +246,7 @@ def test_it_is_in_no_file_afterwards_and_others_are_where_they_were(
     assert kept == [{"job_id": OTHER_JOB}]
 
 
-def test_it_is_in_no_index_either_and_upkeep_makes_one_of_the_rest(
+def test_erasure_deletes_the_video_index_and_maintenance_rebuilds_it(
     full: Full, command: Callable[..., Any]
 ) -> None:
     root, lake = full.small_store.home.root, full.small_store.lake
@@ -310,7 +310,7 @@ def test_an_open_reader_sees_the_rest_and_an_older_moment_says_that_history_was_
     full.small_store.add_ranking(job_id="later", hour=2)
 
 
-def test_it_is_found_by_its_handle_and_asked_for_before(
+def test_erase_command_finds_a_handle_and_asks_for_confirmation(
     full: Full, command: Callable[..., Any]
 ) -> None:
     said = command("erase", "handle_1", given="n\n")
@@ -324,7 +324,7 @@ def test_it_is_found_by_its_handle_and_asked_for_before(
 @pytest.mark.parametrize(
     "given", [pytest.param("1004293889", marks=pytest.mark.soak), "@1004293889"]
 )
-def test_it_is_found_by_the_short_number_that_serves_as_its_handle(
+def test_erase_command_finds_an_account_by_its_short_id(
     full: Full, command: Callable[..., Any], given: str
 ) -> None:
     unknown = (one.name for one in BY_NAME["raw.accounts"].columns if not one.required)
@@ -417,7 +417,9 @@ def test_a_service_that_listens_is_told_to_be_stopped_first(
     assert "stop it" in said.remarks
 
 
-def test_one_erasure_at_a_time(full: Full, command: Callable[..., Any]) -> None:
+def test_second_erasure_is_refused_while_one_is_under_way(
+    full: Full, command: Callable[..., Any]
+) -> None:
     assert leases.acquire(full.control, "erasing", "another", 60)
     said = command("erase", GONE, "--yes")
     assert said.status == 1
@@ -444,7 +446,7 @@ def video(aweme_id: str, sec_uid: str) -> Video:
     return Video(aweme_id=aweme_id, surface="music_list", observed_at=now, author=author)
 
 
-def test_records_lose_what_shows_it_and_nothing_else(erased: Full) -> None:
+def test_new_records_lose_only_the_videos_of_an_erased_account(erased: Full) -> None:
     with erased.engine() as engine:
         marks = read_marks(engine)
     new, other = video("7499999999999999999", GONE), video("7488888888888888888", STAYS)
@@ -463,7 +465,7 @@ def test_records_lose_what_shows_it_and_nothing_else(erased: Full) -> None:
         without_erased(Account(sec_uid=GONE, surface="user_info", observed_at=now), marks)
 
 
-def test_the_marks_alone_find_nobody(erased: Full) -> None:
+def test_erasure_marks_are_hashes_without_ids(erased: Full) -> None:
     with erased.engine(as_of=datetime.now(UTC) - timedelta(days=1)) as engine:
         [row] = engine.rows("select * from raw.erasures")
     assert len(row["marks"]) == len(GONE_IDS) + 3  # and the handle, and the titles of its sounds

@@ -94,7 +94,7 @@ def test_a_name_is_found_however_it_is_kept(
     [gzip.compress(BODY, mtime=0)[:20], pack_bytes(BODY)[:10], b"PK\x03\x04"],
     ids=["gzip", "zstd", "zip"],
 )
-def test_half_a_body_is_only_its_bytes(tmp_path: Path, data: bytes) -> None:
+def test_erasure_proof_searches_truncated_archives_as_bytes(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "half").write_bytes(data)
     assert not file_contains(tmp_path / "half", NAME)
 

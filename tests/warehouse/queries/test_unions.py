@@ -71,7 +71,7 @@ def test_the_first_of_several_young_holes_ends_the_union() -> None:
     assert shown(captures) == [1, 2]
 
 
-def test_an_old_hole_does_not_end_what_a_young_one_would() -> None:
+def test_list_union_continues_past_an_old_gap() -> None:
     captures = [capture(1), capture(3), capture(4, age_s=5), capture(6, age_s=5)]
     assert shown(captures) == [1, 3, 4]
 
@@ -145,7 +145,7 @@ def test_videos_without_a_sort_value_come_last() -> None:
     assert sort_members(MEMBERS, "newest", values=known)[:2] == ["second", "first"]
 
 
-def test_of_equals_the_public_order_decides() -> None:
+def test_videos_with_equal_values_keep_the_public_order() -> None:
     known = {one.aweme_id: VideoSortValues(likes=3) for one in MEMBERS}
     assert sort_members(MEMBERS, "likes", values=known) == sort_members(MEMBERS, "public")
     assert sort_members(MEMBERS, "newest", values=known) == sort_members(MEMBERS, "public")

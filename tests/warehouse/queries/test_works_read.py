@@ -48,7 +48,7 @@ def engine(lake: Lake) -> Iterator[Engine]:
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(OBSERVATIONS, st.integers(0, 20))
-def test_few_and_many_are_ordered_by_the_same(
+def test_sort_values_are_equal_for_few_and_many_videos(
     lake: Lake,
     engine: Engine,
     observations: list[tuple[str, int | None, int | None, int | None, int]],
