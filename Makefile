@@ -104,9 +104,9 @@ soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simu
 duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last DuckDB 1.x
 	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
 	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/warehouse tests/catalog \
-	  --deselect 'tests/warehouse/analysis/test_free_questions.py::test_user_sql_refuses_statements_that_write[pragma version]' \
-	  --deselect "tests/warehouse/analysis/test_free_questions.py::test_settings_definitions_and_logs_are_not_shown[select 'temp_directory'.current_setting()]" \
-	  --deselect 'tests/warehouse/analysis/test_free_questions.py::test_user_sql_answers_describe_and_explain[-- why\nexplain select 1;]'
+	  --deselect 'tests/warehouse/analysis/test_user_sql.py::test_user_sql_refuses_statements_that_write[pragma version]' \
+	  --deselect "tests/warehouse/analysis/test_user_sql.py::test_settings_definitions_and_logs_are_not_shown[select 'temp_directory'.current_setting()]" \
+	  --deselect 'tests/warehouse/analysis/test_user_sql.py::test_user_sql_answers_describe_and_explain[-- why\nexplain select 1;]'
 
 validate-package: env ## check a data package with the tools of its standards (PACKAGE=; default: of a stored scan)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && package="$(PACKAGE)" \

@@ -6,10 +6,10 @@ TOGETHER = (
     ("tests/browser/",),
     ("tests/sandbox/server/",),
     (
-        "tests/api/services/test_reads_of_the_platform.py",
+        "tests/api/services/test_sandbox_videos_and_chart.py",
         "tests/api/services/test_song_links.py",
         "tests/api/services/test_trends.py",
-        "tests/api/services/test_users_and_lists_of_the_platform.py",
+        "tests/api/services/test_sandbox_users_and_lists.py",
         "tests/captures/sandbox/",
         "tests/catalog/test_catalog_playlists.py",
         "tests/platform/providers/test_public_surfaces.py",

@@ -12,18 +12,18 @@ JUDGED = (
 )
 LAKE = (
     "tests/warehouse/lake/test_lake.py",
-    "tests/warehouse/lake/test_lake_upkeep.py",
+    "tests/warehouse/lake/test_lake_maintenance.py",
     "tests/warehouse/lake/test_lake_rules.py",
     "tests/warehouse/lake/test_lake_evolution.py",
 )
-ARRANGING = ("tests/warehouse/maintenance/test_arranging.py",)
+ARRANGING = ("tests/warehouse/maintenance/test_sorting.py",)
 
 MODULES: dict[str, tuple[str, ...]] = {
     "api/server/middleware/guard.py": ("tests/api/server/test_guard_rules.py",),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/scoring.py": (
         "tests/audio/matching/test_scoring.py",
-        "tests/audio/matching/test_observing.py",
+        "tests/audio/matching/test_rejection_observations.py",
         JUDGING,
     ),
     "warehouse/records/coverage.py": (
@@ -49,16 +49,16 @@ MODULES: dict[str, tuple[str, ...]] = {
         "tests/scan/rules/test_scan_keys.py",
     ),
     "pipelines/scan/rules/ranking.py": ("tests/scan/rules/test_ranking.py",),
-    "pipelines/scan/rules/results.py": ("tests/scan/rules/test_results.py",),
+    "pipelines/scan/rules/results.py": ("tests/scan/rules/test_stored_results.py",),
     "pipelines/captures/walks.py": (
         "tests/captures/test_search_steps.py",
-        "tests/captures/test_walk.py",
+        "tests/captures/test_list_walks.py",
     ),
-    "warehouse/queries/lists.py": ("tests/warehouse/queries/test_unions.py",),
-    "pipelines/platform/http/link_gate.py": ("tests/platform/http/test_gate.py",),
+    "warehouse/queries/lists.py": ("tests/warehouse/queries/test_list_union_rules.py",),
+    "pipelines/platform/http/link_gate.py": ("tests/platform/http/test_link_gate.py",),
     "pipelines/platform/parsers/links.py": (
         "tests/platform/parsers/test_links.py",
-        "tests/platform/http/test_gate.py",
+        "tests/platform/http/test_link_gate.py",
     ),
     "warehouse/tables/contract.py": ("tests/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,

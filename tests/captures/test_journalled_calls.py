@@ -13,7 +13,7 @@ from pipelines.captures.capture import Capture, CaptureRequest, pack_capture
 from pipelines.captures.journal import ScanJournal
 from pipelines.captures.session import Captures
 from tests.captures.conftest import video
-from tests.captures.test_links_elsewhere import GONE, OneVideo
+from tests.captures.test_redirected_links import GONE, OneVideo
 from warehouse.records.errors import AudioUnavailableError, ForbiddenError
 from warehouse.records.videos import Track, VideoDetail
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests import coverage_floor
+from tests.branch_coverage import INTO, PRODUCT, ROOT, all_places
 from tests.coverage_floor import Reach, reached, together, unexplained
-from tests.watched_branches import INTO, PRODUCT, ROOT, all_places
 
 MODULE = "warehouse/home/disk_space.py"
 FOLDER = [str(ROOT / "warehouse" / "home")]
 PROGRAM = """
 import os, sys
-from tests.watched_branches import all_places
+from tests.branch_coverage import all_places
 all_places(sys.argv[2:])  # takes no watch over
 from warehouse.home.disk_space import check_free_space
 if os.fork() == 0:

@@ -1,7 +1,7 @@
 """Files, make targets, modules and settings that pages and docstrings name exist today.
 
 A page names a file by its path from the root, so that a reader finds it without a search. Whether
-commands of the pages run is tested in `tests/house/test_guides.py`.
+commands of the pages run is tested in `tests/house/test_page_examples.py`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The two commands that start everything, stopped early or without a profile.
 
 The whole demo runs in `test_wheel.py`, in `make soak`, which also stops and kills one;
-`up` runs in `test_up.py`, and a killed command in `test_household.py`.
+`up` runs in `test_up.py`, and a killed command in `test_child_processes.py`.
 """
 
 import re

@@ -7,7 +7,7 @@ from dagster import DagsterInstance
 from typer.testing import CliRunner
 
 from api.cli.main import app
-from tests.warehouse.together import run_together
+from tests.warehouse.parallel_programs import run_together
 
 pytestmark = pytest.mark.full
 

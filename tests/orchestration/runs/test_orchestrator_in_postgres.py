@@ -22,7 +22,7 @@ from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
 from tests.fake_runs import empty_scan
-from tests.warehouse.together import run_together
+from tests.warehouse.parallel_programs import run_together
 from warehouse.home.folder import Home, open_home
 from warehouse.maintenance.erasure.names import AccountNames
 from warehouse.records.errors import WarehouseUnavailableError

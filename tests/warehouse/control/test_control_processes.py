@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.postgres import on_both
-from tests.warehouse.together import kill_all, run_together, start_together
+from tests.warehouse.parallel_programs import kill_all, run_together, start_together
 from warehouse.control import jobs, open_control
 from warehouse.control.captures import sequences
 

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from tests.postgres import on_both
-from tests.warehouse.together import run_together
+from tests.warehouse.parallel_programs import run_together
 from warehouse.control import ControlStore, open_control, watchlists
 from warehouse.records.watchlists import (
     OVERLAP_OUTCOME,

@@ -13,8 +13,8 @@ from pipelines.captures.session import Captures
 from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading
 from tests.captures.conftest import Source, video
-from tests.captures.test_forgetting import mark
-from tests.charted import row
+from tests.captures.test_erased_accounts import mark
+from tests.chart_rows import row
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,
