@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.scheduling import FilesAndFolders
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     # read when the library is loaded: the processes that share the tests have a core each

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 from warehouse.lake import store
 from warehouse.lake.opened_tables import NOTE, are_noted, note
 from warehouse.lake.schema_evolution import open_table

@@ -24,8 +24,8 @@ from api.settings import ApiSettings
 from pipelines.captures.chart import ChartCaptures
 from pipelines.captures.session import Captures
 from pipelines.platform.providers import build_chart_provider, choose_profile
+from tests.api.sql.statements import EngineRunner
 from tests.fake_clock import PATIENCE_S, FakeClock
-from tests.statements import EngineRunner
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a plugin is loaded for every test, and a deployment loads t
     from pathlib import Path
 
     from tests.deployment import Deployment
-    from tests.sandbox_platform import Sandbox
+    from tests.platform.sandbox_platform import Sandbox
 
 SEED, SIZE = 5, 0.1
 
@@ -62,6 +62,6 @@ def deployment(tmp_path: Path, sound_cache: Path) -> Iterator[Deployment]:
 @pytest.fixture(scope="session")
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """The platform alone, for reads of its surfaces."""
-    from tests.sandbox_platform import run_sandbox  # noqa: PLC0415 -- as above
+    from tests.platform.sandbox_platform import run_sandbox  # noqa: PLC0415 -- as above
 
     yield from run_sandbox(tmp_path_factory.mktemp("sounds"))

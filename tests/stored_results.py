@@ -7,7 +7,7 @@ from pipelines.captures.walks import FinishedSearch
 from pipelines.documents.videos import to_ranked_document, to_track_document
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.search import to_search_related
-from tests.account_oracle import to_account_summary
+from tests.scan.account_oracle import to_account_summary
 from warehouse.records.evidence import (
     ALGORITHM,
     Comparison,

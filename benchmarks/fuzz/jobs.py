@@ -33,8 +33,8 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
-from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
-from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
+from tests.orchestration.runs.fake_runs import FakeLauncher, FakeRun, empty_scan
+from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, job_claims, jobs, leases, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
 from warehouse.records.jobs import Job, ProgressRecord

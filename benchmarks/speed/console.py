@@ -7,8 +7,8 @@ from typing import Any
 from playwright.sync_api import CDPSession, Error
 
 from benchmarks.speed.running import Figure, Workspace
+from tests.browser.console_pages import ConsolePages, open_console_pages
 from tests.browser.test_console_rules import JOB_ID, answer, completed
-from tests.console_pages import ConsolePages, open_console_pages
 from tests.deployment import open_deployment
 
 TIMES = 5

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from benchmarks.speed.running import Figure
 from tests.deployment import Deployment, open_deployment
-from tests.simulated_week import NAME, Week
-from tests.simulated_week_truth import Verdict, judge_digests, judge_series
+from tests.watchlists.simulated_week import NAME, Week
+from tests.watchlists.simulated_week_truth import Verdict, judge_digests, judge_series
 from warehouse.control import jobs, watchlists
 from warehouse.records.jobs import PRIORITY_SCHEDULED
 from warehouse.records.watchlists import DigestThresholds

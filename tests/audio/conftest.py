@@ -9,9 +9,9 @@ import pytest
 
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound
-from tests.clips import PATIENT, Band, ClipMeasurer
+from tests.audio.clips import PATIENT, Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 
 SONG_S = 21.0
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from api.cli.commands.audio.compare import audio_app
 from pipelines.audio.manifest import SCORE_COLUMNS, ManifestUnreadableError
-from tests.clips import Band
+from tests.audio.clips import Band
 
 pytestmark = pytest.mark.full
 

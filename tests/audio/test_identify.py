@@ -19,9 +19,9 @@ from pipelines.audio.index.index_folder import INDEX_VERSION, IndexFolder
 from pipelines.audio.index.kernels import constellations, most_at_places
 from pipelines.audio.index.reference_index import BRIEF, ReferenceIndex
 from pipelines.catalog.sound_matches import LEAST_SURPRISE
-from tests.clips import Band
+from tests.audio.clips import Band
 from tests.data.audio.synthesis import RATE, Samples
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 from warehouse.records.evidence import MatchThresholds
 
 LIMITS = MatchThresholds()

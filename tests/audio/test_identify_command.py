@@ -17,7 +17,7 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundM
 from pipelines.audio.index.identify import MOST_TRIED
 from pipelines.audio.index.index_folder import IndexFolder
 from pipelines.audio.index.reference_index import ReferenceIndex
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 
 type Run = Callable[..., Result]
 

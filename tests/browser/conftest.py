@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.console_pages import ConsolePage, ConsolePages, open_console_pages
+from tests.browser.console_pages import ConsolePage, ConsolePages, open_console_pages
 from tests.deployment import Deployment, open_deployment
 from tests.shared_deployment import SEED, SIZE
 from warehouse.control import jobs

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import FilePayload, Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import answer, ask_module, refusal
 from tests.catalog.test_import_tables import CASES, spreadsheet
-from tests.console_pages import ConsolePage, ConsolePages
 from tests.deployment import Deployment
 from warehouse.control import catalogs
 

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Locator, ViewportSize, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import HOSTILE, answer
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.console_pages import ConsolePage, ConsolePages
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.deployment import Deployment
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import settle
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Request, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import HOSTILE, JOB_ID, answer, completed
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7410369778457395648"

@@ -12,7 +12,7 @@ from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
 from pipelines.parameters.scan import SORT_LABELS, SORT_ORDERS
-from tests.console_pages import ConsolePage, ConsolePages
+from tests.browser.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 FIRST_LOAD_BYTES = 120_000

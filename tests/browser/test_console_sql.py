@@ -8,8 +8,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import ask_module
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 LOOKS: dict[str, dict[str, Any]] = {

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import JOB_ID, answer, completed
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7400000000000000001"

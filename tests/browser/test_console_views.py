@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Request, Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import (
     ACCOUNT,
     JOB_ID,
@@ -17,7 +18,6 @@ from tests.browser.test_console_rules import (
     hold_first,
     settle,
 )
-from tests.console_pages import ConsolePage, ConsolePages
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]
 RANKING = f"**/jobs/{JOB_ID}/ranking?*"

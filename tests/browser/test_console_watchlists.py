@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage
 from tests.browser.test_console_rules import answer, refusal
-from tests.console_pages import ConsolePage
 from tests.deployment import Deployment
 from warehouse.control import watchlists
 from warehouse.records.watchlists import DueRun

@@ -10,7 +10,7 @@ from dagster import DagsterRun
 from playwright.sync_api import Page, expect
 
 from api.cli.processes.child_processes import find_port
-from tests.console_pages import PATIENCE_MS, ConsolePages
+from tests.browser.console_pages import PATIENCE_MS, ConsolePages
 from tests.deployment import Deployment, open_deployment, wait_for
 
 pytestmark = [pytest.mark.full, pytest.mark.browser]

@@ -8,7 +8,7 @@ from pipelines.captures.recorded.body_forms import decode_body
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
-from tests.answers import SEEN_AT, read_index
+from tests.platform.shape_answers import SEEN_AT, read_index
 from warehouse.exports.pseudonyms import Pseudonyms
 
 SURFACE_OF = {"work_page": "video_page", "detail_body": "detail"}

@@ -14,7 +14,7 @@ from pipelines.platform.parsers.links import LinkTarget
 from pipelines.platform.reading import Reading
 from tests.captures.conftest import Source, video
 from tests.captures.test_erased_accounts import mark
-from tests.chart_rows import row
+from tests.charts.chart_rows import row
 from warehouse.records.errors import (
     AudioUnavailableError,
     InvalidMusicInputError,

@@ -7,7 +7,7 @@ import pytest
 from pipelines.catalog.open_service import open_catalog_service
 from pipelines.catalog.sources.tables import link_lines
 from pipelines.settings import Settings
-from tests.sandbox_platform import Sandbox, ask_control
+from tests.platform.sandbox_platform import Sandbox, ask_control
 
 pytestmark = pytest.mark.full
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from api.cli.commands import parse as command
 from pipelines.platform.reparse import SURFACES
-from tests.answers import SHAPES
+from tests.platform.shape_answers import SHAPES
 
 REPORTED = SHAPES / "reported"
 CASES = tomllib.loads((REPORTED / "cases.toml").read_text(encoding="utf-8"))["case"]

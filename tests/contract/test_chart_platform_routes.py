@@ -17,7 +17,7 @@ from api.schemas.extensions.chart_platform import (
     SongLinkUpdate,
 )
 from pipelines.charts.link_songs import update_song_links
-from tests.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
+from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
 from tests.scripted_reads import ReadService, open_reads
 
 SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"

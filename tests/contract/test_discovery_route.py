@@ -9,7 +9,7 @@ from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
 from api.services import job_responses
 from pipelines.scan.rules.discovery import DiscoveryParameters
-from tests.operations import BusyWorker
+from tests.contract.operations import BusyWorker
 from tests.stored_results import discovery_result
 from warehouse.control import job_claims
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview
 from pipelines.parameters.scan import ScanParameters
-from tests.operations import BusyWorker
+from tests.contract.operations import BusyWorker
 from tests.stored_results import result
 from warehouse.control import job_claims, jobs, links, scan_journal
 from warehouse.lake.packing import pack_document

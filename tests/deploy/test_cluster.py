@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clusters import open_cluster
+from tests.deploy.clusters import open_cluster
 
 pytestmark = pytest.mark.soak  # needs Redis: make setup-cluster
 

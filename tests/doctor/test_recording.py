@@ -9,7 +9,7 @@ import pytest
 from pipelines.captures.recorded.pseudonymised import BodyPseudonymiser
 from pipelines.doctor.recording import INDEX, Recording, prepare_folder, record_responses
 from pipelines.platform.call_trace import HttpResponse
-from tests.answers import SEEN_AT, SHAPES
+from tests.platform.shape_answers import SEEN_AT, SHAPES
 from warehouse.exports.pseudonyms import Pseudonyms
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.health import SurfaceHealth

@@ -24,15 +24,15 @@ from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
 from tests.deployment import Deployment, open_deployment, wait_for
-from tests.packages import (
+from tests.shared_deployment import SEED, SIZE
+from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
+from tests.warehouse.exports.packages import (
     assert_all_numbers_are,
     assert_repeated,
     best_rejected,
     hand_over,
     shown_numbers,
 )
-from tests.shared_deployment import SEED, SIZE
-from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
 from warehouse.lake.reading import open_lake_for_reading
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"

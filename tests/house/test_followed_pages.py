@@ -3,7 +3,7 @@
 import shlex
 
 from tests.follow_pages import commands_of, stated_status, steps
-from tests.page_examples import ROOT, Example, has_placeholder
+from tests.house.page_examples import ROOT, Example, has_placeholder
 
 
 def test_readme_comes_first_and_every_page_has_its_five_minutes_alone() -> None:

@@ -31,7 +31,7 @@ from api.services.watchlists.files import read_watch_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
 from tests.deployment import LOCAL, wait_for
-from tests.page_examples import (
+from tests.house.page_examples import (
     PAGES,
     ROOT,
     Example,

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pipelines.reports.catalogue import NOTEBOOKS
-from tests.lake_rows import to_row
 from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop
+from tests.warehouse.lake_rows import to_row
 from warehouse.home.folder import open_home
 from warehouse.lake.packing import pack_document
 from warehouse.lake.store import open_lake

@@ -9,8 +9,7 @@ from pipelines.platform.call_trace import HttpResponse, record_request, record_r
 from pipelines.platform.http.client import GuestClient, HttpLimits, HttpRequest
 from pipelines.platform.http.rate_limiter import DEFAULT_PAUSE_S, HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from tests.answers import Shape, read_index
-from tests.sandbox_platform import (
+from tests.platform.sandbox_platform import (
     client,
     clock,
     control_store,
@@ -23,6 +22,7 @@ from tests.sandbox_platform import (
     track,
     unused_port,
 )
+from tests.platform.shape_answers import Shape, read_index
 from warehouse.records.errors import SametrackError
 
 __all__ = [

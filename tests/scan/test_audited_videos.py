@@ -17,8 +17,8 @@ from pipelines.scan.marts import audit_rows
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import MeasuredVideo, ScanState, SoundWorkspace
-from tests.clips import Band, ClipMeasurer
-from tests.shared import SharedFolder
+from tests.audio.clips import Band, ClipMeasurer
+from tests.shared_files import SharedFolder
 from warehouse.records.coverage import RandomAudit
 from warehouse.records.errors import ForbiddenError, UpstreamError
 from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail

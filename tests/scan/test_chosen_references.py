@@ -21,8 +21,8 @@ from pipelines.scan.verify_audio import (
     measure_videos,
     verify_music,
 )
-from tests.clips import Band, ClipMeasurer
-from tests.shared import SharedFolder
+from tests.audio.clips import Band, ClipMeasurer
+from tests.shared_files import SharedFolder
 from warehouse.records.errors import AudioUnavailableError
 from warehouse.records.videos import Music, Statistics, Video, VideoDetail
 

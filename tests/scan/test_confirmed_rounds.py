@@ -19,7 +19,7 @@ from pipelines.scan.state.scan_state import (
     ScanState,
     SoundWorkspace,
 )
-from tests.scan_fakes import FakeScan
+from tests.scan.scan_fakes import FakeScan
 from warehouse.records.errors import RunCancelledError
 from warehouse.records.evidence import Comparison, MatchThresholds, PairEvidence, Verdict
 from warehouse.records.videos import Music, UnavailableVideo, Video, VideoDetail

@@ -11,7 +11,7 @@ from pipelines.scan.collect import READS_IN_FLIGHT, read_details
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
-from tests.scan_fakes import FakeScan
+from tests.scan.scan_fakes import FakeScan
 from warehouse.records.errors import (
     SURFACE_OFF,
     ForbiddenError,

@@ -10,7 +10,7 @@ from pipelines.scan.collect import read_author_screens, read_hashtag_screens
 from pipelines.scan.discover import read_first_authors
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
-from tests.scan_fakes import FakeScan
+from tests.scan.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.errors import ForbiddenError, RefusedLatelyError, UpstreamError
 from warehouse.records.videos import Author, Hashtag, Music, Video, VideoDetail

@@ -14,7 +14,7 @@ from pipelines.scan.confirm import MAX_VERIFYING_ROUNDS, expand
 from pipelines.scan.rules.candidate_pool import Candidate, Sighting, genuine_shares
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
-from tests.scan_fakes import FakeScan
+from tests.scan.scan_fakes import FakeScan
 from warehouse.records.coverage import SourceCoverage
 from warehouse.records.videos import Music, Video
 

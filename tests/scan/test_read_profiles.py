@@ -14,7 +14,7 @@ from pipelines.scan.collect import PROFILE_MAX_AGE, read_profiles
 from pipelines.scan.rules.expansion import ConfirmedVideo, accounts_by_likes
 from pipelines.scan.scan_run import ScanRun
 from pipelines.scan.state.scan_state import ScanState
-from tests.scan_fakes import FakeScan
+from tests.scan.scan_fakes import FakeScan
 from warehouse.records.errors import (
     ForbiddenError,
     SametrackError,

@@ -16,9 +16,9 @@ from pipelines.parameters.scan import SORT_ORDERS, ScanParameters
 from pipelines.scan.marts import rank_videos, sum_coverage, summarize_accounts
 from pipelines.scan.rules.ranking import SORT_VALUES
 from pipelines.scan.rules.results import view_result
-from tests.account_oracle import to_account_summary
-from tests.lake_rows import to_row
+from tests.scan.account_oracle import to_account_summary
 from tests.stored_results import result
+from tests.warehouse.lake_rows import to_row
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.exports.export_table import to_table
 from warehouse.exports.table_files import to_csv

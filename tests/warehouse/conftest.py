@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.small_store import command, first_release_home, small_store, small_store_at
+from tests.warehouse.small_store import command, first_release_home, small_store, small_store_at
 
 __all__ = ["command", "first_release_home", "small_store", "small_store_at"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.made_sounds import made_mp3
+from tests.audio.made_sounds import made_mp3
 from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.evidence import Excerpt
 

@@ -7,7 +7,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from api.server.middleware.rate_limit import RateLimit
-from tests.moved_time import MovedTime, request_time
+from tests.api.server.moved_time import MovedTime, request_time
 from warehouse.records.errors import SametrackError
 
 __all__ = ["request_time"]

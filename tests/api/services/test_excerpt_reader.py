@@ -15,7 +15,7 @@ from api.services.evidence.excerpts import read_missing_excerpt
 from api.services.evidence.service import EvidenceService
 from api.services.reads.deadline import Deadline
 from pipelines.platform.reading import SoundFile
-from tests.made_sounds import made_mp3
+from tests.audio.made_sounds import made_mp3
 from warehouse.home.cache_files import ExcerptFolder
 from warehouse.records.evidence import ALGORITHM, MatchThresholds, PairEvidence
 from warehouse.records.videos import UnavailableVideo

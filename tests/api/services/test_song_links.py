@@ -9,7 +9,7 @@ import pytest
 from api.services.batch import expand_inputs
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from tests.sandbox_platform import Sandbox, Start, Stores, ask_control
+from tests.platform.sandbox_platform import Sandbox, Start, Stores, ask_control
 from warehouse.records.errors import InvalidMusicInputError
 
 pytestmark = pytest.mark.full

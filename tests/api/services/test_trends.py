@@ -12,7 +12,7 @@ from api.services.reads.deadline import Deadline
 from api.services.reads.lists import ListPageRequest, music_list_source
 from api.services.reads.sources import Sources
 from api.settings import ApiSettings
-from tests.sandbox_platform import PATIENCE_S, Sandbox, Start, Stores
+from tests.platform.sandbox_platform import PATIENCE_S, Sandbox, Start, Stores
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
 pytestmark = pytest.mark.full

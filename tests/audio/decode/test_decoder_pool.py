@@ -20,7 +20,7 @@ from pebble import ProcessPool
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.decode.protocol import DecodeLimits
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable
-from tests.clips import PATIENT
+from tests.audio.clips import PATIENT
 
 pytestmark = pytest.mark.full
 

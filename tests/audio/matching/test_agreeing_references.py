@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import agreeing_references
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds
 

@@ -11,7 +11,7 @@ import pytest
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.peak_votes import CommonStretch
-from tests.made_sounds import MadePeaks, fleeting, held, melody, sound, timbre
+from tests.audio.made_sounds import MadePeaks, fleeting, held, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 
 FRAMES = 400

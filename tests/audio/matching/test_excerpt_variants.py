@@ -13,7 +13,7 @@ from pipelines.audio.matching.judging import judge_excerpt
 from pipelines.audio.matching.peak_votes import common_stretches, is_reversed
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.audio.recompute import deviations, recompute
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import (
     MatchThresholds,

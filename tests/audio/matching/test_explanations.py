@@ -11,7 +11,7 @@ from pipelines.audio.features.sound_features import Features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from pipelines.audio.matching.verify import compare_pair
 from pipelines.audio.recompute import deviations, recompute
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
 from warehouse.records.evidence import MatchThresholds, PairEvidence
 

@@ -8,9 +8,9 @@ import pytest
 
 from pipelines.audio.features.sounds import MeasuredSound
 from pipelines.audio.matching.verify import compare_pair
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import Samples
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 from warehouse.records.evidence import MatchThresholds
 
 LIMITS = MatchThresholds()

@@ -20,7 +20,7 @@ from pipelines.audio.matching.judging import (
 from pipelines.audio.matching.peak_agreement import NoteCoherence, PeakMatch
 from pipelines.audio.matching.peak_votes import CommonStretch
 from pipelines.audio.matching.search import ScoredHypothesis
-from tests.made_sounds import (
+from tests.audio.made_sounds import (
     FRAMES,
     HOP_S,
     MadePeaks,

@@ -5,7 +5,7 @@ import numpy as np
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.judging import judge_excerpt, judge_variant, judge_windows
 from pipelines.audio.matching.peak_votes import CommonStretch
-from tests.made_sounds import FRAMES, HOP_S, faster, fleeting, melody, sound, timbre
+from tests.audio.made_sounds import FRAMES, HOP_S, faster, fleeting, melody, sound, timbre
 from warehouse.records.evidence import MatchThresholds
 
 LIMITS = MatchThresholds()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pipelines.audio.features.sound_features import Features
 from pipelines.audio.matching.judging import judge_unchanged, judge_variant
-from tests.made_sounds import (
+from tests.audio.made_sounds import (
     FRAMES,
     HOP_S,
     MadePeaks,

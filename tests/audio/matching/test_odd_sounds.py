@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pipelines.audio.decode.decoder_pool import DecoderPool
 from pipelines.audio.features.sounds import MeasuredSound, NotComparable, SoundMeasurement
 from pipelines.audio.matching.verify import compare_pair
-from tests.clips import Band
+from tests.audio.clips import Band
 from warehouse.records.evidence import MatchThresholds
 
 pytestmark = pytest.mark.full

@@ -7,7 +7,7 @@ from pipelines.audio.features.sound_features import Peaks
 from pipelines.audio.matching.peak_agreement import PeakMatch
 from pipelines.audio.matching.tone_agreement import tone_agreement
 from pipelines.audio.matching.verify import compare_pair
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from warehouse.records.evidence import MatchThresholds
 
 LIMITS = MatchThresholds()

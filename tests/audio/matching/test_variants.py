@@ -13,7 +13,7 @@ from pipelines.audio.features.sounds import MeasuredSound, NotComparable
 from pipelines.audio.matching.hypotheses import HYPOTHESES, Hypothesis, speed, undo, undo_peaks
 from pipelines.audio.matching.verify import compare_pair, verify_group
 from pipelines.documents.messages import searched_message
-from tests.clips import Band, ClipMeasurer
+from tests.audio.clips import Band, ClipMeasurer
 from tests.data.audio.synthesis import RATE, Samples
 from warehouse.records.evidence import MatchThresholds, SearchedRange, variant_kind
 

@@ -1,6 +1,6 @@
 """Captures over the running sandbox."""
 
-from tests.sandbox_platform import (
+from tests.platform.sandbox_platform import (
     client,
     clock,
     control_store,

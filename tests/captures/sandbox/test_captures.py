@@ -12,7 +12,7 @@ from pipelines.captures.walks import SearchLimits
 from sandbox.server.surfaces.lists import repeats_cursor, trends_path
 from sandbox.world.world import SandboxWorld
 from tests.fake_clock import FakeClock
-from tests.sandbox_platform import JOB, Start, Stores, ask_control
+from tests.platform.sandbox_platform import JOB, Start, Stores, ask_control
 from warehouse.lake.packing import unpack_bytes
 from warehouse.records.errors import (
     AudioUnavailableError,

@@ -12,7 +12,7 @@ from pipelines.captures.session import Captures
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers import build_data_provider
 from pipelines.settings import Settings
-from tests.sandbox_platform import PATIENT
+from tests.platform.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.store import open_lake

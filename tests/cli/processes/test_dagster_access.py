@@ -16,7 +16,7 @@ from starlette.websockets import WebSocketDisconnect
 from api.cli.processes.dagster_access import protect_dagster
 from api.server.access.sessions import COOKIE, SessionsInMemory
 from api.settings import ApiSettings
-from tests.dagster_routes import open_dagster_app, routes_of
+from tests.cli.processes.dagster_routes import open_dagster_app, routes_of
 
 pytestmark = pytest.mark.full
 

@@ -29,7 +29,7 @@ from api.routes import ROUTERS
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
 from tests.children import end_group
 from tests.cli.processes.conftest import ALWAYS, ProcessWatch
-from tests.dagster_routes import open_dagster_app, routes_of
+from tests.cli.processes.dagster_routes import open_dagster_app, routes_of
 from tests.deployment import PATIENCE_S, wait_for
 from tests.orchestration.runs.orchestrator import LAUNCH, RUN, launch_parameters
 from warehouse.engine.duckdb_engine import Engine

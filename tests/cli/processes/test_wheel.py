@@ -20,9 +20,9 @@ from typing import Any
 import pytest
 
 from sandbox.world.world import SandboxWorld
+from tests.cli.processes.wheels import build_wheel, install_wheel, tracked
 from tests.deployment import IN_TESTS, PATIENCE_S
 from tests.shared_deployment import SEED, SIZE
-from tests.wheels import build_wheel, install_wheel, tracked
 from warehouse import open_warehouse
 from warehouse.extras import EXTRAS
 

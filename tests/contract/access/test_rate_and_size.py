@@ -3,7 +3,7 @@
 import gzip
 from typing import Any
 
-from tests.moved_time import MovedTime, request_time
+from tests.api.server.moved_time import MovedTime, request_time
 
 __all__ = ["request_time"]
 

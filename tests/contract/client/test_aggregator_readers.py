@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.operations import APP, VIDPLAT, ids_of
+from tests.contract.operations import APP, VIDPLAT, ids_of
 from tests.scripted_reads import ReadService
 
 AVATARS = ("avatar_thumb", "avatar_medium", "avatar_larger")

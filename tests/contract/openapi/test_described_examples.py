@@ -19,7 +19,7 @@ from api.process import build_app_from_settings
 from api.responses.languages import is_chinese
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from tests.page_examples import read_curl
+from tests.house.page_examples import read_curl
 
 NOT_THERE = {
     # ids of results that a fresh home cannot have

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.operations import OPERATIONS, Operation, operation
+from tests.contract.operations import OPERATIONS, Operation, operation
 
 NOT_GIVEN = object()
 ORDERS = ["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.server.access.sessions import SessionsInMemory
 from api.server.middleware_stack import wrap
-from tests.operations import (
+from tests.contract.operations import (
     APP,
     JOBS,
     OPERATIONS,

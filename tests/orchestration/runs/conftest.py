@@ -14,7 +14,7 @@ from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.worker.worker import Worker
 from pipelines.settings import Settings
-from tests.fake_runs import FakeLauncher, empty_scan
+from tests.orchestration.runs.fake_runs import FakeLauncher, empty_scan
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.home.folder import open_home

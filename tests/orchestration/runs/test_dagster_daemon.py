@@ -16,7 +16,7 @@ from pipelines.orchestration.runs.remote import (
     RemoteRun,
     check_daemon,
 )
-from tests.fake_runs import empty_scan
+from tests.orchestration.runs.fake_runs import empty_scan
 from warehouse.records.errors import WorkerUnavailableError
 
 RUN = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"

@@ -12,7 +12,7 @@ from dagster import DagsterInstance, DagsterRunStatus
 from pipelines.orchestration.runs.run_identity import JOB_TAG, run_id_of
 from pipelines.orchestration.worker.launch import JobLauncher, Launched
 from tests.fake_clock import FakeClock
-from tests.fake_runs import FakeRun
+from tests.orchestration.runs.fake_runs import FakeRun
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.errors import WorkerUnavailableError

@@ -21,7 +21,7 @@ from pipelines.erasure.account import forget_runs
 from pipelines.orchestration.instance import dagster_server
 from pipelines.orchestration.runs.open_instance import open_instance
 from pipelines.settings import Settings
-from tests.fake_runs import empty_scan
+from tests.orchestration.runs.fake_runs import empty_scan
 from tests.warehouse.parallel_programs import run_together
 from warehouse.home.folder import Home, open_home
 from warehouse.maintenance.erasure.names import AccountNames

@@ -7,7 +7,7 @@ from dagster import DagsterEvent, DagsterEventType, DagsterInstance, DagsterRunS
 
 from pipelines.orchestration.runs.remote import CHECK_EVERY_S, START_LIMIT_S, RemoteRun
 from tests.fake_clock import FakeClock
-from tests.fake_runs import empty_scan
+from tests.orchestration.runs.fake_runs import empty_scan
 
 RUN = "3b0b0d6e-0f6c-4a4e-9c39-0d6f3f8f6a11"
 

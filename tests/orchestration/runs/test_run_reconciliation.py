@@ -17,7 +17,7 @@ from pipelines.orchestration.runs.reconciliation import (
 from pipelines.orchestration.runs.run_identity import ORIGIN_TAG
 from pipelines.orchestration.watchlist_runs import WATCH_RUN_TAG
 from pipelines.orchestration.worker.worker import CANCEL_GRACE_S, RECONCILE_EVERY_S
-from tests.fake_runs import empty_scan
+from tests.orchestration.runs.fake_runs import empty_scan
 from warehouse.control import job_claims, jobs
 from warehouse.records.jobs import Job, JobStatus
 

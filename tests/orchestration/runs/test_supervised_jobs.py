@@ -15,7 +15,7 @@ from pipelines.orchestration.worker.launch import Launched
 from pipelines.orchestration.worker.worker import WAITERS_EVERY_S, Worker
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
+from tests.orchestration.runs.fake_runs import FakeLauncher, FakeRun, empty_scan
 from warehouse.control import ControlStore, job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job

@@ -13,10 +13,10 @@ from pipelines.platform.call_trace import HttpResponse
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile
 from pipelines.platform.providers.browser_public import BrowserPublic
-from tests.answers import read_index
 from tests.fake_clock import FakeClock
-from tests.host_rates import AT_ONCE
-from tests.sandbox_platform import PATIENT
+from tests.platform.host_rates import AT_ONCE
+from tests.platform.sandbox_platform import PATIENT
+from tests.platform.shape_answers import read_index
 from warehouse.control import ControlStore
 from warehouse.records.errors import RateLimitedError, SametrackError, UnreachableError
 

@@ -26,8 +26,8 @@ from pipelines.platform.providers.browser_public import BrowserPublic
 from pipelines.platform.sources.planner import SickPolicy
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.host_rates import AT_ONCE
-from tests.sandbox_platform import PATIENCE_S, ScriptedServer, never
+from tests.platform.host_rates import AT_ONCE
+from tests.platform.sandbox_platform import PATIENCE_S, ScriptedServer, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets
 from warehouse.control.schema import HOSTS

@@ -20,7 +20,7 @@ from pipelines.platform.profiles import CircuitTimes, PlatformProfile
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
 from tests.fake_clock import FakeClock
-from tests.sandbox_platform import PATIENT, never
+from tests.platform.sandbox_platform import PATIENT, never
 from warehouse.control import ControlStore, open_control
 from warehouse.control.hosts import budgets, circuits, robots
 from warehouse.records.errors import (

@@ -16,7 +16,7 @@ from pipelines.platform.http.client import USER_AGENT, GuestClient, HttpRequest
 from pipelines.platform.http.download import FileSink
 from pipelines.platform.profiles import PlatformProfile
 from tests.fake_clock import START, FakeClock
-from tests.sandbox_platform import never
+from tests.platform.sandbox_platform import never
 from warehouse.control import ControlStore
 from warehouse.control.schema import HOSTS
 from warehouse.records.errors import (

@@ -20,7 +20,7 @@ from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.link_gate import Dialler
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from tests.host_rates import AT_ONCE
+from tests.platform.host_rates import AT_ONCE
 from warehouse.records.errors import StructureChangedError, SubstitutionError, UpstreamError
 
 pytestmark = pytest.mark.full

@@ -12,8 +12,8 @@ import pytest
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.http.rate_limiter import HostRateLimiter
 from pipelines.platform.profiles import PlatformProfile, load_profile
-from tests.host_rates import AT_ONCE
-from tests.sandbox_platform import PATIENT
+from tests.platform.host_rates import AT_ONCE
+from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import UnreachableError
 
 pytestmark = pytest.mark.full

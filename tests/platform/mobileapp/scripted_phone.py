@@ -10,7 +10,7 @@ from pipelines.platform.mobileapp.reader import AppReader
 from sandbox.server.device import screens
 from sandbox.server.device.screens import View, to_dump
 from tests.fake_clock import FakeClock
-from tests.host_rates import FreeTurns
+from tests.platform.host_rates import FreeTurns
 
 PACKAGE = "localhost.vidplat.app"
 TRACK = "7361234567890123456"

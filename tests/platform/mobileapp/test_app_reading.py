@@ -14,8 +14,8 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
 from sandbox.server.device.screens import rounded
-from tests.answers import SEEN_AT
 from tests.platform.mobileapp.devices import Device
+from tests.platform.shape_answers import SEEN_AT
 from warehouse.control.hosts import budgets
 from warehouse.records.errors import (
     AppUnreadableError,

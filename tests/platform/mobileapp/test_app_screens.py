@@ -10,7 +10,7 @@ from pipelines.platform.mobileapp.layouts import App, Layout, load_app
 from pipelines.platform.mobileapp.screens import TreeError, kind_of, parse_tree, read_video
 from pipelines.platform.parsers.videos import ParseContext
 from sandbox.server.device.screens import rounded
-from tests.answers import SEEN_AT
+from tests.platform.shape_answers import SEEN_AT
 from warehouse.records.errors import InvalidParameterError, StructureChangedError
 
 SEEN = ParseContext(surface="music_app", observed_at=SEEN_AT, link_of=str)

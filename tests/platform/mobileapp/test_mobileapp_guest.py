@@ -13,10 +13,9 @@ from pipelines.platform.providers.dependencies import ProviderDependencies
 from pipelines.platform.providers.mobileapp_guest import MobileAppGuest, choose_app
 from pipelines.settings import Settings
 from sandbox.server.device import screens
-from tests.answers import read_index
 from tests.fake_clock import FakeClock
-from tests.host_rates import FreeTurns
 from tests.platform.conftest import ScriptedClient
+from tests.platform.host_rates import FreeTurns
 from tests.platform.mobileapp.scripted_phone import (
     TRACK,
     ScriptedPhone,
@@ -28,6 +27,7 @@ from tests.platform.mobileapp.scripted_phone import (
     visit,
     work_screen,
 )
+from tests.platform.shape_answers import read_index
 from warehouse.records.errors import (
     DeviceUnavailableError,
     LoginRequiredError,

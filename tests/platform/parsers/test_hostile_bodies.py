@@ -16,7 +16,7 @@ from pipelines.platform.parsers.fields import MAX_VALUES, JsonNode, parse_json
 from pipelines.platform.parsers.pages import parse_container
 from pipelines.platform.parsers.search import MAX_DOCUMENTS, read_stream
 from pipelines.scan.rules.titles import song_names
-from tests.answers import parse_as, read_index
+from tests.platform.shape_answers import parse_as, read_index
 from warehouse.records.errors import SametrackError, StructureChangedError
 
 SHAPES = {shape.parser: shape for shape in read_index()}

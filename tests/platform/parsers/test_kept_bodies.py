@@ -10,8 +10,8 @@ from pipelines.platform.mobileapp.bundles import Item, pack_video
 from pipelines.platform.mobileapp.layouts import load_app
 from pipelines.platform.profiles import load_profile
 from pipelines.platform.reparse import ArchivedBody, BodyParser
-from tests.answers import SEEN_AT, read_index
 from tests.platform.mobileapp.test_app_screens import WORK, button, dump
+from tests.platform.shape_answers import SEEN_AT, read_index
 from warehouse.records.errors import (
     PageWithoutDataError,
     StructureChangedError,

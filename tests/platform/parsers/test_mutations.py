@@ -11,7 +11,7 @@ from api.responses.errors import ERROR_SPECS
 from benchmarks.fuzz.containers import to_body
 from benchmarks.fuzz.holding import SEEN, outcome
 from benchmarks.fuzz.mutating import Case, places, sources, to_case
-from tests.answers import PARSERS, Shape, parse_as
+from tests.platform.shape_answers import PARSERS, Shape, parse_as
 from warehouse.records.errors import SametrackError
 from warehouse.records.search import SearchPage
 

@@ -17,7 +17,7 @@ from pipelines.platform.refusal_table import (
     refusal_error,
     refusal_of,
 )
-from tests.answers import Shape
+from tests.platform.shape_answers import Shape
 from warehouse.records import errors
 from warehouse.records.errors import SametrackError, UpstreamError
 

@@ -14,7 +14,7 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.table import SourceRequest
 from pipelines.platform.surfaces import SurfaceReader
-from tests.answers import PARSERS, SHAPES, Shape, read_chart_shape
+from tests.platform.shape_answers import PARSERS, SHAPES, Shape, read_chart_shape
 from warehouse.records.errors import SametrackError, UpstreamError
 from warehouse.records.videos import UnavailableVideo
 

@@ -22,8 +22,8 @@ from pipelines.platform.profiles import CircuitTimes
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources.table import SourceRequest, read_video_page
 from pipelines.platform.surfaces import SurfaceReader
-from tests.answers import SEEN_AT, Shape, read_index
-from tests.sandbox_platform import never
+from tests.platform.sandbox_platform import never
+from tests.platform.shape_answers import SEEN_AT, Shape, read_index
 from warehouse.control import open_control
 from warehouse.records.errors import AudioUnavailableError, RateLimitedError, UpstreamError
 from warehouse.records.times import observed_now

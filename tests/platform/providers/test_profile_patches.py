@@ -12,7 +12,7 @@ from pipelines.platform.profiles import PlatformProfile, load_profile
 from pipelines.platform.providers import choose_profile
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
-from tests.answers import Shape
+from tests.platform.shape_answers import Shape
 from warehouse.records.errors import ForbiddenError, InvalidParameterError, SametrackError
 
 Scripted = Callable[[Sequence[HttpResponse | SametrackError]], GuestClient]

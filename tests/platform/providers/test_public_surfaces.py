@@ -15,8 +15,8 @@ from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.platform.reading import Reading
 from pipelines.platform.refusal_table import refusal_of
 from pipelines.platform.sources import table
-from tests.host_rates import AT_ONCE
-from tests.sandbox_platform import PATIENT
+from tests.platform.host_rates import AT_ONCE
+from tests.platform.sandbox_platform import PATIENT
 from warehouse.records.errors import SametrackError, UnresolvedIdError
 from warehouse.records.search import SearchPosition
 from warehouse.records.videos import UnavailableVideo, Video

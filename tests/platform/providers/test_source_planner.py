@@ -19,7 +19,7 @@ from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_public import VidplatPublic
 from pipelines.settings import Settings
 from tests.fake_clock import FakeClock
-from tests.sandbox_platform import PATIENT, Sandbox
+from tests.platform.sandbox_platform import PATIENT, Sandbox
 from warehouse.control import ControlStore, open_control
 from warehouse.records.errors import (
     RefusedLatelyError,

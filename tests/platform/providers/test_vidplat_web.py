@@ -17,7 +17,7 @@ from pipelines.platform.providers import build_data_provider
 from pipelines.platform.providers.provider import Provider
 from pipelines.platform.providers.vidplat_web import without_secrets
 from pipelines.settings import Settings
-from tests.sandbox_platform import PATIENT
+from tests.platform.sandbox_platform import PATIENT
 from warehouse.control import ControlStore, open_control
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.lake.packing import unpack_bytes

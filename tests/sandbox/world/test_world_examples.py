@@ -13,7 +13,7 @@ from sandbox.world.chart import SandboxChart
 from sandbox.world.content.examples import FIRST_POST_S, TRACK_IDS, VIDEO_IDS
 from sandbox.world.guest_view import VideoTextIndex
 from sandbox.world.world import SandboxWorld
-from tests.page_examples import PAGES, ROOT
+from tests.house.page_examples import PAGES, ROOT
 
 pytestmark = pytest.mark.full
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pipelines.scan.service.lost_runs import outcome_of_lost_run
-from tests.job_states import FINAL, JOB, LEGAL_MOVES, STATES
+from tests.scan.rules.job_states import FINAL, JOB, LEGAL_MOVES, STATES
 from warehouse.records import jobs
 from warehouse.records.jobs import (
     JOB_KINDS,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.deployment import Deployment, open_deployment
-from tests.disks import Disk, can_slow_down, has_loop_devices, open_disk
+from tests.scan.whole_scans.disks import Disk, can_slow_down, has_loop_devices, open_disk
 
 pytestmark = [
     pytest.mark.soak,  # needs root

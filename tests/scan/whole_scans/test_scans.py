@@ -24,8 +24,8 @@ from pipelines.catalog.sound_matches import SoundMatches
 from pipelines.documents.stop_reasons import STOPS
 from pipelines.parameters.scan import fingerprint, scan_parameters
 from tests.deployment import Deployment
+from tests.scan.whole_scans.switch_scans import switch_to
 from tests.switch_outcomes import GENEROUS, SwitchOutcome
-from tests.switch_scans import switch_to
 from warehouse.control import jobs
 from warehouse.control.hosts import surface_answers
 from warehouse.control.jobs import NewJob

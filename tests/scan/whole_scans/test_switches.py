@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scan.whole_scans.switch_scans import SwitchedPlatform, open_switched_platform
 from tests.switch_outcomes import FURTHER_OUTCOMES, OUTCOMES, differences
-from tests.switch_scans import SwitchedPlatform, open_switched_platform
 
 pytestmark = pytest.mark.soak
 TELLING = (

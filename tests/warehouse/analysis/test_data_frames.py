@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.lake_rows import to_row
+from tests.warehouse.lake_rows import to_row
 from warehouse import open_warehouse
 from warehouse.analysis.description import NAMES
 from warehouse.analysis.warehouse import Warehouse

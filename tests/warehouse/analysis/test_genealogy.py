@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.truth.genealogy import GenealogyScore, judge_world
-from tests.genealogy_rules import LinkedMusicId, find_copies
+from tests.warehouse.analysis.genealogy_rules import LinkedMusicId, find_copies
 from warehouse import open_warehouse
 from warehouse.analysis.warehouse import Warehouse
 from warehouse.lake.record_rows import observation_row, video_row

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.genealogy_rules import (
+from tests.warehouse.analysis.genealogy_rules import (
     CopyLink,
     LinkedMusicId,
     find_copies,

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
+from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES, STATES
 from warehouse.control import job_claims, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.records.jobs import Job, JobStatus

@@ -15,9 +15,9 @@ import yaml
 
 from api.cli.local_job_client import open_local_job_client
 from api.settings import ApiSettings
-from tests.lake_rows import to_row
-from tests.packages import Recipient, assert_repeated, hand_over, shown_numbers
 from tests.stored_results import result
+from tests.warehouse.exports.packages import Recipient, assert_repeated, hand_over, shown_numbers
+from tests.warehouse.lake_rows import to_row
 from warehouse.lake.packing import pack_document
 
 pytestmark = pytest.mark.full

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.lake_rows import to_row
 from tests.stored_results import result
+from tests.warehouse.lake_rows import to_row
 from warehouse.lake.packing import pack_document
 
 pytestmark = pytest.mark.full

@@ -12,7 +12,17 @@ from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.exceptions import CommitFailedError
 from deltalake.schema import PrimitiveType
 
-from tests.song_lake import MB, OTHER, SONGS, TABLE, are_compressed, opened, songs, stored, titled
+from tests.warehouse.lake.song_lake import (
+    MB,
+    OTHER,
+    SONGS,
+    TABLE,
+    are_compressed,
+    opened,
+    songs,
+    stored,
+    titled,
+)
 from warehouse.lake import store as lake_module
 from warehouse.lake.store import Lake, TableListing, is_remote, open_lake
 from warehouse.records.errors import (

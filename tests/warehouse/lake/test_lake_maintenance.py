@@ -11,7 +11,15 @@ from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from pyarrow import parquet
 
-from tests.song_lake import SONGS, TABLE, are_compressed, opened, songs, stored, titled
+from tests.warehouse.lake.song_lake import (
+    SONGS,
+    TABLE,
+    are_compressed,
+    opened,
+    songs,
+    stored,
+    titled,
+)
 from warehouse.lake import store as lake_module
 from warehouse.lake.file_layout import FILE_SIZES
 from warehouse.lake.store import Lake

@@ -10,7 +10,7 @@ import pytest
 from deltalake import DeltaTable, Field, write_deltalake
 from deltalake.schema import PrimitiveType
 
-from tests.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
+from tests.warehouse.lake.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
 from warehouse.lake import store as lake_module
 from warehouse.lake.schema_evolution import open_table
 from warehouse.lake.store import MAX_TABLE_FILES, Lake

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
+from tests.warehouse.lake.song_lake import OTHER, SONGS, TABLE, opened, songs, stored, titled
 from warehouse.lake.opened_tables import NOTE, are_noted, note
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import (

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from tests.song_lake import SONGS, opened, songs, stored, titled
+from tests.warehouse.lake.song_lake import SONGS, opened, songs, stored, titled
 from warehouse.lake import schema_evolution
 from warehouse.lake import store as lake_module
 from warehouse.lake.file_layout import SORT_COLUMNS, rewrite_properties

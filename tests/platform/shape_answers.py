@@ -46,7 +46,7 @@ from pipelines.platform.profiles import load_profile
 from warehouse.records.charts import ChartPage
 from warehouse.records.search import SearchPosition
 
-SHAPES = Path(__file__).parent / "shapes"
+SHAPES = Path(__file__).parents[1] / "shapes"
 SEEN_AT = datetime(2026, 11, 20, 8, 0, tzinfo=UTC)
 ISSUE_DAYS = {"103108": date(2025, 12, 22)}
 """What the list of issues says of the issue that the shapes of songs are asked for."""

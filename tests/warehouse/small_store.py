@@ -22,7 +22,7 @@ from warehouse.lake.store import Lake, open_lake
 from warehouse.records.videos import Author, Video
 
 START = datetime(2026, 11, 1, 12, tzinfo=UTC)
-FIRST_RELEASE = Path(__file__).parents[0] / "data" / "first_release" / "store.tar.xz"
+FIRST_RELEASE = Path(__file__).parents[1] / "data" / "first_release" / "store.tar.xz"
 JOB = "0a000000-0000-4000-8000-000000000001"
 
 

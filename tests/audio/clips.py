@@ -20,7 +20,7 @@ from pipelines.audio.features.measurement import measure_features
 from pipelines.audio.features.sounds import MeasuredSound, pack_features, unpack_features
 from tests.data.audio import synthesis
 from tests.data.audio.synthesis import RATE, Samples
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 
 PATIENT = DecodeLimits(wall_s=300.0)
 """On a busy machine a file may take long, and no test fails for that."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SETTING = re.compile(r"^[A-Z_]+=\S+$")

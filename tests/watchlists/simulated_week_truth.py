@@ -11,7 +11,7 @@ from typing import Any
 
 from api.services.series import read_series
 from pipelines.scan.rules.ranking import COLLECT_WEIGHT, COMMENT_WEIGHT, SHARE_WEIGHT
-from tests.simulated_week import Step, Truth, Week
+from tests.watchlists.simulated_week import Step, Truth, Week
 from warehouse.records.watchlists import DigestThresholds, WatchlistRun
 
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")

@@ -20,7 +20,7 @@ from packaging.utils import NormalizedName, canonicalize_name
 
 from api.generate.client import main as generate_client
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[3]
 PARTS = (
     "api",
     "notebooks",

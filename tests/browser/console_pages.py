@@ -19,7 +19,7 @@ FLAGS = [
 ]  # fmt: skip
 CALM = {"reduced_motion": "reduce"}
 """No animations: without a graphics card they keep a processor busy while a scan is waited for."""
-AXE = Path(__file__).parent / "browser" / "vendor" / "axe-core" / "axe.min.js"
+AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
 WATCH_RULES = """
 window.brokenRules = [];
 window.hasRun = false;
