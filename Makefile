@@ -66,7 +66,7 @@ up: env ## start API, worker and Dagster together
 up-cluster: env ## start a cluster on this machine: PostgreSQL, Redis, S3, two services, three Celery workers (WORKERS=, LATENCY_MS=)
 	@$(BIN)/python -m deploy.local --workers $(or $(WORKERS),3) --latency-ms $(or $(LATENCY_MS),0)
 
-test: env ## the quick tests: unit, contract and one real scan (ORDER=seed repeats an order)
+test: env ## the quick tests: rules, contract and one real scan (ORDER=seed repeats an order)
 	@$(PYTEST) -m '$(or $(TIERS),quick)'
 
 check: env ## everything that CI runs: format, lint, types, architecture, packages, pages, the quick and the full tests
@@ -103,10 +103,10 @@ soak: env ## by hand: tests that take minutes each, kills at 100 moments, a simu
 
 duckdb-1: env $(UV) ## by hand: the tests of SQL and exports under the last DuckDB 1.x
 	@$(UV) pip install --quiet --python $(BIN)/python --target .duckdb-1 'duckdb<2'
-	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/unit/warehouse tests/integration/warehouse tests/integration/analyst \
-	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_does_not_read_is_refused[pragma version]' \
-	  --deselect "tests/integration/warehouse/test_free_questions.py::test_settings_definitions_and_logs_are_not_shown[select 'temp_directory'.current_setting()]" \
-	  --deselect 'tests/integration/warehouse/test_free_questions.py::test_what_describes_is_answered[-- why\nexplain select 1;]'
+	@PYTHONPATH=.duckdb-1 $(PYTEST) tests/warehouse tests/catalog \
+	  --deselect 'tests/warehouse/analysis/test_user_sql.py::test_user_sql_refuses_statements_that_write[pragma version]' \
+	  --deselect "tests/warehouse/analysis/test_user_sql.py::test_settings_definitions_and_logs_are_not_shown[select 'temp_directory'.current_setting()]" \
+	  --deselect 'tests/warehouse/analysis/test_user_sql.py::test_user_sql_answers_describe_and_explain[-- why\nexplain select 1;]'
 
 validate-package: env ## check a data package with the tools of its standards (PACKAGE=; default: of a stored scan)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && package="$(PACKAGE)" \

@@ -24,7 +24,7 @@ from api.cli.main import app as command_line
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
 from api.settings import ApiSettings
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = tuple(f"{ROOT / package}/" for package in ("api", "pipelines", "warehouse"))
@@ -101,20 +101,20 @@ def _product_frames(frame: FrameType) -> list[CodeType]:
     return frames
 
 
-def trace_list(stage: Stage, client: TestClient) -> CallTrace:
+def trace_list(deployment: Deployment, client: TestClient) -> CallTrace:
     """A hashtag's list that nobody has read: one page of the platform, then an answer."""
     path = f"{APP}/fetch_hashtag_video_list"
 
     def read(ch_id: str) -> None:
         _check(client.get(path, params={"ch_id": ch_id, "count": 5}))
 
-    return _traced(read, *_hashtags(stage))
+    return _traced(read, *_hashtags(deployment))
 
 
-def trace_column(stage: Stage, client: TestClient) -> CallTrace:
+def trace_column(deployment: Deployment, client: TestClient) -> CallTrace:
     """A video's detail that nobody has read: from the platform's JSON to what the console shows."""
     path = f"{APP}/fetch_multi_video"
-    tracks = stage.world("/_world/tracks")["tracks"]
+    tracks = deployment.world("/_world/tracks")["tracks"]
     return _traced(
         lambda aweme_id: _check(client.post(path, json=[aweme_id])),
         tracks[0]["aweme_id"],
@@ -122,26 +122,28 @@ def trace_column(stage: Stage, client: TestClient) -> CallTrace:
     )
 
 
-def trace_watchlist(stage: Stage, _client: TestClient) -> CallTrace:
+def trace_watchlist(deployment: Deployment, _client: TestClient) -> CallTrace:
     """`watchlist add` of a hashtag, and a run of it from its begin to its digest."""
 
     def add_and_run(ch_id: str) -> None:
         _command("watchlist", "add", ch_id, "--hashtag", ch_id, "--every", "every 6 hours")
         _command("watchlist", "run", ch_id)
 
-    return _traced(add_and_run, *_hashtags(stage))
+    return _traced(add_and_run, *_hashtags(deployment))
 
 
-def trace_catalog(stage: Stage, _client: TestClient) -> CallTrace:
+def trace_catalog(deployment: Deployment, _client: TestClient) -> CallTrace:
     """`catalog report` of a catalogue with one track, in all its forms."""
-    for track in stage.world("/_world/tracks")["tracks"][:2]:
+    for track in deployment.world("/_world/tracks")["tracks"][:2]:
         _command("catalog", "import", track["music_id"], track["music_id"])
-    out = str(stage.root / "reports")
-    first, second = (track["music_id"] for track in stage.world("/_world/tracks")["tracks"][:2])
+    out = str(deployment.root / "reports")
+    first, second = (
+        track["music_id"] for track in deployment.world("/_world/tracks")["tracks"][:2]
+    )
     return _traced(lambda name: _command("catalog", "report", name, "--out", out), first, second)
 
 
-WAYS: Mapping[str, Callable[[Stage, TestClient], CallTrace]] = {
+WAYS: Mapping[str, Callable[[Deployment, TestClient], CallTrace]] = {
     "list": trace_list,
     "column": trace_column,
     "watchlist": trace_watchlist,
@@ -157,8 +159,8 @@ def _traced(run: Callable[[str], object], warm_up: str, subject: str) -> CallTra
     return trace
 
 
-def _hashtags(stage: Stage) -> tuple[str, str]:
-    first, second = stage.world("/_world/hashtags?limit=2")["hashtags"]
+def _hashtags(deployment: Deployment) -> tuple[str, str]:
+    first, second = deployment.world("/_world/hashtags?limit=2")["hashtags"]
     return first["ch_id"], second["ch_id"]
 
 
@@ -181,17 +183,19 @@ def main() -> None:
     given = reader.parse_args()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="sametrack-ways-")))
-        stage = stack.enter_context(open_stage(folder, folder / "sounds"))
-        stage.start_platform(seed=SEED, size=SIZE)
-        os.environ |= stage.environment()  # of commands
+        deployment = stack.enter_context(open_deployment(folder, folder / "sounds"))
+        deployment.start_platform(seed=SEED, size=SIZE)
+        os.environ |= deployment.environment()  # of commands
         settings = ApiSettings.model_validate(
-            {name.lower(): text for name, text in stage.environment().items()}
+            {name.lower(): text for name, text in deployment.environment().items()}
         )
         app = stack.enter_context(
             build_app_from_settings(settings, feed=JobBroadcaster(limit=settings.event_streams_max))
         )
         client = stack.enter_context(TestClient(app, base_url="http://127.0.0.1"))
-        sys.stdout.write(f"{WAYS[given.way](stage, client).text(has_functions=given.functions)}\n")
+        sys.stdout.write(
+            f"{WAYS[given.way](deployment, client).text(has_functions=given.functions)}\n"
+        )
 
 
 if __name__ == "__main__":

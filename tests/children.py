@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 
 from api.cli.processes.parent_watchdog import signal_group
-from tests.stage import measured_environment, wait_for
+from tests.deployment import measured_environment, wait_for
 
 GRACE_S = 10.0
 KEPT = ("PATH", "HOME")

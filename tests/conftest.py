@@ -1,7 +1,8 @@
 """The tier of every test, and what holds for all of them.
 
-A test's folder says its tier: `quick` (`make test`) or `full` (`make check` runs both). One that
-takes minutes, and shows in another case what a shorter one shows, is marked `soak` (`make soak`).
+A file with `pytestmark = pytest.mark.full` is of the full tier, any other of the quick one:
+`make test` runs the quick tests, `make check` both. A test that takes minutes, and shows in another
+case what a shorter one shows, is marked `soak` (`make soak`) and is of no other tier.
 Tests of the browser need a Chromium; where there is none they are left out, and the summary says
 so.
 No test fails because a machine is slow: generated examples have no deadline.
@@ -10,8 +11,10 @@ No test fails because a machine is slow: generated examples have no deadline.
 import atexit
 import gc
 import os
+import re
 import shutil
 import signal
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -19,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 
 from tests.scheduling import FilesAndFolders
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR", "NUMBA"):
     # read when the library is loaded: the processes that share the tests have a core each
@@ -32,7 +35,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 gc.disable()  # until all tests are collected: nothing of that is garbage
 
 os.environ["SANDBOX_CALENDAR"] = "fixed"  # no test depends on the date
-pytest_plugins = ["tests.town", "tests.postgres", "tests.empty_lakes"]
+pytest_plugins = ["tests.shared_deployment", "tests.postgres", "tests.empty_lakes"]
 
 RULES = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("sametrack", RULES, max_examples=15)
@@ -40,25 +43,18 @@ settings.register_profile("thorough", RULES, max_examples=500)  # `make soak`
 settings.load_profile("sametrack")
 
 ROOT = f"{Path(__file__).parent}{os.sep}"
-TIERS = {
-    "unit": "quick",
-    "contract": "quick",
-    "end_to_end": "quick",
-    "integration": "full",
-    "notebooks": "full",
-    "browser": "full",
-}
+OTHER_TIERS = re.compile(r"^pytestmark = .*\bpytest\.mark\.(full|soak)\b", re.MULTILINE)
 HANGS_AFTER_S = {"full": 900, "soak": 7200}
 """A test of another tier may take longer than `timeout` in pyproject.toml says."""
 LONG_FIRST = (
     "end_to_end/",
     "browser/",
-    "integration/scan/",
+    "scan/whole_scans/",
+    "orchestration/runs/",
     "notebooks/",
-    "integration/upstream/",
-    "integration/mobileapp/test_scans_by_app.py",
-    "integration/cli/",
-    "integration/",
+    "captures/sandbox/",
+    "platform/",
+    "cli/processes/",
 )
 """Long files start first, so that the processes that share the tests end at about the same time."""
 
@@ -79,16 +75,19 @@ def shared_folder(
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the other tier unread when one is asked for: importing it takes seconds."""
     asked = config.getoption("markexpr")
-    place = str(collection_path)
-    if asked not in TIERS.values() or not place.startswith(ROOT):
+    if asked not in ("quick", "full") or not fnmatch(collection_path.name, "test_*.py"):
         return None
-    return True if TIERS.get(_folder(place), asked) != asked else None
+    is_quick = OTHER_TIERS.search(collection_path.read_text(encoding="utf-8")) is None
+    return True if is_quick != (asked == "quick") else None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    is_soak = item.get_closest_marker("soak") is not None
-    tier = "soak" if is_soak else TIERS[_folder(str(item.path))]
-    if not is_soak:
+    if item.get_closest_marker("soak"):
+        tier = "soak"
+    elif item.get_closest_marker("full"):
+        tier = "full"
+    else:
+        tier = "quick"
         item.add_marker(tier)
     if tier in HANGS_AFTER_S and not item.get_closest_marker("timeout"):
         item.add_marker(pytest.mark.timeout(HANGS_AFTER_S[tier]))
@@ -96,12 +95,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
-    if shutil.which("chromium"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("browser")]
-    items[:] = [item for item in items if not item.get_closest_marker("browser")]
+    asked = config.getoption("markexpr")
+    if "full" in asked and "soak" not in asked:  # a soak test in a file of the full tier
+        _leave_out(config, items, "soak")
+    if not shutil.which("chromium"):
+        config.stash[LEFT_OUT] = _leave_out(config, items, "browser")
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], mark: str) -> int:
+    left_out = [item for item in items if item.get_closest_marker(mark)]
+    items[:] = [item for item in items if not item.get_closest_marker(mark)]
     config.hook.pytest_deselected(items=left_out)
-    config.stash[LEFT_OUT] = len(left_out)
+    return len(left_out)
 
 
 def pytest_collection_finish() -> None:
@@ -133,11 +138,6 @@ def _turn(item: pytest.Item) -> int:
     place = str(item.path).removeprefix(ROOT).replace(os.sep, "/")
     turns = (turn for turn, folder in enumerate(LONG_FIRST) if place.startswith(folder))
     return next(turns, len(LONG_FIRST))
-
-
-def _folder(path: str) -> str:
-    """The folder of `tests` that a file or folder is in; asked of thousands, hence of texts."""
-    return path.removeprefix(ROOT).partition(os.sep)[0]
 
 
 def pytest_terminal_summary(

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import orjson
 
-from tests.watched_branches import FOLDER, PRODUCT, ROOT, all_places
+from tests.branch_coverage import FOLDER, PRODUCT, ROOT, all_places
 
 TOTAL_FLOOR = 92.0
 MODULE_FLOOR = 80.0

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.shared import SharedFolder
+from tests.shared_files import SharedFolder
 from warehouse.lake import store
 from warehouse.lake.schema_evolution import open_table
 from warehouse.lake.store import OPENED_NOTE, are_opened, note_opened

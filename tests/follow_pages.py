@@ -25,7 +25,7 @@ import psutil
 
 from api.cli.processes.child_processes import DAGSTER_PORT, is_listening
 from api.settings import ApiSettings
-from tests.guides import PAGES, ROOT, Example, blocks_of
+from tests.house.page_examples import PAGES, ROOT, Example, blocks_of
 
 SECTION = "Five minutes"
 OWN_TERMINAL = "in its own terminal"

@@ -7,7 +7,7 @@ that tests start, those are watched that ask for `child_environment`, so a share
 import os
 from pathlib import Path
 
-from tests.watched_branches import FOLDER, INTO, watch, write
+from tests.branch_coverage import FOLDER, INTO, watch, write
 
 # A child of such a process inherits the variable; `measured_children` decides about it.
 IS_WATCHED = "PYTEST_XDIST_WORKER" in os.environ and INTO not in os.environ

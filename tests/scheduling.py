@@ -4,9 +4,19 @@ from xdist.scheduler import LoadFileScheduling
 
 TOGETHER = (
     ("tests/browser/",),
-    ("tests/integration/sandbox/",),
-    ("tests/integration/upstream/",),
-    ("tests/integration/scan/test_scans.py", "tests/integration/scan/test_resuming.py"),
+    ("tests/sandbox/server/",),
+    (
+        "tests/api/services/test_sandbox_videos_and_chart.py",
+        "tests/api/services/test_song_links.py",
+        "tests/api/services/test_trends.py",
+        "tests/api/services/test_sandbox_users_and_lists.py",
+        "tests/captures/sandbox/",
+        "tests/catalog/test_catalog_playlists.py",
+        "tests/platform/providers/test_public_surfaces.py",
+        "tests/platform/providers/test_source_planner.py",
+    ),
+    ("tests/platform/browser/",),
+    ("tests/scan/whole_scans/test_scans.py", "tests/scan/whole_scans/test_resuming.py"),
     ("tests/notebooks/",),
 )
 """Folders and files that share a service, platform and worker, or a kernel: one process runs them.

@@ -20,7 +20,7 @@ from benchmarks.chaos.endpoints import NAMED, PLATFORM_READS, Answered, Ids, ask
 from benchmarks.chaos.faults import FAULTS, ProxyFault
 from benchmarks.chaos.proxy import FaultProxy, open_proxy
 from benchmarks.chaos.scans import SEED, SIZE, Campaign, open_campaign
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 
 console = Console(width=150)
 
@@ -28,24 +28,24 @@ console = Console(width=150)
 @contextmanager
 def open_platform(root: Path, cache: Path) -> Iterator[tuple[FaultProxy, Ids]]:
     """A sandbox behind the proxy, and ids that it has."""
-    with open_stage(root, cache) as stage:
-        stage.start_platform(seed=SEED, size=SIZE)
-        with open_proxy(stage.port) as proxy:
-            ids = ids_of(stage, proxy.port)
+    with open_deployment(root, cache) as deployment:
+        deployment.start_platform(seed=SEED, size=SIZE)
+        with open_proxy(deployment.port) as proxy:
+            ids = ids_of(deployment, proxy.port)
             ask("user_profile", ids, proxy, None)  # libraries and connections that stay
             yield proxy, ids
 
 
-def ids_of(stage: Stage, port: int) -> Ids:
+def ids_of(deployment: Deployment, port: int) -> Ids:
     """Something of each kind; its link leads through the proxy."""
-    track = stage.world("/_world/tracks?counts=0")["tracks"][0]
-    account = stage.world("/_world/accounts?limit=1")["accounts"][0]
+    track = deployment.world("/_world/tracks?counts=0")["tracks"][0]
+    account = deployment.world("/_world/accounts?limit=1")["accounts"][0]
     return Ids(
         music_id=track["music_id"],
-        aweme_id=stage.world("/_world/works?limit=1")["works"][0]["aweme_id"],
+        aweme_id=deployment.world("/_world/works?limit=1")["works"][0]["aweme_id"],
         sec_uid=account["sec_uid"],
-        ch_id=stage.world("/_world/hashtags?limit=1")["hashtags"][0]["ch_id"],
-        user_link=account["short_link"].replace(str(stage.port), str(port)),
+        ch_id=deployment.world("/_world/hashtags?limit=1")["hashtags"][0]["ch_id"],
+        user_link=account["short_link"].replace(str(deployment.port), str(port)),
     )
 
 

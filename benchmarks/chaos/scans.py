@@ -21,7 +21,7 @@ from api.responses.errors import ERROR_SPECS
 from benchmarks.chaos.faults import BY_NAME, FAULTS, ProxyFault
 from benchmarks.chaos.proxy import FaultProxy, open_proxy
 from pipelines.platform.sources.rules import ANSWERED
-from tests.stage import HOUR_S, Stage, open_stage
+from tests.deployment import HOUR_S, Deployment, open_deployment
 from tests.switch_outcomes import HARMLESS_STOPS
 from warehouse.control import hosts
 from warehouse.queries.results import read_result_document
@@ -95,7 +95,7 @@ def draw_weather(chance: random.Random) -> Weather:
 class Campaign:
     """What runs, and what came of it."""
 
-    stage: Stage
+    deployment: Deployment
     proxy: FaultProxy
     client: httpx2.Client
     chance: random.Random
@@ -122,7 +122,7 @@ class Campaign:
 
     def _ask(self, music_id: str) -> str:
         self.number += 1
-        return self.stage.ask(
+        return self.deployment.ask(
             music_id,
             music_id=music_id,
             count=10 + self.number % 480,
@@ -132,9 +132,9 @@ class Campaign:
 
     def _judge(self, job_id: str, weather: Weather, until: float) -> None:
         try:
-            job = self.stage.ended(job_id, max_wait_s=max(1.0, until - time.monotonic()))
+            job = self.deployment.ended(job_id, max_wait_s=max(1.0, until - time.monotonic()))
         except AssertionError:
-            self._report(weather, job_id, f"hung in {self.stage.job(job_id).progress.stage}")
+            self._report(weather, job_id, f"hung in {self.deployment.job(job_id).progress.stage}")
             self.outcomes["hung"] += 1
             return
         kind = job.status if job.error is None else f"{job.status}: {job.error.get('type')}"
@@ -158,8 +158,8 @@ class Campaign:
             self._report(weather, job_id, f"the service answered {answer.status_code}")
         if status != "completed":
             return
-        self.stage.engine.refresh()
-        result: Any = read_result_document(self.stage.engine, job_id)
+        self.deployment.engine.refresh()
+        result: Any = read_result_document(self.deployment.engine, job_id)
         for source in result["coverage"]["sources"]:
             reason = source["stop_reason"]
             self.stops[reason] += 1
@@ -171,14 +171,16 @@ class Campaign:
 
     def _check_rows(self) -> None:
         """No acknowledged observation is lost."""
-        rows = {row["capture_id"] for row in self.stage.rows("select capture_id from raw.captures")}
+        rows = {
+            row["capture_id"] for row in self.deployment.rows("select capture_id from raw.captures")
+        }
         if not self.rows_before <= rows:
             self.problems.append(f"{len(self.rows_before - rows)} captures are lost")
         self.rows_before = rows
 
     def _settle(self) -> None:
         """Forget circuits and learned answers, so that the next round meets its own faults."""
-        control = self.stage.control
+        control = self.deployment.control
         for one in hosts.read_circuits(control):
             hosts.note_success(control, one.host, one.surface, is_probe=True, with_data=True)
         for host, surface in hosts.recent_answers(control, max_age_s=HOUR_S):
@@ -202,7 +204,7 @@ class Campaign:
 
     def _held(self) -> tuple[int, int, int]:
         files = threads = processes = 0
-        for child in self.stage.process_group.children:
+        for child in self.deployment.process_group.children:
             try:
                 root = psutil.Process(child.process.pid)
                 for one in (root, *root.children(recursive=True)):
@@ -219,21 +221,21 @@ def open_campaign(root: Path, cache: Path, *, seed: int, runs: int = 4) -> Itera
     for name in ("platform", "home"):
         (root / name).mkdir(parents=True)
     with (
-        open_stage(root / "platform", cache) as platform,
-        open_stage(root / "home", cache) as stage,
+        open_deployment(root / "platform", cache) as platform,
+        open_deployment(root / "home", cache) as deployment,
     ):
         platform.start_platform(seed=SEED, size=SIZE)
         tracks = [one["music_id"] for one in platform.world("/_world/tracks?counts=0")["tracks"]]
         with open_proxy(platform.port) as proxy:
-            stage.port = proxy.port
-            stage.settings |= {
+            deployment.port = proxy.port
+            deployment.settings |= {
                 "RANDOM_AUDIT_SIZE": "0", "LISTENING_WORKERS": "1",
                 "WORKER_RUNS": str(runs), "DAILY_REQUEST_BUDGET": "10000000",
                 "RATE_LIMIT_PER_S": "0",
             }  # fmt: skip
-            stage.start_worker()
-            client = stage.start_api()
-            yield Campaign(stage, proxy, client, random.Random(seed), tracks)
+            deployment.start_worker()
+            client = deployment.start_api()
+            yield Campaign(deployment, proxy, client, random.Random(seed), tracks)
 
 
 __all__ = ["BY_NAME", "Campaign", "open_campaign"]

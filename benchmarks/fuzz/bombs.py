@@ -22,7 +22,7 @@ from pipelines.platform.parsers.videos import ParseContext
 from pipelines.platform.pictures import shrink
 from pipelines.platform.profiles import load_profile
 from pipelines.scan.rules.titles import song_names
-from tests.answers import PARSERS, SEEN_AT
+from tests.platform.shape_answers import PARSERS, SEEN_AT
 
 BODY = 4 * 1024 * 1024 - 64
 """The largest body of a page or document that is read."""

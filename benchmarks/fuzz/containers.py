@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from selectolax.lexbor import LexborHTMLParser
 
-from tests.answers import Shape
+from tests.platform.shape_answers import Shape
 
 ROUTER = "window._ROUTER_DATA"
 SERVICE = "_ROUTER_DATA"

@@ -2,9 +2,9 @@
 parsers.
 
 Needs atheris, no dependency of the project: `pip install atheris`. Each parser (those of
-`tests.answers.PARSERS`; all of them without a name) runs in a process of its own and begins with
-the bodies of its shapes. A named error is an answer; anything else is a crash, which ends the
-process and is kept in a file. Status 1: a parser crashed.
+`PARSERS` in `tests/platform/shape_answers.py`; all of them without a name) runs in a process of its
+own and begins with the bodies of its shapes. A named error is an answer; anything else is a crash,
+which ends the process and is kept in a file. Status 1: a parser crashed.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def main() -> int:
     options = _options()
     if options.corpus is not None:
         return fuzz(options.parsers[0], options.corpus, options.found, options.seconds)
-    from tests.answers import PARSERS  # noqa: PLC0415 -- in a child it is imported instrumented
+    from tests.platform.shape_answers import PARSERS  # noqa: PLC0415 -- in a child it is imported instrumented
 
     crashed = []
     options.found.mkdir(parents=True, exist_ok=True)
@@ -68,8 +68,8 @@ def fuzz(name: str, corpus: Path, found: Path, seconds: int) -> int:
         atheris: Any = importlib.import_module("atheris")
     except ImportError:
         sys.exit("atheris is not installed: pip install atheris")
-    with atheris.instrument_imports(include=["pipelines", "tests.answers"]):
-        answers: Any = importlib.import_module("tests.answers")
+    with atheris.instrument_imports(include=["pipelines", "tests.platform.shape_answers"]):
+        answers: Any = importlib.import_module("tests.platform.shape_answers")
         bombs: Any = importlib.import_module("benchmarks.fuzz.bombs")
     errors: Any = importlib.import_module("warehouse.records.errors")
     parse = answers.PARSERS[name]

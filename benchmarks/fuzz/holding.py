@@ -11,7 +11,7 @@ from benchmarks.fuzz.containers import DUPLICATE
 from benchmarks.fuzz.mutating import Case, places
 from pipelines.platform.parsers.fields import parse_count
 from pipelines.platform.parsers.videos import ParseContext
-from tests.answers import parse_as
+from tests.platform.shape_answers import parse_as
 from warehouse.lake.record_rows import (
     chart_issue_rows,
     chart_song_rows,

@@ -1,4 +1,4 @@
-"""The life of jobs under any order of events, over the real control store, desk and worker.
+"""The life of jobs under any order of events, over the real control store, service and worker.
 
 `python -m benchmarks.fuzz.jobs [--operations 10000] [--seed N]`. Hypothesis draws who does what:
 people ask, look and cancel; workers claim, crash, fall silent and come back; scans go on, end, hang
@@ -33,8 +33,8 @@ from pipelines.orchestration.worker.worker import Worker
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
 from pipelines.settings import Settings
-from tests.fake_runs import FakeLauncher, FakeRun, empty_scan
-from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
+from tests.orchestration.runs.fake_runs import FakeLauncher, FakeRun, empty_scan
+from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
 from warehouse.control import ControlStore, jobs, leases, open_control
 from warehouse.records.errors import JobNotFoundError, WarehouseUnavailableError
 from warehouse.records.jobs import Job, ProgressRecord
@@ -65,7 +65,7 @@ class JobLives(RuleBasedStateMachine):
         self.silent: list[Worker] = []
         self.seen: dict[str, Job] = {}
         self.results: dict[str, Any] = {}
-        self.desk = self._desk()
+        self.scan_service = self._open_scan_service()
 
     @initialize()
     def first_worker(self) -> None:
@@ -75,7 +75,7 @@ class JobLives(RuleBasedStateMachine):
     def ask(self, text: str, refresh: bool) -> None:
         self.now += timedelta(milliseconds=1)  # no two are asked for at one moment: replays agree
         before = {name for name, one in self.seen.items() if _is_wanted(one)}
-        found = self.desk.ask(text, ScanParameters(refresh=refresh), origin="api").job
+        found = self.scan_service.ask(text, ScanParameters(refresh=refresh), origin="api").job
         twins = [name for name in before if self.seen[name].fingerprint == found.fingerprint]
         assert not twins or found.job_id in twins, "an equal wish did not join"
         self._count("ask" if found.job_id not in self.seen else "join")
@@ -85,7 +85,7 @@ class JobLives(RuleBasedStateMachine):
     def poll(self, pick: int) -> None:
         wanted = self._pick(pick)
         try:
-            shown = self.desk.job(wanted.job_id).job
+            shown = self.scan_service.job(wanted.job_id).job
         except JobNotFoundError:
             assert wanted.expires_at is not None
             assert wanted.expires_at <= self.now
@@ -100,7 +100,7 @@ class JobLives(RuleBasedStateMachine):
     def cancel(self, pick: int) -> None:
         wanted = self._pick(pick)
         try:
-            before, _ = self.desk.cancel(wanted.job_id)
+            before, _ = self.scan_service.cancel(wanted.job_id)
         except (JobNotFoundError, WarehouseUnavailableError):
             self._count("cancel of what is gone")
             return
@@ -298,7 +298,7 @@ class JobLives(RuleBasedStateMachine):
                 run = self.instance.get_run_by_id(run_id(one.job_id, number))
                 assert run is None or run.is_finished, "a run without an end"
 
-    def _desk(self) -> ScanService:
+    def _open_scan_service(self) -> ScanService:
         world = ScanConfig(
             name="sandbox", provider="public-graph", scan_providers=frozenset({"public-graph"}),
             find_target=lambda _text: None, result_cache_ttl_s=3600,

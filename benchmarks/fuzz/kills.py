@@ -23,8 +23,8 @@ import psutil
 from dagster import DagsterRunStatus
 
 from pipelines.orchestration.runs.reconciliation import run_id
-from tests.integration.scan.orchestrator import start_orchestrator
-from tests.stage import Stage, open_stage, wait_for
+from tests.deployment import Deployment, open_deployment, wait_for
+from tests.orchestration.runs.orchestrator import start_orchestrator
 from warehouse.control import jobs, links
 from warehouse.queries.results import read_result_document
 from warehouse.records.jobs import FINAL_STATUSES, MAX_ATTEMPTS, STAGES, Job
@@ -74,9 +74,9 @@ LATER_AIMS = (ANY, AT_LISTENING)
 
 @dataclass
 class Hunt:
-    """A stage with everything running, and what an undisturbed scan confirms."""
+    """A deployment with everything running, and what an undisturbed scan confirms."""
 
-    stage: Stage
+    deployment: Deployment
     chance: random.Random
     is_remote: bool = False
     number: int = 0
@@ -89,24 +89,24 @@ class Hunt:
 
     def prepare(self) -> None:
         """Start all processes and scan without a disturbance."""
-        self.stage.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
+        self.deployment.start_platform(seed=SEED, size=SIZE, latency_ms=LATENCY_MS)
         if self.is_remote:
             # The worker may send one more heartbeat for a run that was killed as it began.
-            self.stage.settings |= {"RUNS": "remote", "WORKER_LOST_AFTER_S": "30"}
-            start_orchestrator(self.stage, self.stage.root)
-        self.stage.start_worker()
-        self.stage.start_api()
-        self.track = self.stage.world("/_world/tracks")["tracks"][0]
-        self.stage.ended(self.ask())  # from now on the warehouse knows the sounds
-        self.expected = self.outcome(self.stage.ended(self.ask()))
+            self.deployment.settings |= {"RUNS": "remote", "WORKER_LOST_AFTER_S": "30"}
+            start_orchestrator(self.deployment, self.deployment.root)
+        self.deployment.start_worker()
+        self.deployment.start_api()
+        self.track = self.deployment.world("/_world/tracks")["tracks"][0]
+        self.deployment.ended(self.ask())  # from now on the warehouse knows the sounds
+        self.expected = self.outcome(self.deployment.ended(self.ask()))
 
     def measure(self) -> None:
         """Scan undisturbed as each kill will meet a scan, and take the time of it."""
         for aim in (AT_LINK, AT_PROFILES):
-            self.compare(self.stage.ended(self.ask(aim)))
+            self.compare(self.deployment.ended(self.ask(aim)))
         job_id = self.ask()
-        self.compare(self.stage.ended(job_id))
-        spent = self.stage.stopwatch(job_id)
+        self.compare(self.deployment.ended(job_id))
+        spent = self.deployment.stopwatch(job_id)
         self.duration_s, self.listening_s = spent["total_s"], spent["listening_s"]
 
     def ask(self, aim: Aim = ANY) -> str:
@@ -117,11 +117,11 @@ class Hunt:
         self.number += 1
         music_id, link = self.track["music_id"], self.track["share_link"]
         if aim is AT_LINK:  # nobody remembers where it leads
-            links.save(self.stage.control, link, "music", music_id, ttl_s=-1.0)
+            links.save(self.deployment.control, link, "music", music_id, ttl_s=-1.0)
         if aim is AT_PROFILES:
-            ids = [job.job_id for job in jobs.newest(self.stage.control, limit=1000)]
-            self.stage.engine.lake.delete("raw.accounts", "job_id", ids)
-        return self.stage.ask(
+            ids = [job.job_id for job in jobs.newest(self.deployment.control, limit=1000)]
+            self.deployment.engine.lake.delete("raw.accounts", "job_id", ids)
+        return self.deployment.ask(
             link if aim is AT_LINK else music_id,
             music_id=None if aim is AT_LINK else music_id,
             refresh=True,
@@ -133,8 +133,8 @@ class Hunt:
     def outcome(self, job: Job) -> dict[str, Any]:
         """What a job found, in its order, and what it could not see."""
         assert job.status == "completed", job.error
-        self.stage.engine.refresh()
-        document = read_result_document(self.stage.engine, job.job_id)
+        self.deployment.engine.refresh()
+        document = read_result_document(self.deployment.engine, job.job_id)
         assert document is not None
         return {
             **{table: self.rows_of(job, table, columns) for table, columns in STEP_ROWS.items()},
@@ -147,15 +147,15 @@ class Hunt:
 
     def rows_of(self, job: Job, table: str, columns: str) -> list[dict[str, Any]]:
         """The rows of a job in a table, in one order, each as often as it is there."""
-        return self.stage.rows(
+        return self.deployment.rows(
             f"select {columns} from {table} where job_id = $id order by all", id=job.job_id
         )
 
     def duplicates(self) -> dict[str, int]:
         """Keys that more than one row has, by table."""
-        self.stage.engine.refresh()
+        self.deployment.engine.refresh()
         counts = {
-            table.name: self.stage.rows(
+            table.name: self.deployment.rows(
                 f"select count(*) as n from (select {', '.join(table.key)} from {table.name} "
                 "group by all having count(*) > 1)"
             )[0]["n"]
@@ -165,13 +165,15 @@ class Hunt:
 
     def kept(self) -> set[str]:
         """Captures that were committed."""
-        return {row["capture_id"] for row in self.stage.rows("select capture_id from raw.captures")}
+        return {
+            row["capture_id"] for row in self.deployment.rows("select capture_id from raw.captures")
+        }
 
     def kill_scan(self, kills: int) -> str:
         """Scan, kill a random process so many times meanwhile, and return how the job ended."""
         first = aim = self.aims_first.pop() if self.aims_first else self._choose(AIMS)
         if first.surface is not None:
-            self.stage.hold(first.surface, after=0)
+            self.deployment.hold(first.surface, after=0)
         job_id = self.ask(first)
         for _ in range(kills):
             if not self.await_moment(job_id, aim):
@@ -180,7 +182,7 @@ class Hunt:
             victims = ("worker", "service") if aim is AT_LINK else VICTIMS
             self.kill_one(job_id, self.chance.choice(victims))
             aim = self._choose(LATER_AIMS)
-        self.stage.settle()
+        self.deployment.settle()
         return self.judge(job_id)
 
     def _choose(self, aims: Sequence[Aim]) -> Aim:
@@ -190,14 +192,14 @@ class Hunt:
         """Wait for a random moment of a running scan; False if it has ended before."""
 
         def running() -> Job | None:
-            job = self.stage.job(job_id)
+            job = self.deployment.job(job_id)
             is_there = aim.stage in {None, job.progress.stage}
             return job if job.finished_at or (job.status == "running" and is_there) else None
 
         wait_for(running)
         longest_s = {ANY: self.duration_s, AT_LISTENING: self.listening_s}.get(aim, 0.2)
         time.sleep(self.chance.uniform(0.0, longest_s))
-        return self.stage.job(job_id).finished_at is None
+        return self.deployment.job(job_id).finished_at is None
 
     def strike(self, job_id: str, victim: str) -> str:
         """Kill one process while a job runs, and look at what is left; how the job ended."""
@@ -206,9 +208,9 @@ class Hunt:
 
     def kill_one(self, job_id: str, victim: str) -> None:
         """Kill one process while a job runs, and look for what was committed before."""
-        before, stage = self.kept(), self.stage.job(job_id).progress.stage
+        before, stage = self.kept(), self.deployment.job(job_id).progress.stage
         self.kill(victim)
-        self.stage.settle()
+        self.deployment.settle()
         assert before <= self.kept(), "a committed observation is lost"
         self.killed[victim] += 1
         self.stages[stage] += 1
@@ -216,10 +218,10 @@ class Hunt:
 
     def judge(self, job_id: str) -> str:
         """Wait for the end of a job and compare it with the undisturbed scan."""
-        job = self.stage.ended(job_id)
+        job = self.deployment.ended(job_id)
         assert job.status in FINAL_STATUSES
         self.compare(job)
-        self.stage.wait(lambda: self.runs_agree(job))
+        self.deployment.wait(lambda: self.runs_agree(job))
         return job.status
 
     def compare(self, job: Job) -> None:
@@ -234,7 +236,7 @@ class Hunt:
 
         A run that was killed early has no record.
         """
-        with self.stage.instance() as instance:
+        with self.deployment.instance() as instance:
             names = [run_id(job.job_id, number) for number in range(1, job.run_number + 1)]
             runs = [instance.get_run_by_id(name) for name in names]
         expected = [*[DagsterRunStatus.FAILURE] * (len(runs) - 1), RUN_OF[job.status]]
@@ -244,24 +246,26 @@ class Hunt:
 
     def kill(self, victim: str) -> None:
         """Kill one process without a word, and start again what nobody else would."""
-        assert self.stage.worker is not None
-        worker = psutil.Process(self.stage.worker.process.pid)
+        assert self.deployment.worker is not None
+        worker = psutil.Process(self.deployment.worker.process.pid)
         if victim == "worker":
             below = worker.children(recursive=True)
             worker.kill()
-            self.stage.wait(lambda: not any(one.is_running() for one in below))
-            self.stage.pronounce_worker_dead()  # a remote run goes on, and sends its next heartbeat
-            self.stage.start_worker()
+            self.deployment.wait(lambda: not any(one.is_running() for one in below))
+            # a remote run goes on, and sends its next heartbeat
+            self.deployment.pronounce_worker_dead()
+            self.deployment.start_worker()
         elif victim == "service":
             (service,) = [
                 child
-                for child in self.stage.process_group._children
+                for child in self.deployment.process_group._children
                 if child.name == "serve" and child.exit_code() is None
             ]
             psutil.Process(service.process.pid).kill()
             service.process.wait()
-            self.stage.settle()  # the scan goes on meanwhile; requests held too long would fail
-            self.stage.start_api()
+            # the scan goes on meanwhile; requests held too long would fail
+            self.deployment.settle()
+            self.deployment.start_api()
         else:
             # the one killed before may not have its successor yet
             scans = wait_for(self._remote_runs if self.is_remote else lambda: _scans_of(worker))
@@ -269,12 +273,15 @@ class Hunt:
             chosen = listeners if victim == "listening child" and listeners else scans
             self.chance.choice(chosen).kill()
             if self.is_remote and chosen is scans:
-                self.stage.pronounce_worker_dead()  # nobody here sees that a remote run is gone
+                # nobody here sees that a remote run is gone
+                self.deployment.pronounce_worker_dead()
 
     def _remote_runs(self) -> list[psutil.Process]:
         """Return the processes of runs that the code server has started."""
         (server,) = [
-            child for child in self.stage.process_group._children if child.name == "code-server"
+            child
+            for child in self.deployment.process_group._children
+            if child.name == "code-server"
         ]
         below = psutil.Process(server.process.pid).children()
         return [process for process in below if _has_word(process, "spawn_main")]
@@ -321,9 +328,11 @@ def _has_word(process: psutil.Process, word: str) -> bool:
 def hunt(root: Path, sounds: Path, *, moments: int, seed: int, is_remote: bool) -> Hunt:
     """Kill at so many moments; returns what was killed in which stage."""
     root.mkdir()
-    with open_stage(root, sounds) as stage:
-        stage.settings["RANDOM_AUDIT_SIZE"] = "0"  # each job would draw and compare other videos
-        found = Hunt(stage, random.Random(seed), is_remote)
+    with open_deployment(root, sounds) as deployment:
+        deployment.settings["RANDOM_AUDIT_SIZE"] = (
+            "0"  # each job would draw and compare other videos
+        )
+        found = Hunt(deployment, random.Random(seed), is_remote)
         found.prepare()
         found.measure()
         kind = "launched" if is_remote else "local"

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from benchmarks.fuzz.containers import DUPLICATE, to_body, to_document
-from tests.answers import PARSERS, Shape, read_index
+from tests.platform.shape_answers import PARSERS, Shape, read_index
 
 STRANGE: tuple[Any, ...] = (
     True, False, -1, 0, 1, 3.5, 1e300, 2**53 + 1, "", " ", "x", "0", "-1", "\x00", "1.2w", "1,234",

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from pipelines.platform.http.client import GuestClient, HttpRequest
 from pipelines.platform.profiles import load_profile
-from tests.host_rates import FreeTurns
+from tests.platform.host_rates import FreeTurns
 
 PIECE = 65_536
 

@@ -34,7 +34,7 @@ from benchmarks.chaos.scans import PARAMETERS, SEED, SIZE, Weather
 from benchmarks.load.gauges import Gauge, percentile, read_gauge, slope_per_h
 from benchmarks.load.in_use import measured_command, read_in_use_mb
 from benchmarks.load.users import JOBS, OWN, TIMEOUT_S, Tally, Town, User, ask_bare
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 from warehouse.records.jobs import FINAL_STATUSES
 
 WARM_UP = 0.2
@@ -229,32 +229,34 @@ def _range(values: Sequence[float]) -> str:
     return "not read" if math.isnan(values[0]) else f"{min(values):.1f} to {max(values):.1f}"
 
 
-def run(stage: Stage, platform: Stage, options: argparse.Namespace, proxy_port: int) -> Load:
+def run(
+    deployment: Deployment, platform: Deployment, options: argparse.Namespace, proxy_port: int
+) -> Load:
     """Start a service and a worker behind the proxy, and put them under load."""
-    stage.port = proxy_port
-    stage.command_line = partial(measured_command, stage.root)
-    stage.settings |= {
+    deployment.port = proxy_port
+    deployment.command_line = partial(measured_command, deployment.root)
+    deployment.settings |= {
         "RATE_LIMIT_PER_S": "0", "WORKER_RUNS": "2", "DAILY_REQUEST_BUDGET": "100000000",
         "LISTENING_WORKERS": "1",
     }  # fmt: skip
-    stage.start_worker()
-    client = stage.start_api()
+    deployment.start_worker()
+    client = deployment.start_api()
     port = find_port()
-    stage.process_group.start(
+    deployment.process_group.start(
         Program(
             name="bare", command=[sys.executable, "-m", "benchmarks.load.bare", str(port)],
-            log=stage.root / "bare.log",
+            log=deployment.root / "bare.log",
         )
     )  # fmt: skip
-    stage.wait(lambda: _answers(port))
+    deployment.wait(lambda: _answers(port))
     town = Town(
         tracks=[one["music_id"] for one in platform.world("/_world/tracks?counts=0")["tracks"]],
         accounts=[one["sec_uid"] for one in platform.world("/_world/accounts")["accounts"]],
     )
-    tidy_up = partial(stage.run, "maintain")
-    watched = {one.name: one for one in stage.process_group.children if one.name != "bare"}
+    tidy_up = partial(deployment.run, "maintain")
+    watched = {one.name: one for one in deployment.process_group.children if one.name != "bare"}
     load = Load(
-        str(client.base_url), town, watched, stage.root, tidy_up, options.minutes,
+        str(client.base_url), town, watched, deployment.root, tidy_up, options.minutes,
         options.rest_every_s,
     )  # fmt: skip
     asyncio.run(load.run(options.users, options.jobs, f"http://127.0.0.1:{port}"))
@@ -282,13 +284,16 @@ def main() -> None:
         root, cache = Path(folder), Path(options.sounds or folder) / "sounds"
         for name in ("platform", "home"):
             (root / name).mkdir()
-        with open_stage(root / "platform", cache) as platform:
+        with open_deployment(root / "platform", cache) as platform:
             platform.start_platform(seed=SEED, size=SIZE)
-            with open_proxy(platform.port) as proxy, open_stage(root / "home", cache) as stage:
+            with (
+                open_proxy(platform.port) as proxy,
+                open_deployment(root / "home", cache) as deployment,
+            ):
                 faults = tuple(one for one in FAULTS if one.name not in LONG_FAULTS)
                 weather = Weather(name="load", faults=faults, share=options.share)
                 proxy.choose = weather.chooser(random.Random(options.seed))
-                run(stage, platform, options, proxy.port).show()
+                run(deployment, platform, options, proxy.port).show()
 
 
 if __name__ == "__main__":

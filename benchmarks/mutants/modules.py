@@ -5,66 +5,65 @@ process. What a test does in a child process sees the module as it is, so such t
 here. Few and fast files are best: they run once for each mutant.
 """
 
-TESTS = "tests/unit/domain"
-
-AUDIO = "tests/unit/audio"
-JUDGING = f"{AUDIO}/test_judging.py"
-JUDGED = (f"{AUDIO}/test_judged_stretches.py", f"{AUDIO}/test_judged_edits.py")
-LAKE = (
-    "tests/unit/warehouse/test_lake.py",
-    "tests/unit/warehouse/test_lake_upkeep.py",
-    "tests/unit/warehouse/test_lake_rules.py",
-    "tests/integration/warehouse/test_lake_evolution.py",
+JUDGING = "tests/audio/matching/test_judging.py"
+JUDGED = (
+    "tests/audio/matching/test_judged_stretches.py",
+    "tests/audio/matching/test_judged_edits.py",
 )
-ARRANGING = ("tests/integration/warehouse/test_arranging.py",)
-UPSTREAM = "tests/unit/upstream"
+LAKE = (
+    "tests/warehouse/lake/test_lake.py",
+    "tests/warehouse/lake/test_lake_maintenance.py",
+    "tests/warehouse/lake/test_lake_rules.py",
+    "tests/warehouse/lake/test_lake_evolution.py",
+)
+ARRANGING = ("tests/warehouse/maintenance/test_sorting.py",)
 
 MODULES: dict[str, tuple[str, ...]] = {
-    "api/server/middleware/guard.py": ("tests/unit/api/test_guard_rules.py",),
+    "api/server/middleware/guard.py": ("tests/api/server/test_guard_rules.py",),
     "pipelines/audio/matching/judging.py": (*JUDGED, JUDGING),
     "pipelines/audio/matching/scoring.py": (
-        f"{AUDIO}/test_scoring.py",
-        f"{AUDIO}/test_observing.py",
+        "tests/audio/matching/test_scoring.py",
+        "tests/audio/matching/test_rejection_observations.py",
         JUDGING,
     ),
     "warehouse/records/coverage.py": (
-        f"{TESTS}/test_coverage_lines.py",
-        f"{TESTS}/test_coverage_records.py",
-        "tests/unit/report/test_source_decisions.py",
+        "tests/scan/rules/test_coverage_lines.py",
+        "tests/scan/rules/test_coverage_records.py",
+        "tests/documents/test_source_decisions.py",
     ),
-    "pipelines/reads/cursors.py": (f"{TESTS}/test_cursors.py",),
+    "pipelines/reads/cursors.py": ("tests/api/services/test_cursors.py",),
     "pipelines/scan/service/service.py": (
-        f"{TESTS}/test_job_rules.py",
-        f"{TESTS}/test_lost_runs.py",
+        "tests/scan/rules/test_job_rules.py",
+        "tests/scan/rules/test_lost_runs.py",
     ),
     "pipelines/scan/rules/coverage.py": (
-        f"{TESTS}/test_random_audit.py",
-        f"{TESTS}/test_coverage_estimate_rules.py",
-        f"{TESTS}/test_coverage_estimates.py",
-        f"{TESTS}/test_unseen_estimate.py",
+        "tests/scan/rules/test_random_audit.py",
+        "tests/scan/rules/test_coverage_estimate_rules.py",
+        "tests/scan/rules/test_coverage_estimates.py",
+        "tests/scan/rules/test_unseen_estimate.py",
     ),
-    "pipelines/captures/inputs.py": (f"{TESTS}/test_inputs.py",),
-    "warehouse/records/jobs.py": (f"{TESTS}/test_job_rules.py",),
+    "pipelines/captures/inputs.py": ("tests/captures/test_inputs.py",),
+    "warehouse/records/jobs.py": ("tests/scan/rules/test_job_rules.py",),
     "pipelines/parameters/scan.py": (
-        f"{TESTS}/test_scan_parameters.py",
-        f"{TESTS}/test_scan_keys.py",
+        "tests/scan/rules/test_scan_parameters.py",
+        "tests/scan/rules/test_scan_keys.py",
     ),
     "pipelines/scan/rules/results.py": (
-        f"{TESTS}/test_ranking.py",
-        f"{TESTS}/test_results.py",
+        "tests/scan/rules/test_ranking.py",
+        "tests/scan/rules/test_stored_results.py",
     ),
     "pipelines/captures/walks.py": (
-        "tests/unit/captures/test_search_steps.py",
-        f"{UPSTREAM}/test_walk.py",
+        "tests/captures/test_search_steps.py",
+        "tests/captures/test_list_walks.py",
     ),
-    "warehouse/queries/lists.py": (f"{TESTS}/test_unions.py",),
-    "pipelines/platform/http/link_gate.py": (f"{UPSTREAM}/test_gate.py",),
+    "warehouse/queries/lists.py": ("tests/warehouse/queries/test_list_union_rules.py",),
+    "pipelines/platform/http/link_gate.py": ("tests/platform/http/test_link_gate.py",),
     "pipelines/platform/parsers/links.py": (
-        f"{UPSTREAM}/test_links.py",
-        f"{UPSTREAM}/test_gate.py",
+        "tests/platform/parsers/test_links.py",
+        "tests/platform/http/test_link_gate.py",
     ),
-    "warehouse/tables/contract.py": ("tests/unit/warehouse/test_row_contract.py",),
+    "warehouse/tables/contract.py": ("tests/warehouse/test_row_contract.py",),
     "warehouse/lake/store.py": LAKE,
-    "warehouse/lake/record_rows.py": ("tests/unit/warehouse/test_observation_rows.py",),
+    "warehouse/lake/record_rows.py": ("tests/warehouse/lake/test_observation_rows.py",),
     "warehouse/maintenance/compaction.py": ARRANGING,
 }

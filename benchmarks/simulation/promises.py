@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.simulation.clock import SimulatedClock
 from benchmarks.simulation.processes import COLUMNS, SharedStore
-from tests.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
+from tests.scan.rules.job_states import ATTEMPTS, FINAL, LEGAL_MOVES
 from warehouse.records.jobs import JobStatus
 
 RETENTION_DAYS = 2

@@ -10,7 +10,7 @@ from benchmarks.simulation.processes import Process
 from benchmarks.simulation.upstream import ReadingProcess
 from benchmarks.simulation.watched import WatchedStore
 from pipelines.orchestration.runs.reconciliation import JOB_TAG, ORIGIN_TAG, run_id
-from tests.fake_runs import FakeRun
+from tests.orchestration.runs.fake_runs import FakeRun
 
 ENDED = {DagsterRunStatus.SUCCESS, DagsterRunStatus.FAILURE, DagsterRunStatus.CANCELED}
 

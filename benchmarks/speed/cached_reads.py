@@ -40,8 +40,8 @@ from api.server.request_context import RequestLogger
 from api.settings import ApiSettings
 from benchmarks.speed.running import Figure, Told, Workspace, run_alone
 from pipelines.logs import buffered_logging
-from tests.documents import result
-from tests.stage import wait_for
+from tests.deployment import wait_for
+from tests.stored_results import result
 
 PATH = "/api/v1/vidplat/app/v3/fetch_music_video_list?music_id=12345&count=20"
 TOKEN = "of-the-bench"  # of nothing else

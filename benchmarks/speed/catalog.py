@@ -21,7 +21,7 @@ import psutil
 
 from benchmarks.speed.running import Figure, Row, Runner, Told, Workspace
 from pipelines.settings import Settings
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 
 CATALOGS = "/api/v1/sametrack/catalogs"
 NAME = "songs"
@@ -38,7 +38,7 @@ PART_S = 5.0
 class CatalogBench:
     """A stage with an imported catalogue, and what was seen of its worker."""
 
-    stage: Stage
+    deployment: Deployment
     api: httpx2.Client
     most_bytes: int = 0
     most_by_kind: Counter[str] = field(default_factory=Counter)
@@ -74,19 +74,19 @@ class CatalogBench:
         return found
 
     def _kill(self, ended: int) -> str:
-        worker = self.stage.worker
+        worker = self.deployment.worker
         assert worker is not None
         psutil.Process(worker.process.pid).kill()
         worker.process.wait()
-        self.stage.start_worker()
+        self.deployment.start_worker()
         return f"the worker was killed after {ended} tracks; another begins"
 
     def _look_at_memory(self) -> None:
         """Keep the most bytes of the worker and all its processes, shared pages counted once."""
-        assert self.stage.worker is not None
+        assert self.deployment.worker is not None
         found = Counter[str]()
         try:
-            root = psutil.Process(self.stage.worker.process.pid)
+            root = psutil.Process(self.deployment.worker.process.pid)
             for process in [root, *root.children(recursive=True)]:
                 kind = "worker" if process == root else _kind(process)
                 found[kind] += process.memory_full_info().pss
@@ -107,14 +107,14 @@ def _kind(process: psutil.Process) -> str:
 def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> Iterator[Told]:
     """Scan a catalogue with an interruption, then once more with a few tracks more."""
     runs = int(Settings.model_fields["worker_runs"].default)
-    with open_stage(space.folder / "catalog", space.sounds) as stage:
-        stage.settings = {
+    with open_deployment(space.folder / "catalog", space.sounds) as deployment:
+        deployment.settings = {
             "WORKER_RUNS": str(runs), "WORKER_LOST_AFTER_S": "20", "HEARTBEAT_S": "2",
         }  # fmt: skip
-        stage.start_platform(seed=space.seed, size=space.size)
-        stage.start_worker()
-        bench = CatalogBench(stage=stage, api=stage.start_api())
-        known = [track["music_id"] for track in stage.world("/_world/tracks")["tracks"]]
+        deployment.start_platform(seed=space.seed, size=space.size)
+        deployment.start_worker()
+        bench = CatalogBench(deployment=deployment, api=deployment.start_api())
+        known = [track["music_id"] for track in deployment.world("/_world/tracks")["tracks"]]
         if len(known) < tracks + added:
             raise SystemExit(f"The world has {len(known)} tracks; take a larger --size")
         yield from _first_run(bench, known[:tracks])
@@ -123,7 +123,7 @@ def measure_catalog(space: Workspace, *, tracks: int = 20, added: int = 1) -> It
 
 def _first_run(bench: CatalogBench, music_ids: list[str]) -> Iterator[Told]:
     bench.add(music_ids)
-    cpu, began = _cpu(bench.stage), time.monotonic()
+    cpu, began = _cpu(bench.deployment), time.monotonic()
     yield from bench.run(kill_after=len(music_ids) // 2)
     spent = time.monotonic() - began
     rate = len(music_ids) / spent * 3600
@@ -131,21 +131,21 @@ def _first_run(bench: CatalogBench, music_ids: list[str]) -> Iterator[Told]:
     aim = f"{ALL_TRACKS / ALL_HOURS:.0f} an hour"
     yield "rate", f"{rate:.0f} tracks an hour", aim
     yield f"so {ALL_TRACKS} tracks take", f"{ALL_TRACKS / rate:.1f} h", f"{ALL_HOURS} h"
-    used = _cpu(bench.stage) - cpu
+    used = _cpu(bench.deployment) - cpu
     yield "processor of the sandbox", f"{used:.0f} s of {spent * 2:.0f} s on two cores", "apart"
     yield "worker with all its processes, most", f"{bench.most_bytes / 1e9:.2f} GB", "1.5 GB"
     for kind, size in bench.most_by_kind.items():
         yield f"  {kind}", f"{size / 1e9:.2f} GB", ""
     yield "failed tracks", str(bench.state()["states"]["failed"]), "0"
-    yield from _repeated(bench.stage)
+    yield from _repeated(bench.deployment)
 
 
-def _repeated(stage: Stage) -> Iterator[Figure]:
+def _repeated(deployment: Deployment) -> Iterator[Figure]:
     """Say how many requests were made for what an earlier one had answered, by surface.
 
     The parts of a file are requested one after the other; they count once.
     """
-    log = stage.world(f"/_world/access-log/requests?limit={LOGGED}")["requests"]
+    log = deployment.world(f"/_world/access-log/requests?limit={LOGGED}")["requests"]
     answered = [one for one in log if one["status"] == 200 and one["surface"] != "control"]
     last: dict[tuple[str, str], float] = {}
     again, distinct = Counter[str](), Counter[str]()
@@ -159,23 +159,23 @@ def _repeated(stage: Stage) -> Iterator[Figure]:
 
 
 def _second_run(bench: CatalogBench, music_ids: list[str], *, before: int) -> Iterator[Told]:
-    first = _requests(bench.stage)
+    first = _requests(bench.deployment)
     bench.add(music_ids)
     began = time.monotonic()
     yield from bench.run()
-    second = _requests(bench.stage) - first
+    second = _requests(bench.deployment) - first
     share = len(music_ids) / before
     what = f"second run, {share:.0%} more tracks: requests of the first / of the second"
     yield what, f"{first} / {second} ({second / first:.1%})", f"{1 / SHARE_OF_CHANGE:.0%}"
     yield "second run took", f"{time.monotonic() - began:.0f} s", ""
 
 
-def _requests(stage: Stage) -> int:
-    return int(stage.world("/_world/access-log/summary")["requests"])
+def _requests(deployment: Deployment) -> int:
+    return int(deployment.world("/_world/access-log/summary")["requests"])
 
 
-def _cpu(stage: Stage) -> float:
-    return float(stage.world("/_world/cpu")["total_s"])
+def _cpu(deployment: Deployment) -> float:
+    return float(deployment.world("/_world/cpu")["total_s"])
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ import httpx2
 from api.cli.processes.child_processes import sametrack_command
 from benchmarks.speed.running import Told, Workspace, run_alone
 from pipelines.charts.rules.history import FIRST_DAY
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 
 HISTORY = "/api/v1/music/chartsrc/top500/history"
 ASKED = 40
@@ -31,19 +31,19 @@ MOVED_DAYS = 90  # the world stands three months before the end of five years
 
 def measure_chart_history(space: Workspace, *, years: int = FEWER_YEARS) -> Iterator[Told]:
     """Back-fill years twice, judge its songs, then ask for years of it."""
-    with open_stage(space.folder / "chart", space.sounds) as stage:
-        stage.start_platform(seed=7, size=0.3)
-        clock = f"http://127.0.0.1:{stage.port}/_world/clock"
+    with open_deployment(space.folder / "chart", space.sounds) as deployment:
+        deployment.start_platform(seed=7, size=0.3)
+        clock = f"http://127.0.0.1:{deployment.port}/_world/clock"
         httpx2.post(clock, json={"advance_s": MOVED_DAYS * 86_400}, timeout=300).raise_for_status()
-        api = stage.start_api()
+        api = deployment.start_api()
         days = ("--from", str(FIRST_DAY), "--to", str(_last_day(years)))
         yield f"back-filling {years} years"
-        filled, spent = _run(stage, "backfill", *days)
+        filled, spent = _run(deployment, "backfill", *days)
         yield f"back-fill of {years} years of the chart", _filled(filled, f"{spent:.0f} s"), ""
         yield "  gaps told", f"{len(filled['gaps'])} of {filled['gap_day_count']} days", ""
-        again, spent = _run(stage, "backfill", *days)
+        again, spent = _run(deployment, "backfill", *days)
         yield "  the same again", _filled(again, f"{spent:.1f} s"), "0 requests"
-        judged, spent = _run(stage, "judge")
+        judged, spent = _run(deployment, "judge")
         yield "  judging its songs", f"{spent:.1f} s, {judged['song_count']} songs", ""
         times = list(_years(api, FIRST_DAY))
         yield "  a year of it, not asked before, median / p95", _spread(times), "100 ms"
@@ -71,9 +71,9 @@ def _years(api: httpx2.Client, first: date) -> Iterator[float]:
             yield spent
 
 
-def _run(stage: Stage, *words: str) -> tuple[dict[str, Any], float]:
+def _run(deployment: Deployment, *words: str) -> tuple[dict[str, Any], float]:
     """A command of the chart in a process of its own; what it says, and its seconds."""
-    environment = {**os.environ, **stage.environment()}
+    environment = {**os.environ, **deployment.environment()}
     began = time.monotonic()
     done = subprocess.run(
         [*sametrack_command("chart", *words), "--json"],

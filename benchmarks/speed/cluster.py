@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.clusters import OpenCluster, open_cluster
+from tests.deploy.clusters import OpenCluster, open_cluster
 
 SEED, SIZE = 7, 0.3
 console = Console(width=110, highlight=False)

@@ -7,9 +7,9 @@ from typing import Any
 from playwright.sync_api import CDPSession, Error
 
 from benchmarks.speed.running import Figure, Workspace
+from tests.browser.console_pages import ConsolePages, open_console_pages
 from tests.browser.test_console_rules import JOB_ID, answer, completed
-from tests.stage import open_stage
-from tests.visitor import Visitors, open_visitors
+from tests.deployment import open_deployment
 
 TIMES = 5
 DRAWN = """() => new Promise((resolve) => {
@@ -47,15 +47,15 @@ def measure_console(space: Workspace) -> Iterator[Figure]:
     """First paint and a whole result, in Chromium before a real service."""
     try:
         with (
-            open_stage(space.folder / "console", space.sounds) as stage,
-            open_visitors(str(stage.start_api().base_url)) as visitors,
+            open_deployment(space.folder / "console", space.sounds) as deployment,
+            open_console_pages(str(deployment.start_api().base_url)) as pages,
         ):
-            paint = statistics.median(_first_paint(visitors) for _ in range(TIMES))
+            paint = statistics.median(_first_paint(pages) for _ in range(TIMES))
             yield "console: first paint", f"{paint:.0f} ms", "under 500 ms"
-            rows = statistics.median(_five_hundred(visitors) for _ in range(TIMES))
+            rows = statistics.median(_five_hundred(pages) for _ in range(TIMES))
             what = "console: 500 rows, from the last byte to the frame"
             yield what, f"{rows:.0f} ms", "under 100 ms"
-            runs = [_scrolled(visitors) for _ in range(3)]
+            runs = [_scrolled(pages) for _ in range(3)]
             what = f"console: {MANY_ROWS:,} rows at 9,000 pixels a second, 95 % of the frames"
             yield what, f"{statistics.median(run[0] for run in runs):.1f} ms", "at most 32 ms"
             what = "console: the same, processor time of the page for a frame"
@@ -64,8 +64,8 @@ def measure_console(space: Workspace) -> Iterator[Figure]:
         yield "console", f"no browser: {error.message.splitlines()[0]}", ""
 
 
-def _first_paint(visitors: Visitors) -> float:
-    page = visitors.open().page
+def _first_paint(pages: ConsolePages) -> float:
+    page = pages.open().page
     found: float = page.evaluate(
         "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
@@ -73,8 +73,8 @@ def _first_paint(visitors: Visitors) -> float:
     return found
 
 
-def _five_hundred(visitors: Visitors) -> float:
-    view = visitors.open()
+def _five_hundred(pages: ConsolePages) -> float:
+    view = pages.open()
     view.show("#/job/nowhere")  # its modules are there, as after the first result
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(500))
     found: Any = view.page.evaluate(DRAWN % (JOB_ID, JOB_ID))
@@ -82,9 +82,9 @@ def _five_hundred(visitors: Visitors) -> float:
     return float(found)
 
 
-def _scrolled(visitors: Visitors) -> tuple[float, float]:
+def _scrolled(pages: ConsolePages) -> tuple[float, float]:
     """Return the 95th percentile between frames, and the processor time of one, both in ms."""
-    view = visitors.open()
+    view = pages.open()
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(MANY_ROWS))
     view.show(f"#/job/{JOB_ID}")
     view.page.wait_for_selector("tbody tr.data")

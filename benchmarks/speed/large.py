@@ -16,8 +16,8 @@ import psutil
 from benchmarks.speed.running import Figure, Told, Workspace, run_alone
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
-from tests.documents import result, work
-from tests.stage import Stage, open_stage, wait_for
+from tests.deployment import Deployment, open_deployment, wait_for
+from tests.stored_results import result, work
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 WORKS = 100_000
@@ -41,16 +41,16 @@ def measure_ranking(space: Workspace) -> Iterator[Figure]:
 
 def measure_large_scans(space: Workspace) -> Iterator[Told]:
     """Scans of 200 and of 2,000 candidates: time, and the memory of API, worker and pool."""
-    with open_stage(space.folder / "large scans", space.sounds) as stage:
-        stage.start_platform(seed=SEED, size=SIZE, tracks=TRACKS)
-        stage.start_worker(WORKER_RUNS="1")
-        api = stage.start_api()
-        track = stage.world("/_world/tracks")["tracks"][0]["music_id"]
+    with open_deployment(space.folder / "large scans", space.sounds) as deployment:
+        deployment.start_platform(seed=SEED, size=SIZE, tracks=TRACKS)
+        deployment.start_worker(WORKER_RUNS="1")
+        api = deployment.start_api()
+        track = deployment.world("/_world/tracks")["tracks"][0]["music_id"]
         yield "rendering the sounds of 2,000 candidates"
         _scan(api, track, 2000)  # renders the sounds, so that both are measured alike
         scans = []
         for limit in (200, 2000):
-            scans.append(_watched_scan(stage, api, track, limit))
+            scans.append(_watched_scan(deployment, api, track, limit))
             pool, seconds, _ = scans[-1]
             yield f"scan of {pool:,} candidates", f"{seconds:.1f} s", ""
     small, large = (seconds for _, seconds, _ in scans)
@@ -61,9 +61,9 @@ def measure_large_scans(space: Workspace) -> Iterator[Told]:
 
 
 def _watched_scan(
-    stage: Stage, api: httpx2.Client, track: str, limit: int
+    deployment: Deployment, api: httpx2.Client, track: str, limit: int
 ) -> tuple[int, float, float]:
-    watch = _Memory(stage)
+    watch = _Memory(deployment)
     began = time.monotonic()
     with watch:
         job = _scan(api, track, limit)
@@ -73,9 +73,11 @@ def _watched_scan(
 class _Memory:
     """The most that API and worker held together with their children, looked at twice a second."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, deployment: Deployment) -> None:
         own = {
-            child.process.pid for child in stage.process_group.children if child != stage.platform
+            child.process.pid
+            for child in deployment.process_group.children
+            if child != deployment.platform
         }
         self._roots = [psutil.Process(pid) for pid in own]
         self._is_over = threading.Event()

@@ -14,7 +14,7 @@ import orjson
 from benchmarks.fuzz.containers import to_body, to_document
 from benchmarks.fuzz.holding import SEEN
 from benchmarks.speed.running import Figure, Workspace
-from tests.answers import Shape, parse_as, read_index
+from tests.platform.shape_answers import Shape, parse_as, read_index
 
 ROUNDS = 300
 ROUNDS_OF_LARGE = 30

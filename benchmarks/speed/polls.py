@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import httpx2
 
 from benchmarks.speed.running import Told, Workspace, run_alone
-from tests.stage import Stage, open_stage, wait_for
+from tests.deployment import Deployment, open_deployment, wait_for
 from warehouse.records.jobs import Job
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -25,29 +25,29 @@ LINES = 20
 
 def measure_polls(space: Workspace, *, rate: int = 200, seconds: float = 15) -> Iterator[Told]:
     """Poll latency while two scans run, then how long a cancel takes."""
-    with open_stage(space.folder / "polls", space.sounds) as stage:
-        stage.settings = {
+    with open_deployment(space.folder / "polls", space.sounds) as deployment:
+        deployment.settings = {
             "WORKER_LOST_AFTER_S": "60",
             "HEARTBEAT_S": "2",
             "RATE_LIMIT_PER_S": "0",
         }  # a bench is no test of that
-        stage.start_platform(seed=SEED, size=SIZE, latency_ms=SLOW_MS)
-        stage.start_worker(WORKER_RUNS="2")
-        api = stage.start_api()
-        tracks = [track["music_id"] for track in stage.world("/_world/tracks")["tracks"]]
+        deployment.start_platform(seed=SEED, size=SIZE, latency_ms=SLOW_MS)
+        deployment.start_worker(WORKER_RUNS="2")
+        api = deployment.start_api()
+        tracks = [track["music_id"] for track in deployment.world("/_world/tracks")["tracks"]]
         yield "rendering the sounds of three tracks"
         # the platform is not what is measured
-        for asked in [stage.ask(music_id, music_id=music_id) for music_id in tracks[:3]]:
-            stage.ended(asked, max_wait_s=900)
-        ids = [stage.ask(music_id, music_id=music_id, refresh=True) for music_id in tracks[:2]]
+        for asked in [deployment.ask(music_id, music_id=music_id) for music_id in tracks[:3]]:
+            deployment.ended(asked, max_wait_s=900)
+        ids = [deployment.ask(music_id, music_id=music_id, refresh=True) for music_id in tracks[:2]]
         for job_id in ids:
-            _wait(stage, job_id, lambda job: job.progress.detail_checked_count > 0)
+            _wait(deployment, job_id, lambda job: job.progress.detail_checked_count > 0)
         yield f"polling for {seconds:g} s"
         times = asyncio.run(_poll(api.base_url.port or 80, ids, rate=rate, seconds=seconds))
         yield f"poll at {rate}/s while two scans run, median / p99", _spread(times), "p99 10 ms"
-        cancels = [_cancel(stage, api, job_id) for job_id in ids]
+        cancels = [_cancel(deployment, api, job_id) for job_id in ids]
         yield "cancel while waiting for upstream", f"{max(cancels):.2f} s", "5 s"
-        heard = _cancel_while_listening(stage, api, tracks[2])
+        heard = _cancel_while_listening(deployment, api, tracks[2])
         yield "cancel while listening", f"{heard:.2f} s", "10 s"
 
 
@@ -94,22 +94,24 @@ async def _poll(port: int, job_ids: list[str], *, rate: int, seconds: float) -> 
     return times
 
 
-def _cancel(stage: Stage, api: httpx2.Client, job_id: str) -> float:
+def _cancel(deployment: Deployment, api: httpx2.Client, job_id: str) -> float:
     began = time.monotonic()
     api.delete(f"{JOBS}/{job_id}").raise_for_status()
-    job = stage.ended(job_id)
+    job = deployment.ended(job_id)
     assert job.status in {"cancelled", "completed"}, job.error
     return time.monotonic() - began
 
 
-def _cancel_while_listening(stage: Stage, api: httpx2.Client, music_id: str) -> float:
-    job_id = stage.ask(music_id, music_id=music_id, refresh=True)
-    _wait(stage, job_id, lambda job: job.progress.audio_checked_count > 0)
-    return _cancel(stage, api, job_id)
+def _cancel_while_listening(deployment: Deployment, api: httpx2.Client, music_id: str) -> float:
+    job_id = deployment.ask(music_id, music_id=music_id, refresh=True)
+    _wait(deployment, job_id, lambda job: job.progress.audio_checked_count > 0)
+    return _cancel(deployment, api, job_id)
 
 
-def _wait(stage: Stage, job_id: str, holds: Callable[[Job], bool]) -> None:
-    wait_for(lambda: holds(stage.job(job_id)) or stage.job(job_id).finished_at is not None)
+def _wait(deployment: Deployment, job_id: str, holds: Callable[[Job], bool]) -> None:
+    wait_for(
+        lambda: holds(deployment.job(job_id)) or deployment.job(job_id).finished_at is not None
+    )
 
 
 def _spread(seconds: list[float]) -> str:

@@ -26,7 +26,7 @@ from api.cli.processes.child_processes import (
 )
 from benchmarks.speed.large_lake import FAR, NEAR, PAGE, SMALLER, LargeLake, keep_large_lake
 from benchmarks.speed.running import Figure, Told, Workspace, run_alone
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 APP = "/api/v1/vidplat/app/v3"
 MUSIC = f"{APP}/fetch_music_video_list"

@@ -13,7 +13,7 @@ import httpx2
 from benchmarks.speed.running import Figure, Told, Workspace
 from pipelines.scan.state.scan_state import pack_state, unpack_state
 from pipelines.settings import Settings
-from tests.stage import Stage, open_stage, wait_for
+from tests.deployment import Deployment, open_deployment, wait_for
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
 CANDIDATES = 150
@@ -35,8 +35,8 @@ def measure_scans(space: Workspace) -> Iterator[Told]:
 
 
 @contextmanager
-def _running(space: Workspace, name: str) -> Iterator[tuple[Stage, httpx2.Client]]:
-    with open_stage(space.folder / name, space.sounds) as stage:
+def _running(space: Workspace, name: str) -> Iterator[tuple[Deployment, httpx2.Client]]:
+    with open_deployment(space.folder / name, space.sounds) as stage:
         # as the product has it, not as tests do: on a busy machine three seconds are no silence,
         # and the next scan need not wait for a process that is being replaced
         runs = Settings.model_fields["worker_runs"].default
@@ -61,7 +61,7 @@ def _scan(api: httpx2.Client, music_id: str, **parameters: object) -> dict[str, 
     return ended
 
 
-def _whole_scan(stage: Stage, api: httpx2.Client, music_id: str) -> Iterator[Figure]:
+def _whole_scan(stage: Deployment, api: httpx2.Client, music_id: str) -> Iterator[Figure]:
     before = stage.world("/_world/cpu")
     began = time.monotonic()
     job = _scan(api, music_id, candidate_limit=CANDIDATES)
@@ -80,7 +80,7 @@ def _whole_scan(stage: Stage, api: httpx2.Client, music_id: str) -> Iterator[Fig
     yield "  the platform's own CPU", f"{_cpu(after) - _cpu(before):.1f} s", "apart"
 
 
-def _checkpoints(stage: Stage, job_id: str) -> Iterator[Figure]:
+def _checkpoints(stage: Deployment, job_id: str) -> Iterator[Figure]:
     """How many states a scan keeps, how large they are, and what packing them takes of it."""
     text = "select state from raw.scan_checkpoints where job_id = $id order by number"
     packed = [row["state"] for row in stage.rows(text, id=job_id)]
@@ -105,7 +105,7 @@ def _stored_result(api: httpx2.Client, music_id: str) -> Iterator[Figure]:
     yield "repeat from the stored result, median / p95", _spread(times), "30 ms"
 
 
-def _first_step(stage: Stage, api: httpx2.Client, music_ids: list[str]) -> Iterator[Figure]:
+def _first_step(stage: Deployment, api: httpx2.Client, music_ids: list[str]) -> Iterator[Figure]:
     times = []
     for music_id in music_ids:
         began = time.monotonic()

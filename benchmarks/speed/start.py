@@ -12,7 +12,7 @@ import psutil
 
 from api.cli.processes.child_processes import find_port, is_listening
 from benchmarks.speed.running import Told, Workspace
-from tests.stage import wait_for
+from tests.deployment import wait_for
 
 COMMANDS = (("--help", 0.5), ("jobs", 1.0), ("scan --help", 1.0))
 """A command and its aim in seconds of processor time."""

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.scan.whole_scans.switch_scans import SwitchedPlatform, open_switched_platform
 from tests.switch_outcomes import (
     FURTHER_OUTCOMES,
     GENEROUS,
@@ -21,7 +22,6 @@ from tests.switch_outcomes import (
     SwitchOutcome,
     differences,
 )
-from tests.switch_scans import SwitchedPlatform, open_switched_platform
 
 ALL_WELL, SOME_DIFFER, NOT_UNDERSTOOD = 0, 1, 2
 _NOT_COUNTED = frozenset({"robots", "short_link"})

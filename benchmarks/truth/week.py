@@ -20,9 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.speed.running import Figure
-from tests.stage import Stage, open_stage
-from tests.week import NAME, Week
-from tests.week_truth import Verdict, judge_digests, judge_series
+from tests.deployment import Deployment, open_deployment
+from tests.watchlists.simulated_week import NAME, Week
+from tests.watchlists.simulated_week_truth import Verdict, judge_digests, judge_series
 from warehouse.control import jobs, watchlists
 from warehouse.records.jobs import PRIORITY_SCHEDULED
 from warehouse.records.watchlists import DigestThresholds
@@ -37,15 +37,18 @@ def measure_week(
     root.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     console.print(f"{_since(began)} starting the platform and a worker")
-    with open_stage(root, cache) as stage, ExitStack() as stack:
-        stage.start_platform(seed=seed, size=size)
-        stage.start_worker()
+    with open_deployment(root, cache) as deployment, ExitStack() as stack:
+        deployment.start_platform(seed=seed, size=size)
+        deployment.start_worker()
         week = Week(
-            stage, stack, every=every, thresholds=DigestThresholds(velocity=500.0, rank_change=1)
+            deployment,
+            stack,
+            every=every,
+            thresholds=DigestThresholds(velocity=500.0, rank_change=1),
         )
         week.begin(tracks=tracks)
         due = len(week.due_times(days=days))
-        passing = _Passing(stage, due=due, began=began)
+        passing = _Passing(deployment, due=due, began=began)
         week.go_on(days=days, disturb=passing.look)
         spent = time.monotonic() - began
         console.print(f"{_since(began)} all {due} runs are over; judging them against the truth")
@@ -59,7 +62,7 @@ def measure_week(
 class _Passing:
     """Says each run when it has been handed in, and kills the worker in the middle one."""
 
-    stage: Stage
+    deployment: Deployment
     due: int
     began: float
     _said: int = field(default=-1)
@@ -69,26 +72,26 @@ class _Passing:
             self._said = step
             left = self.due - step - 1
             console.print(f"{_since(self.began)} run {step + 1} of {self.due}, then {left} more")
-        return _killed(self.stage, is_time=step == self.due // 2)
+        return _killed(self.deployment, is_time=step == self.due // 2)
 
 
 def _since(began: float) -> str:
     return f"{time.monotonic() - began:5.0f} s "
 
 
-def _killed(stage: Stage, *, is_time: bool) -> bool:
+def _killed(deployment: Deployment, *, is_time: bool) -> bool:
     """Kill the worker while it scans, once; a new one takes its place."""
     if not is_time:
         return True
-    worker = stage.worker
+    worker = deployment.worker
     if worker is None or not any(
-        job.status == "running" for job in jobs.newest(stage.control, limit=50)
+        job.status == "running" for job in jobs.newest(deployment.control, limit=50)
     ):
         return False
     psutil.Process(worker.process.pid).kill()
     worker.process.wait()
     console.print("         the worker was killed while it scanned; another begins")
-    stage.start_worker()
+    deployment.start_worker()
     return True
 
 
@@ -96,7 +99,7 @@ def _figures(
     week: Week, verdict: Verdict, *, days: int, spent: float
 ) -> tuple[list[Figure], list[str]]:
     runs, due = week.runs(), week.due_times(days=days)
-    scans = jobs.newest(week.stage.control, limit=9999)
+    scans = jobs.newest(week.deployment.control, limit=9999)
     per_track = Counter(job.input for job in scans)
     looks = Counter(
         look.status

@@ -31,7 +31,7 @@ from api.services.report.ground_truth import LINK_TYPES, Judgement, judge, to_gr
 from pipelines.documents.messages import RECALL_OF, TRUE_LABELS
 from pipelines.documents.stop_reasons import EXHAUSTED_REASONS
 from sandbox.server.switches import MODES
-from tests.stage import Stage, open_stage
+from tests.deployment import Deployment, open_deployment
 from warehouse.queries.results import read_candidates, read_result_document
 
 PATIENCE_S = 1800.0  # a machine may be busy with other things
@@ -78,8 +78,8 @@ def main() -> None:
         for seed, mode in itertools.product(seeds, modes):
             root = Path(folder) / f"{seed}-{mode}"
             root.mkdir(parents=True)
-            with open_stage(root, cache) as stage:
-                scans.append(_scan(stage, seed, mode, options.size, parameters))
+            with open_deployment(root, cache) as deployment:
+                scans.append(_scan(deployment, seed, mode, options.size, parameters))
             console.print(_table(f"seed {seed}, {mode}", scans[-1:]))
             console.print("  requests", scans[-1].requests, "after a challenge", scans[-1].after)
             console.print(" ", _reading(scans[-1:]))
@@ -105,26 +105,28 @@ def _draw() -> list[int]:
     return [random.SystemRandom().randrange(1, 1_000_000) for _ in range(10)]
 
 
-def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str, int]) -> Scan:
-    stage.start_platform(seed=seed, size=size, mode=mode)
-    stage.start_worker()
-    hardness = stage.world("/_world/hardness")
+def _scan(
+    deployment: Deployment, seed: int, mode: str, size: float, parameters: dict[str, int]
+) -> Scan:
+    deployment.start_platform(seed=seed, size=size, mode=mode)
+    deployment.start_worker()
+    hardness = deployment.world("/_world/hardness")
     console.print(f"seed {seed} hardness", {key: _short(hardness[key]) for key in hardness})
-    track = stage.world("/_world/tracks?counts=0")["tracks"][seed % 20]
+    track = deployment.world("/_world/tracks?counts=0")["tracks"][seed % 20]
     began = time.monotonic()
-    job_id = stage.ask(track["prose"], music_id=None, **parameters)
-    job = stage.ended(job_id, max_wait_s=PATIENCE_S)
+    job_id = deployment.ask(track["prose"], music_id=None, **parameters)
+    job = deployment.ended(job_id, max_wait_s=PATIENCE_S)
     spent = time.monotonic() - began
-    stage.engine.refresh()
-    document = read_result_document(stage.engine, job_id)
+    deployment.engine.refresh()
+    document = read_result_document(deployment.engine, job_id)
     assert document is not None, f"seed {seed}: {job.status} {job.error}"
-    truth = stage.world(f"/_world/truth/{track['music_id']}")
+    truth = deployment.world(f"/_world/truth/{track['music_id']}")
     variants = document["variants"]["aweme_list"]
     judgement = judge(
         track["music_id"], document["ranked"], variants, to_ground_truth_videos(truth)
     )
-    _print_errors(stage, job_id, document, judgement)
-    challenges = stage.world("/_world/access-log/challenges")["challenges"]
+    _print_errors(deployment, job_id, document, judgement)
+    challenges = deployment.world("/_world/access-log/challenges")["challenges"]
     coverage = document["coverage"]
     detail = [entry for entry in coverage["decisions"] if entry["question"] == "detail"]
     return Scan(
@@ -135,7 +137,7 @@ def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str,
         judgement=judgement,
         speed_error=_speed_error(variants, {work["aweme_id"]: work for work in truth["works"]}),
         seconds=spent,
-        requests=stage.world("/_world/access-log/summary")["surfaces"],
+        requests=deployment.world("/_world/access-log/summary")["surfaces"],
         after={one["surface"]: one["surface_after"] for one in challenges},
         stops={
             source["surface"]: source["stop_reason"]
@@ -143,14 +145,16 @@ def _scan(stage: Stage, seed: int, mode: str, size: float, parameters: dict[str,
             if source["stop_reason"] not in EXHAUSTED_REASONS
         },
         details=(sum(one["answered"] for one in detail), sum(one["tried"] for one in detail)),
-        media=_media(stage),
+        media=_media(deployment),
     )
 
 
-def _media(stage: Stage) -> dict[str, tuple[int, int]]:
+def _media(deployment: Deployment) -> dict[str, tuple[int, int]]:
     """Return the files served and requested per media host."""
     hosts: dict[str, tuple[int, int]] = {}
-    for one in stage.world("/_world/access-log/requests?surface=media&limit=100000")["requests"]:
+    for one in deployment.world("/_world/access-log/requests?surface=media&limit=100000")[
+        "requests"
+    ]:
         served, asked = hosts.get(one["host"], (0, 0))
         is_served = one["status"] in {200, 206}
         hosts[one["host"]] = (served + is_served, asked + 1)
@@ -187,14 +191,14 @@ def _speed_error(variants: list[dict[str, Any]], works: dict[str, dict[str, Any]
 
 
 def _print_errors(
-    stage: Stage, job_id: str, document: dict[str, Any], judgement: Judgement
+    deployment: Deployment, job_id: str, document: dict[str, Any], judgement: Judgement
 ) -> None:
     confirmed = {video["aweme_id"]: video for video in document["ranked"]}
     for wrong in judgement.wrong:
         evidence = confirmed[wrong.aweme_id].get("evidence")
         label = "label true" if wrong.is_label_true else "label FALSE"
         console.print("  WRONG", wrong.link_type, wrong.sound, label, wrong.aweme_id, evidence)
-    candidates = {row["aweme_id"]: row for row in read_candidates(stage.engine, job_id)}
+    candidates = {row["aweme_id"]: row for row in read_candidates(deployment.engine, job_id)}
     for missed in judgement.missed:
         seen = candidates.get(missed.aweme_id, {"outcome": "not in the pool", "reason": None})
         console.print("  MISSED", missed, seen["outcome"], seen["reason"])

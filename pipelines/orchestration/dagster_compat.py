@@ -1,7 +1,7 @@
 """Everything that is used of Dagster's private modules, with reasons; no other file imports them.
 
 Dagster may change these names in any release: `pyproject.toml` holds its minor version, and
-`tests/unit/pipelines/test_dagster_compat.py` says what breaks. Whatever has a public name is
+`tests/orchestration/test_dagster_compat.py` says what breaks. Whatever has a public name is
 imported from `dagster` instead. Classes that `dagster.yaml` names are stock, too, and not imported.
 """
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import DOT, ask_module
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 LOOKS: dict[str, dict[str, Any]] = {
     "english-light": {"locale": "en-GB", "color_scheme": "light"},
     "chinese-dark": {"locale": "zh-CN", "color_scheme": "dark"},
@@ -30,22 +30,22 @@ JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
     params=["english-light", pytest.param("chinese-dark", marks=pytest.mark.soak)],
 )
 def shared_view(
-    shared_visitors: Visitors, track: dict[str, Any], request: pytest.FixtureRequest
-) -> Iterator[View]:
+    session_pages: ConsolePages, track: dict[str, Any], request: pytest.FixtureRequest
+) -> Iterator[ConsolePage]:
     """One visitor per language and theme, whose page is never loaded again."""
-    with shared_visitors.leaving() as visitors:
-        yield visitors.open(**LOOKS[request.param])
+    with session_pages.leaving() as pages:
+        yield pages.open(**LOOKS[request.param])
 
 
 @pytest.fixture
-def view(shared_view: View) -> View:
+def view(shared_view: ConsolePage) -> ConsolePage:
     """The shared page as it was opened, whatever the test before did to it."""
     shared_view.restore()
     return shared_view
 
 
 @pytest.fixture(scope="module")
-def person(shared_view: View, job_id: str) -> str:
+def person(shared_view: ConsolePage, job_id: str) -> str:
     """The account behind the first work of a scan."""
     shared_view.restore()
     look(shared_view, job_id)
@@ -54,7 +54,7 @@ def person(shared_view: View, job_id: str) -> str:
     return (link.get_attribute("href") or "").partition("id=")[2]
 
 
-def scan(view: View, track: dict[str, Any]) -> None:
+def scan(view: ConsolePage, track: dict[str, Any]) -> None:
     view.show("#/hot")
     view.page.locator("textarea").fill(track["prose"])
     view.page.locator("input[type=number]").nth(1).fill(SMALL)
@@ -62,7 +62,7 @@ def scan(view: View, track: dict[str, Any]) -> None:
     view.page.wait_for_selector("[role=tabpanel]")
 
 
-def look(view: View, job_id: str) -> None:
+def look(view: ConsolePage, job_id: str) -> None:
     """Show the result of a scan that has ended."""
     view.show(f"#/job/{job_id}")
     view.page.wait_for_selector("[role=tabpanel]")
@@ -72,14 +72,14 @@ def submit(page: Page) -> None:
     page.locator("main form button[type=submit]").click()
 
 
-def is_clean(view: View) -> bool:
+def is_clean(view: ConsolePage) -> bool:
     assert view.faults == []
     assert view.broken_rules() == []
     assert view.hosts == {view.base.partition("//")[2]}
     return True
 
 
-def walk(view: View, track: dict[str, Any]) -> None:
+def walk(view: ConsolePage, track: dict[str, Any]) -> None:
     """Look at every tab of the result that is shown, and at the evidence of a pair."""
     expect(view.page.locator("main h1")).to_have_text(track["title"])
     rows = view.page.locator("tbody tr.data")
@@ -97,7 +97,7 @@ def walk(view: View, track: dict[str, Any]) -> None:
 
 
 def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
-    view: View, track: dict[str, Any]
+    view: ConsolePage, track: dict[str, Any]
 ) -> None:
     scan(view, track)
     walk(view, track)
@@ -105,15 +105,15 @@ def test_a_track_is_scanned_ranked_and_its_evidence_is_shown(
 
 
 def test_a_result_is_shown_in_chinese_and_dark_colours(
-    visitors: Visitors, track: dict[str, Any], job_id: str
+    pages: ConsolePages, track: dict[str, Any], job_id: str
 ) -> None:
-    view = visitors.open(f"#/job/{job_id}", **LOOKS["chinese-dark"])
+    view = pages.open(f"#/job/{job_id}", **LOOKS["chinese-dark"])
     view.page.wait_for_selector("[role=tabpanel]")
     walk(view, track)
     assert is_clean(view)
 
 
-def test_the_ranking_begins_on_the_first_screen(view: View, job_id: str) -> None:
+def test_the_ranking_begins_on_the_first_screen(view: ConsolePage, job_id: str) -> None:
     view.page.set_viewport_size({"width": 1440, "height": 900})
     look(view, job_id)
     box = view.page.locator("#panel table").bounding_box()
@@ -127,7 +127,7 @@ def test_the_ranking_begins_on_the_first_screen(view: View, job_id: str) -> None
     assert box["y"] < 844
 
 
-def test_rows_show_covers_with_an_alternative_text(view: View, job_id: str) -> None:
+def test_rows_show_covers_with_an_alternative_text(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     cover = view.page.locator("#panel tr.data img").first
     expect(cover).to_have_js_property("naturalHeight", 64)  # as the sandbox draws it
@@ -135,7 +135,9 @@ def test_rows_show_covers_with_an_alternative_text(view: View, job_id: str) -> N
     assert is_clean(view)
 
 
-def test_a_cover_that_failed_is_requested_again_by_the_next_view(view: View, job_id: str) -> None:
+def test_a_cover_that_failed_is_requested_again_by_the_next_view(
+    view: ConsolePage, job_id: str
+) -> None:
     page = view.page
     page.route("**/pictures/**", lambda route: route.abort())
     view.show(f"#/job/{job_id}")
@@ -148,7 +150,7 @@ def test_a_cover_that_failed_is_requested_again_by_the_next_view(view: View, job
     expect(page.locator("#panel tr.data img").first).to_be_visible()
 
 
-def test_a_track_gets_a_note_and_tags(view: View, job_id: str) -> None:
+def test_a_track_gets_a_note_and_tags(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     view.page.locator("main .note-pad button").first.click()
     fields = view.page.locator("dialog[open] input")
@@ -167,7 +169,7 @@ def test_a_track_gets_a_note_and_tags(view: View, job_id: str) -> None:
     assert is_clean(view)
 
 
-def test_back_returns_to_the_tab_before(view: View, job_id: str) -> None:
+def test_back_returns_to_the_tab_before(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     view.page.locator('[data-tab="coverage"]').click()
     expect(view.page.locator('[data-tab="coverage"]')).to_have_attribute("aria-selected", "true")
@@ -177,7 +179,7 @@ def test_back_returns_to_the_tab_before(view: View, job_id: str) -> None:
     assert is_clean(view)
 
 
-def test_a_printed_result_has_every_row_and_no_controls(view: View, job_id: str) -> None:
+def test_a_printed_result_has_every_row_and_no_controls(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     rows = int(view.page.locator('[data-tab="ranking"] .num').inner_text())
     view.page.emulate_media(media="print")
@@ -187,7 +189,9 @@ def test_a_printed_result_has_every_row_and_no_controls(view: View, job_id: str)
     assert is_clean(view)
 
 
-def test_rows_appear_while_a_scan_runs(view: View, track: dict[str, Any], job_id: str) -> None:
+def test_rows_appear_while_a_scan_runs(
+    view: ConsolePage, track: dict[str, Any], job_id: str
+) -> None:
     whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
     found = whole["data"]["result"]
     rows = {
@@ -210,7 +214,7 @@ def test_rows_appear_while_a_scan_runs(view: View, track: dict[str, Any], job_id
     view.page.wait_for_selector("[role=tabpanel]")
 
 
-def test_a_cancelled_scan_is_started_again(view: View, job_id: str) -> None:
+def test_a_cancelled_scan_is_started_again(view: ConsolePage, job_id: str) -> None:
     whole = view.page.request.get(f"{view.base}{JOBS}/{job_id}").json()
     cancelled = {**whole, "data": {**whole["data"], "status": "cancelled", "result": None}}
     again = {**whole, "data": {**whole["data"], "job_id": AGAIN}}  # so that no scan has to run
@@ -238,13 +242,13 @@ def test_a_cancelled_scan_is_started_again(view: View, job_id: str) -> None:
         ("Track 123456789012345 of 2024", False), ("1989", False), ("Mr. Blue/Red", False),
     ],
 )  # fmt: skip
-def test_a_text_is_a_track_or_a_title(shared_view: View, text: str, is_track: bool) -> None:
+def test_a_text_is_a_track_or_a_title(shared_view: ConsolePage, text: str, is_track: bool) -> None:
     found = ask_module(shared_view, "parts/scan_request.js", f"m.isTrack({json.dumps(text)})")
     assert found is is_track
 
 
-def test_the_end_of_a_scan_is_told_whatever_is_looked_at(visitors: Visitors, job_id: str) -> None:
-    view = visitors.open()
+def test_the_end_of_a_scan_is_told_whatever_is_looked_at(pages: ConsolePages, job_id: str) -> None:
+    view = pages.open()
     view.page.clock.install()
     view.page.evaluate(
         """() => {
@@ -274,7 +278,7 @@ def test_the_end_of_a_scan_is_told_whatever_is_looked_at(visitors: Visitors, job
     expect(view.page.locator("body[data-told*='Completed']")).to_have_count(1)
 
 
-def test_several_tracks_have_a_panel_each(view: View, track: dict[str, Any]) -> None:
+def test_several_tracks_have_a_panel_each(view: ConsolePage, track: dict[str, Any]) -> None:
     view.show("#/hot")
     view.page.locator("textarea").fill(f"{track['music_id']}\n{track['share_link']}")
     view.page.locator("input[type=number]").nth(1).fill(SMALL)
@@ -285,7 +289,7 @@ def test_several_tracks_have_a_panel_each(view: View, track: dict[str, Any]) -> 
     assert is_clean(view)
 
 
-def test_a_song_is_searched_by_its_title(view: View, track: dict[str, Any]) -> None:
+def test_a_song_is_searched_by_its_title(view: ConsolePage, track: dict[str, Any]) -> None:
     view.show("#/search")
     assert view.axe() == []
     view.page.locator("main form input").first.fill(track["title"])
@@ -296,7 +300,7 @@ def test_a_song_is_searched_by_its_title(view: View, track: dict[str, Any]) -> N
     assert is_clean(view)
 
 
-def test_the_history_of_the_chart_is_drawn_and_listed(view: View) -> None:
+def test_the_history_of_the_chart_is_drawn_and_listed(view: ConsolePage) -> None:
     view.show("#/chart")
     days = view.page.locator("input[type=date]")
     days.nth(0).fill("2024-01-01")
@@ -312,7 +316,7 @@ def test_the_history_of_the_chart_is_drawn_and_listed(view: View) -> None:
     assert is_clean(view)
 
 
-def test_a_profile_is_read(view: View, person: str) -> None:
+def test_a_profile_is_read(view: ConsolePage, person: str) -> None:
     view.show("#/profile")
     view.page.locator("main form input").first.fill(person)
     submit(view.page)
@@ -322,7 +326,7 @@ def test_a_profile_is_read(view: View, person: str) -> None:
     assert is_clean(view)
 
 
-def test_another_address_shows_another_account(view: View, job_id: str) -> None:
+def test_account_address_opens_the_profile_of_that_account(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     view.page.locator('[data-tab="accounts"]').click()
     links = view.page.locator("#panel tbody a[href^='#/profile']")
@@ -338,7 +342,7 @@ def test_another_address_shows_another_account(view: View, job_id: str) -> None:
     assert is_clean(view)
 
 
-def test_the_posts_of_an_account_are_listed(view: View, person: str) -> None:
+def test_the_posts_of_an_account_are_listed(view: ConsolePage, person: str) -> None:
     view.show("#/posts")
     view.page.locator("main form input").first.fill(person)
     submit(view.page)
@@ -347,7 +351,7 @@ def test_the_posts_of_an_account_are_listed(view: View, person: str) -> None:
     assert is_clean(view)
 
 
-def test_the_figures_of_a_creator_are_worked_out(view: View, person: str) -> None:
+def test_the_figures_of_a_creator_are_worked_out(view: ConsolePage, person: str) -> None:
     view.show("#/metrics")
     view.page.locator("main form input").first.fill(person)
     view.page.locator("main form input[type=number]").fill("365")
@@ -357,7 +361,9 @@ def test_the_figures_of_a_creator_are_worked_out(view: View, person: str) -> Non
     assert is_clean(view)
 
 
-def test_parameters_are_looked_up_with_their_limits_and_a_request_to_copy(view: View) -> None:
+def test_parameters_are_looked_up_with_their_limits_and_a_request_to_copy(
+    view: ConsolePage,
+) -> None:
     view.show("#/reference")
     view.page.locator("input[type=search]").fill("candidate_limit")
     cell = view.page.locator("tbody tr", has=view.page.locator("code", has_text="candidate_limit"))
@@ -368,7 +374,7 @@ def test_parameters_are_looked_up_with_their_limits_and_a_request_to_copy(view: 
     assert is_clean(view)
 
 
-def test_time_and_operation_are_shown(view: View, track: dict[str, Any]) -> None:
+def test_time_and_operation_are_shown(view: ConsolePage, track: dict[str, Any]) -> None:
     view.show(f"#/time/track/{track['music_id']}")
     view.page.wait_for_selector("svg.chart, main .empty")
     assert view.axe() == []
@@ -378,7 +384,7 @@ def test_time_and_operation_are_shown(view: View, track: dict[str, Any]) -> None
     assert is_clean(view)
 
 
-def test_a_table_is_taken_along_in_every_form(view: View, job_id: str) -> None:
+def test_a_table_is_taken_along_in_every_form(view: ConsolePage, job_id: str) -> None:
     look(view, job_id)
     view.page.locator("#panel .pop button").nth(1).click()
     for at, form in enumerate(("csv", "xlsx", "parquet", "json")):
@@ -389,8 +395,8 @@ def test_a_table_is_taken_along_in_every_form(view: View, job_id: str) -> None:
     assert is_clean(view)
 
 
-def test_the_language_changes_without_loading_the_page_again(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_the_language_changes_without_loading_the_page_again(pages: ConsolePages) -> None:
+    view = pages.open()
     view.page.evaluate("window.isTheSame = true")
     view.page.locator("header button[lang]").click()
     expect(view.page.locator("html")).to_have_attribute("lang", "zh-CN")

@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import FilePayload, Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import answer, ask_module, refusal
-from tests.stage import Stage
-from tests.unit.catalog.test_import_tables import CASES, spreadsheet
-from tests.visitor import View, Visitors
+from tests.catalog.test_import_tables import CASES, spreadsheet
+from tests.deployment import Deployment
 from warehouse.control import catalogs
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 LINES = [
     "track;title;note",
@@ -27,7 +27,9 @@ LINES = [
 ]
 
 
-def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -> None:
+def test_a_table_is_imported_run_stopped_and_removed(
+    deployment: Deployment, view: ConsolePage
+) -> None:
     view.show("#/catalogs")
     page, main = view.page, view.page.locator("main")
     expect(main).to_contain_text("No catalogues")
@@ -40,7 +42,8 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -
     expect(main).to_contain_text("2 added, 0 updated, 0 duplicates, 1 lines not imported")
     expect(main).to_contain_text("Line 5:")  # an empty line counts
     kept = {
-        track.given.label: track.given for track in catalogs.read_tracks(stage.control, "songs")
+        track.given.label: track.given
+        for track in catalogs.read_tracks(deployment.control, "songs")
     }
     assert kept.keys() == {"Boats; paper", "<b>Kites</b>"}
     assert kept["Boats; paper"].columns["note"] == 'said "once"'
@@ -58,11 +61,11 @@ def test_a_table_is_imported_run_stopped_and_removed(stage: Stage, view: View) -
     page.get_by_role("button", name="Remove").click()
     page.get_by_role("button", name="Remove the list; results stay").click()
     expect(main).to_contain_text("No catalogues")
-    assert catalogs.read_all(stage.control) == []
+    assert catalogs.read_all(deployment.control) == []
     _is_clean(view)
 
 
-def test_a_spreadsheet_is_read_in_the_browser(view: View) -> None:
+def test_a_spreadsheet_is_read_in_the_browser(view: ConsolePage) -> None:
     day = datetime(2026, 3, 1)  # noqa: DTZ001 -- a spreadsheet knows no zones
     rows: list[list[Any]] = [
         ["track", "title", "day"],
@@ -107,9 +110,9 @@ def catalog_of(tracks: int, *, is_running: bool = False) -> dict[str, Any]:
 
 
 def test_a_read_that_fails_leaves_the_catalogues_shown_and_they_are_read_again(
-    visitors: Visitors,
+    pages: ConsolePages,
 ) -> None:
-    view = visitors.open()
+    view = pages.open()
     steps = iter((61, 61, None))  # that one runs is known from the first read; then it is watched
 
     def catalogs(route: Route) -> None:
@@ -132,7 +135,7 @@ def test_a_read_that_fails_leaves_the_catalogues_shown_and_they_are_read_again(
     expect(row).to_contain_text("62")
 
 
-def test_back_undoes_a_page_and_a_state(view: View) -> None:
+def test_back_undoes_a_page_and_a_state(view: ConsolePage) -> None:
     track = {
         "key": "music:73", "input": "73", "label": None, "music_id": "73", "state": "stale",
         "error": None, "job_id": None, "stage": None, "result_job_id": None, "result_at": None,
@@ -169,14 +172,18 @@ def test_back_undoes_a_page_and_a_state(view: View) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
-def test_a_table_is_read_by_the_rules_of_the_service(view: View, case: dict[str, Any]) -> None:
+def test_a_table_is_read_by_the_rules_of_the_service(
+    view: ConsolePage, case: dict[str, Any]
+) -> None:
     text = json.dumps(case["text"])
     found = ask_module(view, "views/catalogs/table_lines.js", f"m.tableLines({text})")
     lines = [[one["number"], one["values"]] for one in found["lines"]]
     assert (lines, found["open"]) == (case["lines"], None)
 
 
-def test_a_text_without_tracks_or_with_an_open_quotation_mark_is_not_sent(view: View) -> None:
+def test_a_text_without_tracks_or_with_an_open_quotation_mark_is_not_sent(
+    view: ConsolePage,
+) -> None:
     view.show("#/catalogs")
     view.page.get_by_role("button", name="Import tracks").click()
     form = view.page.locator("main form")
@@ -193,7 +200,7 @@ def test_a_text_without_tracks_or_with_an_open_quotation_mark_is_not_sent(view: 
     assert sent == []
 
 
-def test_parts_that_were_stored_are_counted_when_a_later_one_is_refused(view: View) -> None:
+def test_parts_that_were_stored_are_counted_when_a_later_one_is_refused(view: ConsolePage) -> None:
     view.show("#/catalogs")
     parts = iter((True, False))
     stored = {"new_count": 200, "updated_count": 0, "duplicates": [], "problems": [
@@ -217,7 +224,7 @@ def test_parts_that_were_stored_are_counted_when_a_later_one_is_refused(view: Vi
     expect(form.locator(".note.bad")).to_have_count(1)
 
 
-def test_a_removal_that_is_refused_leaves_the_catalogue_shown(view: View) -> None:
+def test_a_removal_that_is_refused_leaves_the_catalogue_shown(view: ConsolePage) -> None:
     answer(
         view,
         "**/sametrack/catalogs",
@@ -233,7 +240,7 @@ def test_a_removal_that_is_refused_leaves_the_catalogue_shown(view: View) -> Non
     expect(view.page.locator("main")).to_contain_text("There is no catalogue “gone”")
 
 
-def _is_clean(view: View) -> None:
+def _is_clean(view: ConsolePage) -> None:
     assert view.faults == []
     assert view.broken_rules() == []
     assert view.hosts == {view.base.partition("//")[2]}

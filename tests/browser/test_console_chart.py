@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import Locator, ViewportSize, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import HOSTILE, answer
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 PHONE: ViewportSize = {"width": 390, "height": 844}
-DESK: ViewportSize = {"width": 1440, "height": 900}
+DESKTOP: ViewportSize = {"width": 1440, "height": 900}
 ENTRY = "2026-03-13"
 
 
@@ -64,7 +64,7 @@ def song(**lead: Any) -> dict[str, Any]:
     return envelope
 
 
-def follow(view: View, envelope: dict[str, Any]) -> Locator:
+def follow(view: ConsolePage, envelope: dict[str, Any]) -> Locator:
     """Read a range of the chart and follow its first song; returns the card beside it."""
     answer(view, "**/top500/history?**", read_example("history"))
     answer(view, "**/chart/songs/*", envelope)
@@ -79,7 +79,7 @@ def follow(view: View, envelope: dict[str, Any]) -> Locator:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first(
-    view: View, theme: Any
+    view: ConsolePage, theme: Any
 ) -> None:
     view.page.set_viewport_size(PHONE)
     view.page.emulate_media(color_scheme=theme)
@@ -97,12 +97,12 @@ def test_a_song_stands_beside_its_curve_with_its_entry_and_the_surest_link_first
 
 
 def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(
-    view: View, visitors: Visitors
+    view: ConsolePage, pages: ConsolePages
 ) -> None:
     card = follow(view, song(lead_days=-7.0, low_days=-9.0, high_days=-5.0, direction=None))
     expect(card).to_contain_text("Estimate: the platform is 7.0 days behind the chart.")
     expect(card).to_contain_text("negative means behind the chart")
-    other = visitors.open(locale="zh-CN")
+    other = pages.open(locale="zh-CN")
     nothing = {"lead_days": None, "low_days": None, "high_days": None, "direction": None}
     unknown = song(**nothing, reason="entry_not_seen", rise_before=None)
     unknown["data"]["chart"]["entry_after_date"] = None
@@ -113,9 +113,9 @@ def test_a_lag_is_called_one_and_what_is_not_known_is_not_drawn(
     assert (view.faults, other.faults) == ([], [])
 
 
-def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: View) -> None:
+def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: ConsolePage) -> None:
     heights = []
-    for viewport in (PHONE, DESK):
+    for viewport in (PHONE, DESKTOP):
         view.restore()
         view.page.set_viewport_size(viewport)
         card = follow(view, song())
@@ -130,7 +130,7 @@ def test_a_text_of_a_chart_is_as_large_on_a_phone_as_on_a_desk(view: View) -> No
     assert heights[0] == pytest.approx(heights[1], rel=0.1)
 
 
-def test_links_are_judged_again_and_a_link_is_set_by_hand(view: View) -> None:
+def test_links_are_judged_again_and_a_link_is_set_by_hand(view: ConsolePage) -> None:
     unlinked = song()
     unlinked["data"]["links"] = []
     envelope = read_example("history")

@@ -5,22 +5,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.stage import Stage
-from tests.visitor import View, Visitors
+from tests.browser.console_pages import ConsolePage, ConsolePages
+from tests.deployment import Deployment
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
 @pytest.fixture(scope="module")
-def compared(stage: Stage, track: dict[str, Any], job_id: str) -> list[str]:
+def compared(deployment: Deployment, track: dict[str, Any], job_id: str) -> list[str]:
     """The ids of two tracks that were scanned."""
     assert job_id
-    other = stage.world("/_world/tracks")["tracks"][1]["music_id"]
-    stage.ended(stage.ask(other, music_id=other, candidate_limit=15, verify_audio=False))
+    other = deployment.world("/_world/tracks")["tracks"][1]["music_id"]
+    deployment.ended(deployment.ask(other, music_id=other, candidate_limit=15, verify_audio=False))
     return [track["music_id"], other]
 
 
-def test_two_tracks_are_chosen_and_compared(view: View, compared: list[str]) -> None:
+def test_two_tracks_are_chosen_and_compared(view: ConsolePage, compared: list[str]) -> None:
     view.show("#/compare")
     boxes = view.page.locator(".choices input")
     expect(boxes.nth(1)).to_be_visible()  # other tests may have scanned further tracks
@@ -34,9 +34,9 @@ def test_two_tracks_are_chosen_and_compared(view: View, compared: list[str]) -> 
 
 
 def test_the_address_holds_the_choice_and_back_undoes_it(
-    visitors: Visitors, compared: list[str]
+    pages: ConsolePages, compared: list[str]
 ) -> None:
-    view = visitors.open(f"#/compare?ids={','.join(compared)}", locale="zh-CN", color_scheme="dark")
+    view = pages.open(f"#/compare?ids={','.join(compared)}", locale="zh-CN", color_scheme="dark")
     shown = view.page.locator("thead th.side-by-side")
     expect(shown).to_have_count(2)
     view.page.locator("main summary").first.click()
@@ -48,7 +48,7 @@ def test_the_address_holds_the_choice_and_back_undoes_it(
 
 
 def test_a_track_that_was_not_scanned_is_named_and_takes_no_place(
-    view: View, compared: list[str]
+    view: ConsolePage, compared: list[str]
 ) -> None:
     view.show(f"#/compare?ids={','.join([*compared, '7999999999999999999'])}")
     expect(view.page.locator("thead th.side-by-side")).to_have_count(2)
@@ -60,7 +60,7 @@ def test_a_track_that_was_not_scanned_is_named_and_takes_no_place(
     assert is_clean(view)
 
 
-def is_clean(view: View) -> bool:
+def is_clean(view: ConsolePage) -> bool:
     assert view.axe() == []
     assert view.faults == []
     assert view.broken_rules() == []

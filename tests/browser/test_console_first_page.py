@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import settle
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
 @pytest.fixture
-def newcomer(visitors: Visitors, track: dict[str, Any]) -> Callable[..., View]:
+def newcomer(pages: ConsolePages, track: dict[str, Any]) -> Callable[..., ConsolePage]:
     """Somebody for whom there is no scan yet; the platform of `track` is up."""
     assert track
 
-    def come(**look: Any) -> View:
-        view = visitors.open("#/reference", **look)
+    def come(**look: Any) -> ConsolePage:
+        view = pages.open("#/reference", **look)
         nothing = {"data": {"jobs": [], "tracks": {}, "returned_count": 0}}
         view.page.route("**/sametrack/jobs?*", lambda route: route.fulfill(json=nothing))
         view.show("#/hot")
@@ -33,7 +33,7 @@ def newcomer(visitors: Visitors, track: dict[str, Any]) -> Callable[..., View]:
     "look", [{}, pytest.param({"locale": "zh-CN", "color_scheme": "dark"}, marks=pytest.mark.soak)]
 )
 def test_a_newcomer_sees_what_happens_and_starts_an_example(
-    newcomer: Callable[..., View], look: dict[str, Any]
+    newcomer: Callable[..., ConsolePage], look: dict[str, Any]
 ) -> None:
     view = newcomer(**look)
     expect(view.page.locator(".intro svg")).to_have_count(3)
@@ -45,7 +45,7 @@ def test_a_newcomer_sees_what_happens_and_starts_an_example(
 
 
 def test_a_filtered_ranking_saves_the_rows_it_shows(
-    view: View, job_id: str, tmp_path: Path
+    view: ConsolePage, job_id: str, tmp_path: Path
 ) -> None:
     view.show(f"#/job/{job_id}?link=exact_music_id")
     view.page.wait_for_selector("#panel tr.data")
@@ -61,7 +61,7 @@ def test_a_filtered_ranking_saves_the_rows_it_shows(
 
 
 def test_filtered_comparisons_save_the_rows_they_show(
-    view: View, job_id: str, tmp_path: Path
+    view: ConsolePage, job_id: str, tmp_path: Path
 ) -> None:
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
     shown = view.page.locator("#panel tr.data a[href^='#/evidence']")
@@ -77,7 +77,7 @@ def test_filtered_comparisons_save_the_rows_they_show(
     assert {line.split(",")[1] for line in lines[1:]} == {"rejected"}
 
 
-def test_a_rejected_pair_is_heard_on_demand(view: View, job_id: str) -> None:
+def test_a_rejected_pair_is_heard_on_demand(view: ConsolePage, job_id: str) -> None:
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=rejected")
     view.page.locator("#panel tr.data a[href^='#/evidence']").last.click()
     read = view.page.get_by_role("button", name="Read what is missing again")
@@ -90,7 +90,9 @@ def test_a_rejected_pair_is_heard_on_demand(view: View, job_id: str) -> None:
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(view: View, job_id: str) -> None:
+def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(
+    view: ConsolePage, job_id: str
+) -> None:
     view.page.evaluate(
         """() => {
           window.heard = [];
@@ -115,7 +117,7 @@ def test_a_sound_that_was_stopped_while_it_was_loaded_is_not_heard(view: View, j
     assert view.page.evaluate("window.heard.length") == 1
 
 
-def test_a_double_press_on_play_begins_the_clips_once(view: View, job_id: str) -> None:
+def test_a_double_press_on_play_begins_the_clips_once(view: ConsolePage, job_id: str) -> None:
     view.page.evaluate(
         """() => {
           window.begun = 0;
@@ -136,7 +138,7 @@ def test_a_double_press_on_play_begins_the_clips_once(view: View, job_id: str) -
     assert view.page.evaluate("window.begun") == view.page.locator(".player canvas").count()
 
 
-def test_the_x_key_switches_after_a_missing_sound_was_read(view: View, job_id: str) -> None:
+def test_the_x_key_switches_after_a_missing_sound_was_read(view: ConsolePage, job_id: str) -> None:
     view.show(f"#/job/{job_id}?tab=comparisons&verdict=confirmed")
     withheld = ["candidate"]
 

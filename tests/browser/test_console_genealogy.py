@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Request, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import HOSTILE, JOB_ID, answer, completed
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7410369778457395648"
 ROWS: list[dict[str, Any]] = [
     {"music_id": TRACK, "kind": "own_id", "created_at": "2024-09-03T10:59:25Z",
@@ -36,7 +36,7 @@ def genealogy(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def opened(view: View, rows: list[dict[str, Any]]) -> list[Any]:
+def opened(view: ConsolePage, rows: list[dict[str, Any]]) -> list[Any]:
     """Open the tab of a completed job; returns the bodies that it sends for the rows."""
     sent: list[Any] = []
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(1))
@@ -53,8 +53,8 @@ def opened(view: View, rows: list[dict[str, Any]]) -> list[Any]:
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_births_are_drawn_with_lines_to_what_they_copy(visitors: Visitors, locale: str) -> None:
-    view = visitors.open(locale=locale)
+def test_births_are_drawn_with_lines_to_what_they_copy(pages: ConsolePages, locale: str) -> None:
+    view = pages.open(locale=locale)
     sent = opened(view, ROWS)
     assert [one["query"] for one in sent] == ["genealogy"]
     drawing = view.page.locator("svg.genealogy")
@@ -70,7 +70,7 @@ def test_births_are_drawn_with_lines_to_what_they_copy(visitors: Visitors, local
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(view: View) -> None:
+def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(view: ConsolePage) -> None:
     copy_of_a_copy = {
         "music_id": "2", "kind": "original_sound", "created_at": None, "evidence": "audio",
         "copy_of_music_id": ROWS[1]["music_id"], "copy_evidence": "audio", "title": "c",
@@ -88,7 +88,7 @@ def test_copies_are_drawn_as_a_tree_that_has_ids_without_a_birth_too(view: View)
     assert view.faults == []
 
 
-def test_a_circle_of_copies_is_drawn_once(view: View) -> None:
+def test_a_circle_of_copies_is_drawn_once(view: ConsolePage) -> None:
     circle = [
         {"music_id": "1", "copy_of_music_id": "2", "evidence": "audio", "title": "one"},
         {"music_id": "2", "copy_of_music_id": "1", "evidence": "audio", "title": "two"},
@@ -98,7 +98,7 @@ def test_a_circle_of_copies_is_drawn_once(view: View) -> None:
     assert view.faults == []
 
 
-def test_a_track_without_music_ids_says_so(view: View) -> None:
+def test_a_track_without_music_ids_says_so(view: ConsolePage) -> None:
     opened(view, [])
     expect(view.page.locator("#panel .empty")).to_be_visible()
     assert view.faults == []

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Route, expect
 
-from tests.visitor import View, Visitors
+from tests.browser.console_pages import ConsolePage, ConsolePages
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def scanned(track: dict[str, Any], job_id: str) -> dict[str, Any]:
     return track
 
 
-def test_a_page_is_opened_by_keys_alone(view: View) -> None:
+def test_a_page_is_opened_by_keys_alone(view: ConsolePage) -> None:
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type("oper")
@@ -30,7 +30,7 @@ def test_a_page_is_opened_by_keys_alone(view: View) -> None:
     assert is_clean(view)
 
 
-def test_one_escape_closes_it_whatever_was_typed(view: View) -> None:
+def test_one_escape_closes_it_whatever_was_typed(view: ConsolePage) -> None:
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type("oper")
@@ -39,9 +39,9 @@ def test_one_escape_closes_it_whatever_was_typed(view: View) -> None:
 
 
 def test_a_scanned_track_is_found_by_a_part_of_its_title(
-    visitors: Visitors, scanned: dict[str, Any]
+    pages: ConsolePages, scanned: dict[str, Any]
 ) -> None:
-    view = visitors.open(locale="zh-CN", color_scheme="dark")
+    view = pages.open(locale="zh-CN", color_scheme="dark")
     view.page.locator("button.find").click()
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.type(scanned["title"][:2])
@@ -53,8 +53,8 @@ def test_a_scanned_track_is_found_by_a_part_of_its_title(
     assert is_clean(view)
 
 
-def test_a_view_is_saved_found_and_forgotten(visitors: Visitors) -> None:
-    view = visitors.open("#/reference")
+def test_a_view_is_saved_found_and_forgotten(pages: ConsolePages) -> None:
+    view = pages.open("#/reference")
     save = view.page.locator("header button[aria-pressed]")
     save.click()
     expect(save).to_have_attribute("aria-pressed", "true")
@@ -69,8 +69,8 @@ def test_a_view_is_saved_found_and_forgotten(visitors: Visitors) -> None:
     assert is_clean(view)
 
 
-def test_a_pasted_link_offers_a_scan(visitors: Visitors, track: dict[str, Any]) -> None:
-    view = visitors.open("#/operator")  # a page that remembers no tracks of another test
+def test_a_pasted_link_offers_a_scan(pages: ConsolePages, track: dict[str, Any]) -> None:
+    view = pages.open("#/operator")  # a page that remembers no tracks of another test
     view.page.keyboard.press("Control+k")
     expect(view.page.locator("[role=combobox]")).to_be_focused()
     view.page.keyboard.insert_text(track["share_link"])
@@ -80,18 +80,20 @@ def test_a_pasted_link_offers_a_scan(visitors: Visitors, track: dict[str, Any]) 
 
 
 def test_tracks_come_from_a_file_once_each(
-    visitors: Visitors, track: dict[str, Any], tmp_path: Path
+    pages: ConsolePages, track: dict[str, Any], tmp_path: Path
 ) -> None:
     table = tmp_path / "tracks.csv"
     link, music_id = track["share_link"], track["music_id"]
     table.write_text(f"title,link\na,{link}\nb,{music_id},100\nnone\n{link}", encoding="utf-8")
-    view = visitors.open("#/hot")
+    view = pages.open("#/hot")
     view.page.set_input_files("input[type=file]", table)
     expect(view.page.locator("textarea")).to_have_value(f"{link}\n{music_id}")
     assert is_clean(view)
 
 
-def test_more_tracks_than_one_request_holds_are_started(view: View, track: dict[str, Any]) -> None:
+def test_more_tracks_than_one_request_holds_are_started(
+    view: ConsolePage, track: dict[str, Any]
+) -> None:
     view.show("#/hot")
     ids = [str(int(track["music_id"]) + step) for step in range(12)]
     view.page.route("**/fetch_music_hot_videos_batch", lambda route: route.fulfill(json=_refused()))
@@ -104,7 +106,7 @@ def test_more_tracks_than_one_request_holds_are_started(view: View, track: dict[
 
 
 def test_a_refused_request_leaves_its_lines_in_the_form_and_what_was_started_open(
-    view: View,
+    view: ConsolePage,
 ) -> None:
     ids = [f"73000000000000000{number:02}" for number in range(12)]
     busy = {"type": "queue_full", "detail": "The queue is full", "hint": "Try again later"}
@@ -135,7 +137,7 @@ def test_a_refused_request_leaves_its_lines_in_the_form_and_what_was_started_ope
     expect(view.page.locator("textarea")).to_have_value("\n".join(ids[10:]))
 
 
-def test_a_short_link_which_may_be_that_of_a_list_is_taken_apart(view: View) -> None:
+def test_a_short_link_which_may_be_that_of_a_list_is_taken_apart(view: ConsolePage) -> None:
     item = _refused()["data"]["items"][0]
     begun = item | {"ok": True, "status": "queued", "job_id": "begun", "error": None}
     steps = iter((item, begun))
@@ -158,7 +160,7 @@ def _refused() -> dict[str, Any]:
     return {"data": {"items": [item], "notes": []}}
 
 
-def is_clean(view: View) -> bool:
+def is_clean(view: ConsolePage) -> bool:
     assert view.faults == []
     assert view.broken_rules() == []
     return True

@@ -12,9 +12,9 @@ from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
 from pipelines.parameters.scan import SORT_LABELS, SORT_ORDERS
-from tests.visitor import View, Visitors
+from tests.browser.console_pages import ConsolePage, ConsolePages
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 FIRST_LOAD_BYTES = 120_000
 TOKEN = "sesam-42-sesam-42-sesam-42"
 ACCOUNT = "MS4wLjABAAAAaccount"
@@ -68,15 +68,15 @@ def hostile_video(example: dict[str, Any], at: int) -> dict[str, Any]:
     return video
 
 
-def answer(view: View, pattern: str, envelope: dict[str, Any]) -> None:
+def answer(view: ConsolePage, pattern: str, envelope: dict[str, Any]) -> None:
     def fulfil(route: Route) -> None:
         route.fulfill(status=200, content_type="application/json", body=json.dumps(envelope))
 
     view.page.route(pattern, fulfil)
 
 
-def test_the_first_load_is_small_compressed_and_from_nowhere_else(visitors: Visitors) -> None:
-    view = visitors.open("healthz", wait=False)
+def test_the_first_load_is_small_compressed_and_from_nowhere_else(pages: ConsolePages) -> None:
+    view = pages.open("healthz", wait=False)
     sizes: list[int] = []
     codings: set[str] = set()
 
@@ -89,10 +89,10 @@ def test_the_first_load_is_small_compressed_and_from_nowhere_else(visitors: Visi
     view.page.wait_for_load_state("networkidle")
     assert 30_000 < sum(sizes) < FIRST_LOAD_BYTES
     assert "gzip" in codings or "zstd" in codings or "br" in codings
-    assert view.hosts == {visitors.base.partition("//")[2]}
+    assert view.hosts == {pages.base.partition("//")[2]}
 
 
-def test_foreign_texts_run_nothing_and_break_no_rule(view: View) -> None:
+def test_foreign_texts_run_nothing_and_break_no_rule(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(len(HOSTILE)))
     view.show(f"#/job/{JOB_ID}")
     view.page.wait_for_selector("tbody tr.data")
@@ -112,7 +112,7 @@ def test_foreign_texts_run_nothing_and_break_no_rule(view: View) -> None:
     assert (view.faults, view.broken_rules()) == ([], [])
 
 
-def test_five_hundred_rows_are_drawn_by_those_in_sight(view: View) -> None:
+def test_five_hundred_rows_are_drawn_by_those_in_sight(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(500))
     view.show(f"#/job/{JOB_ID}")
     view.page.wait_for_selector("tbody tr.data")
@@ -120,8 +120,8 @@ def test_five_hundred_rows_are_drawn_by_those_in_sight(view: View) -> None:
     assert view.page.locator("table").first.get_attribute("aria-rowcount") == "501"
 
 
-def test_a_token_in_the_address_is_refused_and_taken_out(visitors: Visitors) -> None:
-    view = visitors.open("healthz", wait=False)
+def test_a_token_in_the_address_is_refused_and_taken_out(pages: ConsolePages) -> None:
+    view = pages.open("healthz", wait=False)
     for place in ("?token={}", "#/hot?access_token={}", "?x-api-key={}"):
         view.go("healthz", wait=False)  # so that the next address is loaded
         view.go(place.format(TOKEN))
@@ -129,7 +129,7 @@ def test_a_token_in_the_address_is_refused_and_taken_out(visitors: Visitors) -> 
         assert TOKEN not in view.page.url
 
 
-def test_a_service_that_is_gone_is_said_and_found_again(view: View) -> None:
+def test_a_service_that_is_gone_is_said_and_found_again(view: ConsolePage) -> None:
     view.page.route("**/api/**", lambda route: route.abort())
     view.show("#/operator")
     expect(view.page.locator(".strip.off")).to_be_visible()
@@ -140,7 +140,7 @@ def test_a_service_that_is_gone_is_said_and_found_again(view: View) -> None:
 
 
 @pytest.mark.parametrize("width", [1024, 1440])
-def test_no_view_is_wider_than_its_window(view: View, width: int) -> None:
+def test_no_view_is_wider_than_its_window(view: ConsolePage, width: int) -> None:
     view.page.set_viewport_size({"width": width, "height": 844})
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     for place in PLACES:
@@ -148,15 +148,15 @@ def test_no_view_is_wider_than_its_window(view: View, width: int) -> None:
 
 
 def test_every_view_fits_a_phone_and_is_accessible_there_while_it_is_empty(
-    visitors: Visitors,
+    pages: ConsolePages,
 ) -> None:
-    view = visitors.open(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    view = pages.open(viewport={"width": 390, "height": 844}, color_scheme="dark")
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     for place in PLACES:
         assert (place, is_too_wide(view, place), view.axe()) == (place, False, [])
 
 
-def is_too_wide(view: View, place: str) -> bool:
+def is_too_wide(view: ConsolePage, place: str) -> bool:
     """Whether a view, once it had time to be drawn, needs more than the width of its window."""
     view.show(f"#/{place}")
     view.page.wait_for_timeout(60)
@@ -170,7 +170,7 @@ def refusal() -> dict[str, Any]:
     return read_example("history") | {"data": {"error": error}}
 
 
-def hold_first(view: View, pattern: str, other: dict[str, Any]) -> list[Route]:
+def hold_first(view: ConsolePage, pattern: str, other: dict[str, Any]) -> list[Route]:
     """Answer requests with `other`, but the first: the test answers that one."""
     held: list[Route] = []
 
@@ -184,18 +184,18 @@ def hold_first(view: View, pattern: str, other: dict[str, Any]) -> list[Route]:
     return held
 
 
-def settle(view: View) -> None:
+def settle(view: ConsolePage) -> None:
     """Let the page draw what it has been given."""
     frames = "requestAnimationFrame(() => requestAnimationFrame(done))"
     view.page.evaluate(f"new Promise((done) => {frames})")
 
 
-def ask_module(view: View, module: str, expression: str) -> Any:
+def ask_module(view: ConsolePage, module: str, expression: str) -> Any:
     """What an expression over a module `m` of the page gives."""
     return view.page.evaluate(f"import('/console/app/{module}').then((m) => {expression})")
 
 
-def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: View) -> None:
+def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: ConsolePage) -> None:
     tone = "Float32Array.from({length: 44100}, (_, n) => Math.sin(n * 2 * Math.PI * 440 / 44100))"
     crossings = "made.reduce((sum, value, n) => sum + (n && made[n - 1] < 0 && value >= 0), 0)"
     made = ask_module(
@@ -215,7 +215,7 @@ def test_undoing_a_tempo_keeps_the_pitch_and_undoing_a_speed_restores_it(view: V
     assert view.faults == []
 
 
-def test_videos_are_ordered_by_the_birth_of_their_sounds(view: View) -> None:
+def test_videos_are_ordered_by_the_birth_of_their_sounds(view: ConsolePage) -> None:
     envelope = completed(4)
     births = ["2026-03-01T00:00:00Z", None, "2024-03-01T00:00:00Z", "2025-03-01T00:00:00Z"]
     videos = envelope["data"]["result"]["aweme_list"]
@@ -237,9 +237,9 @@ def test_videos_are_ordered_by_the_birth_of_their_sounds(view: View) -> None:
 
 
 def test_pictures_of_rows_that_fly_past_are_asked_for_when_the_scrolling_rests(
-    visitors: Visitors,
+    pages: ConsolePages,
 ) -> None:
-    view = visitors.open()
+    view = pages.open()
     page = view.page
     page.clock.install()
     page.route("**/pictures/**", lambda route: route.fulfill(body=DOT, content_type="image/png"))
@@ -255,7 +255,7 @@ def test_pictures_of_rows_that_fly_past_are_asked_for_when_the_scrolling_rests(
     assert page.locator("tr.data span.picture-tile").count() == 0
 
 
-def test_the_service_sorts_and_the_page_shows_its_order(view: View) -> None:
+def test_the_service_sorts_and_the_page_shows_its_order(view: ConsolePage) -> None:
     envelope, other = completed(6), completed(6)
     other["data"]["result"]["aweme_list"].reverse()
     answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
@@ -276,7 +276,7 @@ def test_the_service_sorts_and_the_page_shows_its_order(view: View) -> None:
     assert "sort=oldest" in view.page.url
 
 
-def test_a_copied_request_holds_its_text_and_never_the_token(view: View) -> None:
+def test_a_copied_request_holds_its_text_and_never_the_token(view: ConsolePage) -> None:
     asked = json.dumps({"method": "POST", "place": "/api/x?a=1", "body": {"input": "it's; $(id)"}})
     curl = ask_module(view, "parts/raw.js", f"m.toCurl({asked})")
     python = ask_module(view, "parts/raw.js", f"m.toPython({asked})")
@@ -289,12 +289,12 @@ def test_a_copied_request_holds_its_text_and_never_the_token(view: View) -> None
     assert compile(kept[1], "copied", "exec").co_consts
 
 
-def test_marks_that_turn_or_hide_text_are_taken_out(view: View) -> None:
+def test_marks_that_turn_or_hide_text_are_taken_out(view: ConsolePage) -> None:
     shown = ask_module(view, "format.js", 'm.visible("a\\u202eb\\u0007c\\u2066d\\ne")')
     assert shown == "ab\u2407cd e"
 
 
-def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: View) -> None:
+def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: ConsolePage) -> None:
     rows = json.dumps(
         [{"aweme_id": "73", "desc": "\n=1+1", "search_relevance_level": "exact_title"}]
     )
@@ -304,7 +304,7 @@ def test_a_saved_row_is_marked_as_demo_data_and_no_formula(view: View) -> None:
     assert line == '73,"\'\n=1+1",exact_title,True'
 
 
-def test_escape_gives_the_focus_back_to_what_opened(view: View) -> None:
+def test_escape_gives_the_focus_back_to_what_opened(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     view.show(f"#/job/{JOB_ID}")
     opener = view.page.get_by_role("button", name="Columns")
@@ -315,7 +315,7 @@ def test_escape_gives_the_focus_back_to_what_opened(view: View) -> None:
     expect(opener).to_be_focused()
 
 
-def test_a_saved_note_gives_the_focus_back_to_its_button(view: View) -> None:
+def test_a_saved_note_gives_the_focus_back_to_its_button(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     answer(view, "**/sametrack/notes*", read_example("history") | {"data": {"notes": []}})
     view.show(f"#/job/{JOB_ID}")
@@ -327,8 +327,8 @@ def test_a_saved_note_gives_the_focus_back_to_its_button(view: View) -> None:
         expect(opener).to_be_focused()
 
 
-def test_the_parameters_are_read_again_after_a_failure(visitors: Visitors) -> None:
-    view = visitors.open()
+def test_the_parameters_are_read_again_after_a_failure(pages: ConsolePages) -> None:
+    view = pages.open()
     failed = iter((True,))
 
     def reference(route: Route) -> None:
@@ -343,7 +343,7 @@ def test_the_parameters_are_read_again_after_a_failure(visitors: Visitors) -> No
     expect(view.page.locator("main details").first).to_be_visible()
 
 
-def test_an_error_of_another_order_goes_with_it(view: View) -> None:
+def test_an_error_of_another_order_goes_with_it(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(6))
     failed = refusal()
     view.page.route(
@@ -358,7 +358,7 @@ def test_an_error_of_another_order_goes_with_it(view: View) -> None:
     expect(view.page.locator("#panel .note.bad")).to_have_count(0)
 
 
-def test_further_posts_and_their_files_are_of_the_order_that_is_shown(view: View) -> None:
+def test_further_posts_and_their_files_are_of_the_order_that_is_shown(view: ConsolePage) -> None:
     asked: list[str] = []
 
     def posts(route: Route) -> None:
@@ -381,7 +381,7 @@ def test_further_posts_and_their_files_are_of_the_order_that_is_shown(view: View
     assert [parse_qs(urlsplit(url).query)["max_cursor"] for url in urls] == [["0"], ["1"], ["0"]]
 
 
-def test_an_account_that_cannot_be_read_leaves_nothing_of_the_one_before(view: View) -> None:
+def test_an_account_that_cannot_be_read_leaves_nothing_of_the_one_before(view: ConsolePage) -> None:
     answer(
         view,
         f"**/fetch_user_post_videos?sec_user_id={ACCOUNT}&*",
@@ -399,7 +399,7 @@ def test_an_account_that_cannot_be_read_leaves_nothing_of_the_one_before(view: V
     assert view.page.locator("tr.data").count() == 0
 
 
-def test_a_file_of_metrics_is_of_the_days_that_are_shown(view: View) -> None:
+def test_a_file_of_metrics_is_of_the_days_that_are_shown(view: ConsolePage) -> None:
     answer(view, "**/fetch_user_metrics?*", read_example("fetch_user_metrics"))
     view.page.route("**/sametrack/export?*", lambda route: route.abort())
     view.show(f"#/metrics?id={ACCOUNT}")
@@ -413,7 +413,7 @@ def test_a_file_of_metrics_is_of_the_days_that_are_shown(view: View) -> None:
     assert parse_qs(urlsplit(source).query)["days"] == [str(shown)]
 
 
-def test_a_period_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
+def test_a_period_that_comes_late_does_not_take_the_place_of_another(view: ConsolePage) -> None:
     def chart(name: str) -> dict[str, Any]:
         envelope = read_example("history")
         envelope["data"]["snapshots"][0]["issue_name"] = name
@@ -431,7 +431,7 @@ def test_a_period_that_comes_late_does_not_take_the_place_of_another(view: View)
     assert "another issue" in view.page.locator("main").inner_text()
 
 
-def test_an_answer_that_is_not_of_the_service_says_what_to_do(view: View) -> None:
+def test_an_answer_that_is_not_of_the_service_says_what_to_do(view: ConsolePage) -> None:
     view.page.route(
         "**/handler_user_profile?*", lambda route: route.fulfill(status=502, body="<h1>Bad</h1>")
     )
@@ -441,7 +441,7 @@ def test_an_answer_that_is_not_of_the_service_says_what_to_do(view: View) -> Non
     expect(note).to_contain_text("try again")
 
 
-def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: View) -> None:
+def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: ConsolePage) -> None:
     name = "document.querySelector('.person h2')?.innerText"
 
     def named(nickname: str) -> dict[str, Any]:
@@ -462,9 +462,9 @@ def test_an_account_that_comes_late_does_not_take_the_place_of_another(view: Vie
 
 
 def test_a_service_that_is_away_for_a_while_is_asked_again_for_each_of_many_scans(
-    visitors: Visitors,
+    pages: ConsolePages,
 ) -> None:
-    view = visitors.open()
+    view = pages.open()
     view.page.clock.install()
     running = completed(3)
     running["data"] |= {"status": "running", "result": None, "finished_at": None}

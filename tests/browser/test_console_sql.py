@@ -8,10 +8,10 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Locator, expect
 
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import ask_module
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 LOOKS: dict[str, dict[str, Any]] = {
     "english-light": {"locale": "en-GB", "color_scheme": "light"},
     "chinese-dark-phone": {
@@ -28,41 +28,43 @@ TWO = "select i from range(2) t(i)"
 
 
 @pytest.fixture(scope="module", params=list(LOOKS))
-def shared_view(shared_visitors: Visitors, request: pytest.FixtureRequest) -> Iterator[View]:
+def shared_view(
+    session_pages: ConsolePages, request: pytest.FixtureRequest
+) -> Iterator[ConsolePage]:
     """One visitor per language and theme."""
-    with shared_visitors.leaving() as visitors:
-        yield visitors.open("#/sql", **LOOKS[request.param])
+    with session_pages.leaving() as pages:
+        yield pages.open("#/sql", **LOOKS[request.param])
 
 
 @pytest.fixture
-def view(shared_view: View) -> View:
+def view(shared_view: ConsolePage) -> ConsolePage:
     """The shared page as it was opened, whatever the test before did to it."""
     shared_view.restore()
     return shared_view
 
 
-def editor(view: View) -> Locator:
+def editor(view: ConsolePage) -> Locator:
     return view.page.locator("textarea[data-editor=sql]")
 
 
-def run(view: View, statement: str) -> None:
+def run(view: ConsolePage, statement: str) -> None:
     """Type a statement and run it, by keyboard alone."""
     editor(view).fill(statement)
     editor(view).press("Control+Enter")
 
 
-def rows_come(view: View, count: int) -> None:
+def rows_come(view: ConsolePage, count: int) -> None:
     """Wait for an answer: a process may have to start first."""
     view.page.wait_for_selector("tr.data")
     expect(view.page.locator("tr.data")).to_have_count(count)
 
 
-def cells(view: View) -> list[str]:
+def cells(view: ConsolePage) -> list[str]:
     return view.page.locator("tr.data").first.locator("td").all_inner_texts()
 
 
 @in_english
-def test_a_kind_that_the_rows_do_not_fit_is_not_offered(view: View) -> None:
+def test_a_kind_that_the_rows_do_not_fit_is_not_offered(view: ConsolePage) -> None:
     view.show("#/sql")
     known = "select 'a' as title, 1 as n, null::bigint as unknown union all select 'b', 2, null"
     run(view, known)
@@ -76,7 +78,7 @@ def test_a_kind_that_the_rows_do_not_fit_is_not_offered(view: View) -> None:
 
 
 @in_english
-def test_bars_have_no_groups_of_the_lines_before(view: View) -> None:
+def test_bars_have_no_groups_of_the_lines_before(view: ConsolePage) -> None:
     view.show("#/sql")
     days, names = "range(2) d(day)", "(values ('a'), ('b')) n(name)"
     run(view, f"select date '2026-03-01' + day::int as at, name, day as n from {days}, {names}")
@@ -90,7 +92,7 @@ def test_bars_have_no_groups_of_the_lines_before(view: View) -> None:
     assert is_clean(view)
 
 
-def is_clean(view: View) -> bool:
+def is_clean(view: ConsolePage) -> bool:
     assert view.faults == []
     assert view.broken_rules() == []
     assert view.hosts == {view.base.partition("//")[2]}
@@ -98,7 +100,7 @@ def is_clean(view: View) -> bool:
     return bool(over <= 0)
 
 
-def test_values_are_shown_as_they_are_and_unknown_is_a_dash(view: View) -> None:
+def test_values_are_shown_as_they_are_and_unknown_is_a_dash(view: ConsolePage) -> None:
     view.show("#/sql")
     run(view, KINDS_OF_VALUES)
     rows_come(view, 1)
@@ -111,7 +113,7 @@ def test_values_are_shown_as_they_are_and_unknown_is_a_dash(view: View) -> None:
     assert is_clean(view)
 
 
-def test_a_query_of_the_library_runs_when_its_link_is_opened(view: View) -> None:
+def test_a_query_of_the_library_runs_when_its_link_is_opened(view: ConsolePage) -> None:
     view.show("#/sql/viral-videos?p.least=7")
     expect(view.page.locator("main .note.bad")).to_have_count(0)
     view.page.wait_for_selector("main .empty, tr.data")
@@ -122,7 +124,7 @@ def test_a_query_of_the_library_runs_when_its_link_is_opened(view: View) -> None
     assert is_clean(view)
 
 
-def test_a_chart_fits_the_columns_and_can_be_changed(view: View) -> None:
+def test_a_chart_fits_the_columns_and_can_be_changed(view: ConsolePage) -> None:
     view.show("#/sql")
     run(view, "select 'n' || i as name, i * 2 - 3 as twice, i * i as square from range(4) t(i)")
     chart = view.page.locator("svg.chart")
@@ -150,9 +152,9 @@ def test_a_chart_fits_the_columns_and_can_be_changed(view: View) -> None:
     ],
 )
 def test_a_chart_tells_times_in_utc_as_the_table_does(
-    visitors: Visitors, value: str, day: str, told: str
+    pages: ConsolePages, value: str, day: str, told: str
 ) -> None:
-    view = visitors.open("#/sql", timezone_id="Asia/Shanghai")
+    view = pages.open("#/sql", timezone_id="Asia/Shanghai")
     run(view, f"select {value} as at, 5 as n union all select {value} - {day}, 4")
     rows_come(view, 2)
     view.page.locator("svg.chart[role=slider]").focus()
@@ -160,7 +162,7 @@ def test_a_chart_tells_times_in_utc_as_the_table_does(
     expect(view.page.locator(".reading")).to_contain_text(told)
 
 
-def test_rows_that_are_cut_are_said_and_a_fault_is_named(view: View) -> None:
+def test_rows_that_are_cut_are_said_and_a_fault_is_named(view: ConsolePage) -> None:
     view.show("#/sql")
     run(view, "select i from range(1001) t(i)")
     view.page.wait_for_selector("main .note.warn")
@@ -174,7 +176,7 @@ def test_rows_that_are_cut_are_said_and_a_fault_is_named(view: View) -> None:
 
 
 @in_english
-def test_a_running_statement_is_cancelled_by_button_and_by_leaving(view: View) -> None:
+def test_a_running_statement_is_cancelled_by_button_and_by_leaving(view: ConsolePage) -> None:
     view.show("#/sql")
     run(view, ENDLESS)
     view.page.get_by_role("button", name="Cancel").click()
@@ -188,8 +190,8 @@ def test_a_running_statement_is_cancelled_by_button_and_by_leaving(view: View) -
     assert view.faults == []
 
 
-def test_a_link_holds_the_statement_and_waits_for_its_reader(visitors: Visitors) -> None:
-    view = visitors.open(f"#/sql?q={quote(TWO)}&rows=100")
+def test_a_link_holds_the_statement_and_waits_for_its_reader(pages: ConsolePages) -> None:
+    view = pages.open(f"#/sql?q={quote(TWO)}&rows=100")
     expect(editor(view)).to_have_value(TWO)
     view.page.wait_for_load_state("networkidle")
     expect(view.page.locator("tr.data")).to_have_count(0)
@@ -205,7 +207,7 @@ def test_a_link_holds_the_statement_and_waits_for_its_reader(visitors: Visitors)
 
 
 @in_english
-def test_names_are_put_in_from_the_list_of_tables(view: View) -> None:
+def test_names_are_put_in_from_the_list_of_tables(view: ConsolePage) -> None:
     view.page.set_viewport_size({"width": 1440, "height": 900})
     view.show("#/sql")
     editor(view).fill("select count(*) from")
@@ -219,7 +221,7 @@ def test_names_are_put_in_from_the_list_of_tables(view: View) -> None:
 
 
 @in_english
-def test_rows_are_saved_in_every_form(view: View) -> None:
+def test_rows_are_saved_in_every_form(view: ConsolePage) -> None:
     view.show("#/sql")
     run(view, TWO)
     rows_come(view, 2)
@@ -248,7 +250,7 @@ SUGGESTED = (
 
 
 @in_english
-def test_a_chart_is_suggested_by_the_kinds_of_columns(view: View) -> None:
+def test_a_chart_is_suggested_by_the_kinds_of_columns(view: ConsolePage) -> None:
     for kinds, rows, chart in SUGGESTED:
         columns = [{"name": f"c{at}", "kind": kind} for at, kind in enumerate(kinds.split())]
         found = ask_module(view, "views/sql.js", f"m.suggestChart({columns}, {rows})")

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import JOB_ID, answer, completed
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 TRACK = "7400000000000000001"
 COUNTS = ("digg_count", "comment_count", "collect_count", "share_count")
 
@@ -41,9 +41,9 @@ def series() -> dict[str, Any]:
 
 @pytest.mark.parametrize("look", [{}, {"locale": "zh-CN", "color_scheme": "dark"}])
 def test_a_larger_scan_is_marked_and_each_point_leads_to_its_scan(
-    visitors: Visitors, look: dict[str, Any]
+    pages: ConsolePages, look: dict[str, Any]
 ) -> None:
-    view = visitors.open("#/time", **look)
+    view = pages.open("#/time", **look)
     answer(view, f"**/series/track/{TRACK}", series())
     view.show(f"#/time/track/{TRACK}")
     charts = view.page.locator("svg.chart[role=slider]")
@@ -58,7 +58,7 @@ def test_a_larger_scan_is_marked_and_each_point_leads_to_its_scan(
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_the_bare_page_shows_nothing_of_the_series_before(view: View) -> None:
+def test_the_bare_page_shows_nothing_of_the_series_before(view: ConsolePage) -> None:
     answer(view, f"**/series/track/{TRACK}", series())
     view.show(f"#/time/track/{TRACK}")
     view.page.wait_for_selector("svg.chart[role=slider]")
@@ -67,7 +67,7 @@ def test_the_bare_page_shows_nothing_of_the_series_before(view: View) -> None:
     expect(view.page.locator("svg.chart[role=slider]")).to_have_count(0)
 
 
-def test_back_undoes_a_filter_of_the_ranking(view: View) -> None:
+def test_back_undoes_a_filter_of_the_ranking(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(40))
     view.show(f"#/job/{JOB_ID}")
     chosen = view.page.locator("#panel select").nth(1)
@@ -83,7 +83,7 @@ def test_back_undoes_a_filter_of_the_ranking(view: View) -> None:
     assert view.faults == []
 
 
-def test_a_term_is_explained_where_it_stands(view: View) -> None:
+def test_a_term_is_explained_where_it_stands(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     view.show(f"#/job/{JOB_ID}")
     view.page.get_by_role("button", name="What is this? Variant").click()
@@ -94,7 +94,7 @@ def test_a_term_is_explained_where_it_stands(view: View) -> None:
     expect(shown).to_have_count(0)
 
 
-def test_an_estimate_is_drawn_with_its_interval(view: View) -> None:
+def test_an_estimate_is_drawn_with_its_interval(view: ConsolePage) -> None:
     envelope = completed(3)
     one = {
         "observed": 3, "listed": 0, "source_count": 4, "sample_size": 9, "method": "chao1",
@@ -111,7 +111,7 @@ def test_an_estimate_is_drawn_with_its_interval(view: View) -> None:
     assert (view.axe(), view.faults, view.broken_rules()) == ([], [], [])
 
 
-def test_a_random_audit_is_told_with_its_limit_and_its_confidence(view: View) -> None:
+def test_a_random_audit_is_told_with_its_limit_and_its_confidence(view: ConsolePage) -> None:
     envelope = completed(3)
     envelope["data"]["result"]["coverage"]["audit"] = {
         "seed": JOB_ID, "pool": 412, "drawn": 20, "compared": 19, "found": 0,
@@ -126,7 +126,7 @@ def test_a_random_audit_is_told_with_its_limit_and_its_confidence(view: View) ->
     )
 
 
-def test_a_dark_page_is_printed_in_light_colours(view: View) -> None:
+def test_a_dark_page_is_printed_in_light_colours(view: ConsolePage) -> None:
     view.page.emulate_media(color_scheme="dark")
     root = view.page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Request, Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage, ConsolePages
 from tests.browser.test_console_rules import (
     ACCOUNT,
     JOB_ID,
@@ -17,9 +18,8 @@ from tests.browser.test_console_rules import (
     hold_first,
     settle,
 )
-from tests.visitor import View, Visitors
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 RANKING = f"**/jobs/{JOB_ID}/ranking?*"
 ASKED = {"count": 100, "sort_by": "digg", "viral_only": True, "viral_threshold": 500}
 
@@ -29,7 +29,9 @@ def params_of(url: str) -> dict[str, str]:
     return {name: one[0] for name, one in parse_qs(urlsplit(url).query).items()}
 
 
-def ranked(view: View, shown: Callable[[dict[str, str]], dict[str, Any]]) -> list[dict[str, str]]:
+def ranked(
+    view: ConsolePage, shown: Callable[[dict[str, str]], dict[str, Any]]
+) -> list[dict[str, str]]:
     """Answer each request for a ranking by what it asks for; returns what was asked."""
     asked: list[dict[str, str]] = []
 
@@ -49,7 +51,7 @@ def rows_of(count: int, *, asked: int, confirmed: int) -> dict[str, Any]:
     return envelope
 
 
-def test_a_stored_result_is_shown_as_the_new_request_views_it(view: View) -> None:
+def test_a_stored_result_is_shown_as_the_new_request_views_it(view: ConsolePage) -> None:
     stored = rows_of(30, asked=30, confirmed=120)
     answer(view, "**/music_collection_jobs", stored | {"params": ASKED})
     answer(view, f"**/music_collection_jobs/{JOB_ID}", stored)
@@ -67,7 +69,7 @@ def test_a_stored_result_is_shown_as_the_new_request_views_it(view: View) -> Non
     expect(view.page.get_by_label("Viral videos only from 500 likes")).to_be_checked()
 
 
-def test_each_scan_of_a_batch_is_shown_as_the_batch_views_it(view: View) -> None:
+def test_each_scan_of_a_batch_is_shown_as_the_batch_views_it(view: ConsolePage) -> None:
     stored = rows_of(30, asked=30, confirmed=120)
     item = {"ok": True, "status": "completed", "error": None, "result": stored["data"]["result"]}
     items = [item | {"input": name, "job_id": JOB_ID} for name in ("one", "other")]
@@ -86,7 +88,7 @@ def test_each_scan_of_a_batch_is_shown_as_the_batch_views_it(view: View) -> None
 
 
 def test_all_rows_are_part_of_the_address_and_offered_only_while_there_are_more(
-    view: View,
+    view: ConsolePage,
 ) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", rows_of(30, asked=30, confirmed=120))
 
@@ -109,7 +111,7 @@ def test_all_rows_are_part_of_the_address_and_offered_only_while_there_are_more(
     expect(panel).to_contain_text("120 of 120 videos")
 
 
-def test_a_scan_for_viral_videos_can_show_the_others(view: View) -> None:
+def test_a_scan_for_viral_videos_can_show_the_others(view: ConsolePage) -> None:
     envelope = rows_of(2, asked=30, confirmed=9)
     envelope["data"]["parameters"]["viral_only"] = True
     answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
@@ -122,7 +124,7 @@ def test_a_scan_for_viral_videos_can_show_the_others(view: View) -> None:
     assert asked == [{"viral_only": "false"}]
 
 
-def test_variants_say_how_many_are_shown(view: View) -> None:
+def test_variants_say_how_many_are_shown(view: ConsolePage) -> None:
     envelope = rows_of(1, asked=1, confirmed=1)
     result = envelope["data"]["result"]
     variant = {**result["aweme_list"][0], "variant_kind": "changed", "speed": 1.2, "semitones": 0.0}
@@ -147,7 +149,7 @@ def test_variants_say_how_many_are_shown(view: View) -> None:
     assert (view.axe(), view.faults) == ([], [])
 
 
-def test_a_filter_without_search_results_does_not_blame_the_search(view: View) -> None:
+def test_a_filter_without_search_results_does_not_blame_the_search(view: ConsolePage) -> None:
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(3))
     view.show(f"#/job/{JOB_ID}?tab=related&level=exact_title")
     panel = view.page.locator("#panel")
@@ -155,7 +157,7 @@ def test_a_filter_without_search_results_does_not_blame_the_search(view: View) -
     expect(panel).not_to_contain_text("The search returned nothing")
 
 
-def test_plots_say_what_they_leave_out(view: View) -> None:
+def test_plots_say_what_they_leave_out(view: ConsolePage) -> None:
     envelope = rows_of(4, asked=4, confirmed=9)
     envelope["data"]["result"]["aweme_list"][0]["statistics"]["digg_count"] = None
     answer(view, f"**/music_collection_jobs/{JOB_ID}", envelope)
@@ -165,7 +167,7 @@ def test_plots_say_what_they_leave_out(view: View) -> None:
     expect(panel.locator(".card", has_text="Videos by likes")).to_contain_text("Not drawn: 1.")
 
 
-def test_the_room_of_cards_that_are_not_drawn_is_that_of_cards(view: View) -> None:
+def test_the_room_of_cards_that_are_not_drawn_is_that_of_cards(view: ConsolePage) -> None:
     view.page.set_viewport_size({"width": 390, "height": 844})
     answer(view, f"**/music_collection_jobs/{JOB_ID}", completed(100))
     view.show(f"#/job/{JOB_ID}")
@@ -185,7 +187,7 @@ def test_the_room_of_cards_that_are_not_drawn_is_that_of_cards(view: View) -> No
     ],
 )
 def test_an_address_shows_its_order_and_its_days_on_the_open_page(
-    view: View, place: str, pattern: str, example: str, part: str, label: str
+    view: ConsolePage, place: str, pattern: str, example: str, part: str, label: str
 ) -> None:
     answer(view, pattern, read_example(example))
     value = part.partition("=")[2]
@@ -204,14 +206,14 @@ def test_an_address_shows_its_order_and_its_days_on_the_open_page(
         assert part in view.page.url
 
 
-def test_a_token_in_a_later_address_is_taken_out_too(visitors: Visitors) -> None:
-    view = visitors.open("#/reference")
+def test_a_token_in_a_later_address_is_taken_out_too(pages: ConsolePages) -> None:
+    view = pages.open("#/reference")
     view.page.evaluate("place => { location.hash = place; }", f"#/hot?token={TOKEN}")
     expect(view.page.locator("[role=alert]").first).to_contain_text("A token in the address")
     assert TOKEN not in view.page.url
 
 
-def test_an_answer_for_one_song_is_not_shown_under_another(view: View) -> None:
+def test_an_answer_for_one_song_is_not_shown_under_another(view: ConsolePage) -> None:
     history = read_example("history")
     answer(view, "**/top500/history?*", history)
 
@@ -245,7 +247,7 @@ def test_an_answer_for_one_song_is_not_shown_under_another(view: View) -> None:
     expect(card).not_to_contain_text("hash%3Aone")
 
 
-def test_the_chart_says_what_is_still_read_and_what_is_missing(view: View) -> None:
+def test_the_chart_says_what_is_still_read_and_what_is_missing(view: ConsolePage) -> None:
     history = read_example("history")
     one = history["data"]["snapshots"][0]
     reasons = ("no_issue_within_10_days", "not_collected_yet", "upstream_rate_limited")
@@ -277,7 +279,7 @@ def test_the_chart_says_what_is_still_read_and_what_is_missing(view: View) -> No
     expect(main).not_to_contain_text("still being read")
 
 
-def test_jobs_are_read_again_while_one_of_them_goes_on(visitors: Visitors) -> None:
+def test_jobs_are_read_again_while_one_of_them_goes_on(pages: ConsolePages) -> None:
     job = {"job_id": JOB_ID, "input": "7300000000000000001", "music_id": None, "created_at": None}
     asked: list[str] = []  # once more as soon as it is known that one goes on
 
@@ -290,7 +292,7 @@ def test_jobs_are_read_again_while_one_of_them_goes_on(visitors: Visitors) -> No
         }
         route.fulfill(json=read_example("history") | {"data": {"jobs": [row], "tracks": {}}})
 
-    view = visitors.open("#/reference")
+    view = pages.open("#/reference")
     view.page.clock.install()
     view.page.route("**/sametrack/jobs?limit=8", jobs)
     with view.page.expect_response(lambda _: len(asked) == 2):
@@ -301,7 +303,9 @@ def test_jobs_are_read_again_while_one_of_them_goes_on(visitors: Visitors) -> No
     expect(main).to_contain_text("Completed")
 
 
-def test_the_same_observations_are_read_again_when_they_are_asked_for_again(view: View) -> None:
+def test_the_same_observations_are_read_again_when_they_are_asked_for_again(
+    view: ConsolePage,
+) -> None:
     asked: list[str] = []
 
     def series(route: Route) -> None:

@@ -7,13 +7,13 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from api.schemas.examples import read_example
+from tests.browser.console_pages import ConsolePage
 from tests.browser.test_console_rules import answer, refusal
-from tests.stage import Stage
-from tests.visitor import View
+from tests.deployment import Deployment
 from warehouse.control import watchlists
 from warehouse.records.watchlists import DueRun
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 
 TRACK = "7300000000000000001"
 GONE = {"aweme_id": "7310000000000000009", "title": None, "rank": 4, "reason": "status_deleted"}
@@ -30,7 +30,9 @@ CHANGES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View) -> None:
+def test_a_watchlist_is_made_opened_paused_and_removed(
+    deployment: Deployment, view: ConsolePage
+) -> None:
     view.show("#/operator")
     page = view.page
     page.get_by_role("button", name="New watchlist").click()
@@ -40,13 +42,13 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
     assert view.axe() == []
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="songs")).to_be_visible()
-    kept = watchlists.read_all(stage.control)[0].plan
+    kept = watchlists.read_all(deployment.control)[0].plan
     assert (kept.every, kept.thresholds.rank_change, kept.thresholds.velocity) == (
         "daily",
         None,
         1000,
     )
-    _end_a_run(stage)
+    _end_a_run(deployment)
     page.reload()
     page.get_by_role("button", name="songs").click()
     for words in (
@@ -59,16 +61,16 @@ def test_a_watchlist_is_made_opened_paused_and_removed(stage: Stage, view: View)
         expect(page.locator("main")).to_contain_text(words)
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Resume")).to_be_visible()
-    assert not watchlists.read_all(stage.control)[0].plan.enabled
+    assert not watchlists.read_all(deployment.control)[0].plan.enabled
     assert view.axe() == []
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Delete it and its runs").click()
     expect(page.locator("main")).to_contain_text("No watchlists")
-    assert watchlists.read_all(stage.control) == []
+    assert watchlists.read_all(deployment.control) == []
     _is_clean(view)
 
 
-def test_a_read_that_fails_leaves_the_watchlists_shown(view: View) -> None:
+def test_a_read_that_fails_leaves_the_watchlists_shown(view: ConsolePage) -> None:
     one = {
         "name": "songs", "every": "daily", "entries": [], "enabled": True, "next_due_at": None,
         "last_run": None,
@@ -92,9 +94,9 @@ def test_a_read_that_fails_leaves_the_watchlists_shown(view: View) -> None:
     expect(card.get_by_role("button", name="songs")).to_be_visible()
 
 
-def _end_a_run(stage: Stage) -> None:
+def _end_a_run(deployment: Deployment) -> None:
     """A run with a digest, as a watcher ends it."""
-    control = stage.control
+    control = deployment.control
     run_id = watchlists.take_due(
         control, "songs", DueRun(due_at=datetime.now(UTC) + timedelta(seconds=1))
     )
@@ -110,7 +112,7 @@ def _end_a_run(stage: Stage) -> None:
     )
 
 
-def _is_clean(view: View) -> None:
+def _is_clean(view: ConsolePage) -> None:
     assert view.faults == []
     assert view.broken_rules() == []
     assert view.hosts == {view.base.partition("//")[2]}

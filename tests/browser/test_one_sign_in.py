@@ -10,10 +10,10 @@ from dagster import DagsterRun
 from playwright.sync_api import Page, expect
 
 from api.cli.processes.child_processes import find_port
-from tests.stage import Stage, open_stage, wait_for
-from tests.visitor import PATIENCE_MS, Visitors
+from tests.browser.console_pages import PATIENCE_MS, ConsolePages
+from tests.deployment import Deployment, open_deployment, wait_for
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.full, pytest.mark.browser]
 ROOT = Path(__file__).parents[2]
 TOKEN = "token-of-the-owner"
 RUN_ID = "0a3c2f5e-1111-4222-8333-444455556666"
@@ -22,30 +22,30 @@ POST = """async query => (await fetch('/graphql', {
 })).status"""
 
 
-class Town:
+class SignedInServices:
     """Addresses of a service and of the orchestrator's UI, and the instance behind it."""
 
-    def __init__(self, stage: Stage, console: str, ui: str) -> None:
-        self.stage, self.console, self.ui = stage, console, ui
+    def __init__(self, deployment: Deployment, console: str, ui: str) -> None:
+        self.deployment, self.console, self.ui = deployment, console, ui
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+def signed_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SignedInServices]:
     """A service and a UI for an operator, with a run."""
     root = tmp_path_factory.mktemp("guarded")
     (root / "tokens").write_text(f"operate {sha256(TOKEN.encode()).hexdigest()}\n")
-    with open_stage(root, root) as stage:
+    with open_deployment(root, root) as deployment:
         port = find_port()
         ui = f"http://127.0.0.1:{port}"
-        stage.settings = {
+        deployment.settings = {
             "OWN_API_TOKENS": str(root / "tokens"),
             "DAGSTER_URL": ui,
-            "DAGSTER_HOME": str(stage.home.dagster_dir),
+            "DAGSTER_HOME": str(deployment.home.dagster_dir),
         }
-        with stage.instance() as instance:
+        with deployment.instance() as instance:
             instance.add_run(DagsterRun(job_name="scan", run_id=RUN_ID))
-        stage.start_dagster_ui(port)
-        yield Town(stage, str(stage.start_api().base_url).rstrip("/"), ui)
+        deployment.start_dagster_ui(port)
+        yield SignedInServices(deployment, str(deployment.start_api().base_url).rstrip("/"), ui)
 
 
 def sign_in(page: Page) -> None:
@@ -54,8 +54,10 @@ def sign_in(page: Page) -> None:
     expect(page.locator("dialog[open]")).to_have_count(0)
 
 
-def test_a_token_is_asked_for_and_sent_once_for_a_session(town: Town, visitors: Visitors) -> None:
-    view = visitors.of(town.console).open()
+def test_a_token_is_asked_for_and_sent_once_for_a_session(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.console).open()
     sent: list[tuple[str, str, str | None]] = []
     view.page.on("request", lambda one: sent.append((one.method, one.url, one.post_data)))
     view.page.locator("dialog[open] input[type=password]").fill(TOKEN)
@@ -65,13 +67,15 @@ def test_a_token_is_asked_for_and_sent_once_for_a_session(town: Town, visitors: 
     assert [url for _, url, _ in sent if "/api/" in url]
     assert not [url for _, url, _ in sent if TOKEN in url]
     with_token = [(method, url) for method, url, body in sent if TOKEN in (body or "")]
-    assert with_token == [("POST", f"{town.console}/session")]
+    assert with_token == [("POST", f"{signed_in.console}/session")]
     assert view.page.evaluate("JSON.stringify(localStorage)").find(TOKEN) == -1
     assert view.page.evaluate("document.cookie") == ""  # no script can read the session
 
 
-def test_a_wrong_token_is_said_and_signing_out_asks_again(town: Town, visitors: Visitors) -> None:
-    view = visitors.of(town.console).open()
+def test_a_wrong_token_is_said_and_signing_out_asks_again(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.console).open()
     dialog = view.page.locator("dialog[open]")
     dialog.locator("input[type=password]").fill("wrong")
     dialog.locator("button[type=submit]").click()
@@ -87,8 +91,10 @@ def test_a_wrong_token_is_said_and_signing_out_asks_again(town: Town, visitors: 
     assert view.page.evaluate("fetch('/api/v1/sametrack/jobs').then(one => one.status)") == 401
 
 
-def test_a_session_that_ended_in_another_tab_is_said(town: Town, visitors: Visitors) -> None:
-    view = visitors.of(town.console).open()
+def test_a_session_that_ended_in_another_tab_is_said(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.console).open()
     dialog = view.page.locator("dialog[open]")
     dialog.locator("input[type=password]").fill(TOKEN)
     dialog.locator("button[type=submit]").click()
@@ -99,9 +105,9 @@ def test_a_session_that_ended_in_another_tab_is_said(town: Town, visitors: Visit
 
 
 def test_a_service_that_cannot_answer_does_not_blame_the_token(
-    town: Town, visitors: Visitors
+    signed_in: SignedInServices, pages: ConsolePages
 ) -> None:
-    view = visitors.of(town.console).open()
+    view = pages.of(signed_in.console).open()
     dialog = view.page.locator("dialog[open]")
     view.page.route("**/session", lambda route: route.abort())
     dialog.locator("input[type=password]").fill(TOKEN)
@@ -118,22 +124,26 @@ def test_a_service_that_cannot_answer_does_not_blame_the_token(
     expect(dialog.get_by_role("alert")).to_contain_text("The service does not respond")
 
 
-def test_who_signed_in_at_the_console_sees_the_ui(town: Town, visitors: Visitors) -> None:
-    view = visitors.of(town.console).open()
+def test_session_of_the_console_opens_the_dagster_ui(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.console).open()
     sign_in(view.page)
     expect(view.page.get_by_role("button", name="Sign in")).to_contain_text("operate")
     with view.page.expect_popup() as opened:
         view.page.get_by_role("link", name="Dagster UI").click()
     page = opened.value
     page.set_default_timeout(PATIENCE_MS)
-    page.goto(f"{town.ui}/runs")
+    page.goto(f"{signed_in.ui}/runs")
     expect(page.get_by_text(RUN_ID[:8]).first).to_be_visible(timeout=PATIENCE_MS)
     assert page.evaluate(POST, "{ version }") == 200
 
 
-def test_a_stranger_of_the_ui_is_led_to_its_page_and_back(town: Town, visitors: Visitors) -> None:
-    view = visitors.of(town.ui).open("runs", wait=False)
-    assert view.page.url == f"{town.ui}/login?next=%2Fruns"
+def test_a_stranger_of_the_ui_is_led_to_its_page_and_back(
+    signed_in: SignedInServices, pages: ConsolePages
+) -> None:
+    view = pages.of(signed_in.ui).open("runs", wait=False)
+    assert view.page.url == f"{signed_in.ui}/login?next=%2Fruns"
     assert view.axe() == []
     view.page.get_by_label("Token").fill("wrong")
     view.page.get_by_role("button").click()
@@ -141,5 +151,5 @@ def test_a_stranger_of_the_ui_is_led_to_its_page_and_back(town: Town, visitors: 
     view.page.get_by_label("Token").fill(TOKEN)
     view.page.get_by_role("button").click()
     expect(view.page.get_by_text(RUN_ID[:8]).first).to_be_visible(timeout=PATIENCE_MS)
-    assert view.page.url.startswith(f"{town.ui}/runs")
-    wait_for(lambda: httpx2.get(f"{town.ui}/runs").status_code == 401)
+    assert view.page.url.startswith(f"{signed_in.ui}/runs")
+    wait_for(lambda: httpx2.get(f"{signed_in.ui}/runs").status_code == 401)

@@ -29,8 +29,8 @@ from api.services.sql.service import SqlService
 from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters, scan_key
 from pipelines.scan.service.service import ResultCache, ScanConfig, ScanService
-from tests.documents import MUSIC_ID, NOW, PROVIDER, result
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
+from tests.stored_results import MUSIC_ID, NOW, PROVIDER, result
 from warehouse.control import ControlStore, jobs, open_control
 from warehouse.control.jobs import NewJob
 from warehouse.control.sessions import StoredSessions
@@ -77,11 +77,11 @@ class Service:
 
     annotations: list[Any] = field(default_factory=list)
     is_awaited: bool = False
-    reads: Desk | None = None
+    reads: ReadService | None = None
     sql: SqlService | None = None
     sessions: SessionStore | None = None
 
-    def desk(self) -> ScanService:
+    def scan_service(self) -> ScanService:
         world = ScanConfig(
             name=WORLD,
             provider=self.provider,
@@ -129,7 +129,7 @@ class Service:
     def app(self, **settings: Any) -> ASGIApp:
         return create_app(
             Services(
-                scan_service=self.desk(),
+                scan_service=self.scan_service(),
                 evidence=self.evidence(),
                 annotations=AnnotationService(
                     read_comparison=self.comparisons.get,
@@ -233,14 +233,14 @@ def client(service: Service) -> TestClient:
 
 
 @pytest.fixture(scope="module")
-def stored_reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def stored_reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadService]:
     """Synchronous reads of the invented world, over stores that a module shares."""
-    with open_reads(tmp_path_factory.mktemp("reads")) as desk:
-        yield desk
+    with open_reads(tmp_path_factory.mktemp("reads")) as reads:
+        yield reads
 
 
 @pytest.fixture
-def reads(stored_reads: Desk) -> Desk:
+def reads(stored_reads: ReadService) -> ReadService:
     """The same, with nothing going wrong yet."""
     stored_reads.script.__init__()  # type: ignore[misc]  # the script of this test, not of the last
     stored_reads.left.clear()

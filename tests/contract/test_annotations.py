@@ -59,14 +59,14 @@ def test_a_pair_that_is_not_there_takes_no_note(client: TestClient, method: str)
 
 @pytest.mark.parametrize("mark", ["=", "＝"])
 def test_the_export_has_label_and_measures_and_the_note_as_it_is(heard: Any, mark: str) -> None:
-    desk = AnnotationService(
+    annotations = AnnotationService(
         read_comparison=heard.comparisons.get,
         read_annotations=heard.said_of,
         append=lambda _table, rows: heard.annotations.extend(rows),
         is_demo=True,
     )
-    desk.add(PAIR, "same", note=f'{mark}HYPERLINK("x")', origin="cli")
-    (line,) = csv.DictReader(io.StringIO(desk.to_csv()))
+    annotations.add(PAIR, "same", note=f'{mark}HYPERLINK("x")', origin="cli")
+    (line,) = csv.DictReader(io.StringIO(annotations.to_csv()))
     assert tuple(line) == COLUMNS
     assert (line["pair_id"], line["label"], line["score"]) == (PAIR, "same", "0.7")
     assert line["note"] == f'{mark}HYPERLINK("x")'  # for programs; a spreadsheet would get a quote

@@ -4,7 +4,7 @@ import pytest
 
 from api.server.access.roles import Role, required_role
 from api.settings import ApiSettings, applied_settings
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 
 PLACE = "/api/v1/sametrack/settings"
 
@@ -47,11 +47,11 @@ def test_no_password_of_a_store_is_shown(address: str, shown: str) -> None:
     assert found["CONTROL_URL"] == shown
 
 
-def test_the_service_lists_all_of_them(reads: Desk) -> None:
+def test_the_service_lists_all_of_them(reads: ReadService) -> None:
     data = reads.client().get(PLACE).json()["data"]
     assert data["returned_count"] == len(ApiSettings.model_fields)
     assert all(one["description"] for one in data["settings"])
 
 
-def test_they_are_for_operators() -> None:
+def test_applied_settings_need_the_role_operate() -> None:
     assert required_role("GET", PLACE) is Role.OPERATE

@@ -24,8 +24,8 @@ from api.settings import ApiSettings
 from pipelines.parameters.scan import ScanParameters
 from pipelines.scan.rules.results import view_result
 from sandbox.mock.provider import open_world
-from tests.documents import MUSIC_ID, result
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
+from tests.stored_results import MUSIC_ID, result
 
 HERE = "http://127.0.0.1"
 READING = {
@@ -99,7 +99,7 @@ async def test_a_scan_that_is_not_over_has_no_result_yet(service: Any) -> None:
     assert f"{job_id} is queued and has no result. Call job_status." in text.text  # type: ignore[union-attr]  # a refusal is text
 
 
-async def test_an_account_is_read_by_its_id_or_by_what_leads_to_it(reads: Desk) -> None:
+async def test_an_account_is_read_by_its_id_or_by_what_leads_to_it(reads: ReadService) -> None:
     sec_uid = open_world(11, 0.1).sec_uid(3)
     async with tools_of(reads) as tools:
         for whom in (sec_uid, f"look at {sec_uid}"):
@@ -112,7 +112,7 @@ async def test_an_account_is_read_by_its_id_or_by_what_leads_to_it(reads: Desk) 
         assert metrics["coverage"]["is_demo_data"] is True
 
 
-async def test_videos_that_are_not_there_are_named_in_the_coverage(reads: Desk) -> None:
+async def test_videos_that_are_not_there_are_named_in_the_coverage(reads: ReadService) -> None:
     nothing = "7300000000000000001"
     async with tools_of(reads) as tools:
         answer = told(await tools.call_tool("videos", {"aweme_ids": [nothing]}))
@@ -176,7 +176,7 @@ async def test_the_mounted_tools_stand_behind_the_same_door(service: Any) -> Non
             assert found["data"]["status"] == "completed"
 
 
-def test_nothing_is_mounted_unless_it_is_asked_for(service: Any) -> None:
+def test_mcp_is_not_mounted_by_default(service: Any) -> None:
     answer = service.client().post("/mcp", json={})
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
     program = "import sys, api.process; print('mcp' in sys.modules)"

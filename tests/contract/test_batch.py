@@ -126,7 +126,7 @@ def test_a_full_disk_refuses_new_scans_and_still_serves_stored_results(
 def test_a_list_that_could_not_be_read_is_that_items_error(service: Any) -> None:
     refused = UnreachableError("no answer", surface="service_playlist")
     inputs = BatchInputs((BatchInput("a list", "a list", error=refused), BatchInput("1", "11111")))
-    batch = to_batch(service.desk(), inputs, ScanParameters())
+    batch = to_batch(service.scan_service(), inputs, ScanParameters())
     wrong, right = batch["items"]
     assert (wrong["input"], wrong["ok"], wrong["job_id"]) == ("a list", False, None)
     assert wrong["error"] is not None

@@ -20,7 +20,7 @@ from api.schemas.extensions.catalogs import (
 from pipelines.captures.session import Captures
 from tests.contract.conftest import Service
 from tests.fake_clock import PATIENCE_S
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.control import catalogs
 from warehouse.records.errors import EmptyAnswerError
 from warehouse.records.videos import ServiceSongList
@@ -30,7 +30,7 @@ IDS = [f"730000000000000000{n}" for n in range(1, 8)]
 
 
 @pytest.fixture
-def client(reads: Desk, shared_service: Service) -> Iterator[TestClient]:
+def client(reads: ReadService, shared_service: Service) -> Iterator[TestClient]:
     shared_service.reads = reads
     yield shared_service.client()
     for kept in catalogs.read_all(reads.control):
@@ -93,7 +93,7 @@ def test_an_import_changes_the_settings_that_it_names_and_no_others(client: Test
 
 
 def test_lists_that_are_not_reached_in_time_are_problems_that_say_what_to_do(
-    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, reads: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -118,7 +118,7 @@ def test_lists_that_are_not_reached_in_time_are_problems_that_say_what_to_do(
 
 
 def test_an_import_that_waits_for_a_list_keeps_what_another_one_sets_meanwhile(
-    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, reads: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(client, inputs=IDS[:1])
 

@@ -17,8 +17,8 @@ from api.schemas.extensions.chart_platform import (
     SongLinkUpdate,
 )
 from pipelines.charts.link_songs import update_song_links
-from tests.charted import OTHER_KEY, SONG_KEY, TRACK, add_usual
-from tests.reads import Desk, open_reads
+from tests.charts.chart_rows import OTHER_KEY, SONG_KEY, TRACK, add_usual
+from tests.scripted_reads import ReadService, open_reads
 
 SONGS, LINKS = "/api/v1/sametrack/chart/songs", "/api/v1/sametrack/chart/links"
 JUDGE = "/api/v1/sametrack/chart/judge"
@@ -27,16 +27,16 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
-    with open_reads(tmp_path_factory.mktemp("charted")) as desk:
-        add_usual(desk.engine)
-        update_song_links(desk.engine)
-        yield desk
+def reads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ReadService]:
+    with open_reads(tmp_path_factory.mktemp("charted")) as reads:
+        add_usual(reads.engine)
+        update_song_links(reads.engine)
+        yield reads
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
-    return desk.client()
+def client(reads: ReadService) -> TestClient:
+    return reads.client()
 
 
 def data(answer: Any, shape: Any = ChartSongComparison) -> Any:
@@ -82,7 +82,7 @@ def test_a_song_that_nothing_links_has_no_lead_and_says_why(client: TestClient) 
     assert (song["lead"]["lead_days"], song["lead"]["reason"]) == (None, "no_observations")
 
 
-def test_what_a_person_says_wins_at_once_and_can_be_taken_back(client: TestClient) -> None:
+def test_link_decision_overrides_the_rule_and_can_be_withdrawn(client: TestClient) -> None:
     by_rule = data(client.get(f"{SONGS}/{SONG_KEY}"))
     said = {"song_key": SONG_KEY, "music_id": TRACK, "said": "different", "note": " a cover "}
     denied = data(client.post(LINKS, json={**said, "said_by": "Lin"}))
@@ -129,19 +129,21 @@ def refusal(answer: Any, status: int) -> str:
     ],
 )
 def test_a_bad_statement_is_refused_and_kept_nowhere(
-    client: TestClient, desk: Desk, body: dict[str, Any], kind: str
+    client: TestClient, reads: ReadService, body: dict[str, Any], kind: str
 ) -> None:
-    before = desk.commits("marts.chart_links")
+    before = reads.commits("marts.chart_links")
     assert refusal(client.post(LINKS, json=body), 400) == kind
-    assert desk.commits("marts.chart_links") == before
+    assert reads.commits("marts.chart_links") == before
 
 
 @pytest.mark.parametrize("key", ["hash:00", "name:0123", "nothing", "hash:AA11", "%20"])
-def test_a_song_of_no_kept_issue_is_not_found(client: TestClient, desk: Desk, key: str) -> None:
+def test_a_song_of_no_kept_issue_is_not_found(
+    client: TestClient, reads: ReadService, key: str
+) -> None:
     assert refusal(client.get(f"{SONGS}/{key}"), 404) == "not_found"
-    before = desk.commits("marts.chart_links")
+    before = reads.commits("marts.chart_links")
     assert refusal(client.post(LINKS, json={**BODY, "song_key": key}), 404) == "not_found"
-    assert desk.commits("marts.chart_links") == before
+    assert reads.commits("marts.chart_links") == before
 
 
 def requests(client: TestClient) -> list[Any]:
@@ -154,17 +156,19 @@ def requests(client: TestClient) -> list[Any]:
 
 
 @pytest.mark.parametrize("which", [0, 1, 2], ids=["song", "links", "link"])
-def test_what_every_operation_answers_otherwise(desk: Desk, which: int, tmp_path: Path) -> None:
-    ask = requests(desk.client())[which]
+def test_chart_link_operations_refuse_invalid_requests(
+    reads: ReadService, which: int, tmp_path: Path
+) -> None:
+    ask = requests(reads.client())[which]
     assert refusal(ask(params={"a": "b"}), 400) == "unknown_parameter"
     assert refusal(ask(headers={"host": "evil.example"}), 421) == "host_not_allowed"
     cross = {"origin": "http://evil.example", "sec-fetch-site": "cross-site"}
     assert refusal(ask(headers=cross), 403) == "cross_site_request"
     assert (
-        refusal(requests(desk.client(own_api_token=SecretStr("sesam")))[which](), 401)
+        refusal(requests(reads.client(own_api_token=SecretStr("sesam")))[which](), 401)
         == "unauthorized"
     )
-    hurried = requests(desk.client(rate_limit_per_s=0.001, rate_limit_burst=1))[which]
+    hurried = requests(reads.client(rate_limit_per_s=0.001, rate_limit_burst=1))[which]
     hurried()
     assert refusal(hurried(), 429) == "local_rate_limit"
     if which == 2:
@@ -177,7 +181,7 @@ def test_what_every_operation_answers_otherwise(desk: Desk, which: int, tmp_path
         assert ask(headers=tag).status_code == 304
 
 
-def test_nothing_is_told_where_no_profile_is_chosen(service: Any) -> None:
+def test_chart_link_operations_need_a_profile(service: Any) -> None:
     for ask in requests(service.client()):
         assert refusal(ask(), 503) == "profile_not_chosen"
 
@@ -191,9 +195,9 @@ def test_a_lake_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_links_judged_again_are_counted_and_shown_at_once(tmp_path: Path) -> None:
-    with open_reads(tmp_path) as desk:
-        add_usual(desk.engine)
-        client = desk.client()
+    with open_reads(tmp_path) as reads:
+        add_usual(reads.engine)
+        client = reads.client()
         assert data(client.get(f"{SONGS}/{SONG_KEY}"))["links"] == []
         judged = data(client.post(JUDGE), SongLinkUpdate)
         assert (judged["song_count"], judged["issue_count"], judged["row_count"]) == (2, 4, 1)

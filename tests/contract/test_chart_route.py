@@ -8,19 +8,19 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.chart import ChartHistoryDocument
-from tests.reads import Desk, open_reads
+from tests.scripted_reads import ReadService, open_reads
 from warehouse.records.errors import ChartUnavailableError
 
 PATH = "/api/v1/music/chartsrc/top500/history"
 
 
 @pytest.fixture(scope="module")
-def open_client(stored_reads: Desk) -> TestClient:
+def open_client(stored_reads: ReadService) -> TestClient:
     return stored_reads.client()
 
 
 @pytest.fixture
-def client(open_client: TestClient, reads: Desk) -> TestClient:
+def client(open_client: TestClient, reads: ReadService) -> TestClient:
     return open_client
 
 
@@ -45,7 +45,7 @@ def test_every_node_has_its_issue_and_twenty_songs(client: TestClient) -> None:
     assert not found.data["end_date_cut"]
 
 
-def test_the_same_again_is_not_modified(client: TestClient) -> None:
+def test_chart_history_with_matching_etag_is_304(client: TestClient) -> None:
     tag = ask(client).headers["etag"]
     again = client.get(
         PATH,
@@ -88,9 +88,11 @@ def test_bad_queries_are_400(client: TestClient, query: dict[str, str], kind: st
 
 
 def test_a_chart_that_gives_nothing_is_502(tmp_path: Path) -> None:
-    with open_reads(tmp_path) as desk:
-        desk.script.errors = {"*": ChartUnavailableError("no chart", surface="chart_issues")}
-        answer = ask(desk.client())
+    with open_reads(tmp_path) as read_service:
+        read_service.script.errors = {
+            "*": ChartUnavailableError("no chart", surface="chart_issues")
+        }
+        answer = ask(read_service.client())
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (
         502,
         "chart_unavailable",
@@ -98,20 +100,20 @@ def test_a_chart_that_gives_nothing_is_502(tmp_path: Path) -> None:
 
 
 def test_nodes_that_time_does_not_allow_follow_later(tmp_path: Path) -> None:
-    with open_reads(tmp_path) as desk:
-        ask(desk.client())
-        desk.script.stalled = {"fetch_songs"}
-        hurried = desk.sources.settings.model_copy(update={"sync_request_timeout": 0.3})
-        desk.sources.settings = hurried
-        answer = ask(desk.client(), end="2022-03-31")
+    with open_reads(tmp_path) as read_service:
+        ask(read_service.client())
+        read_service.script.stalled = {"fetch_songs"}
+        hurried = read_service.sources.settings.model_copy(update={"sync_request_timeout": 0.3})
+        read_service.sources.settings = hurried
+        answer = ask(read_service.client(), end="2022-03-31")
     found = answer.json()["data"]
     assert [one["reason"] for one in found["snapshots"]] == [None] * 3 + ["not_collected_yet"]
     assert found["not_collected_count"] == 1
     assert int(answer.headers["retry-after"]) >= 1
-    assert len(desk.left) == 1
+    assert len(read_service.left) == 1
 
 
-def test_without_a_profile_it_says_what_to_do(service: Any) -> None:
+def test_chart_history_needs_a_profile(service: Any) -> None:
     assert ask(service.client()).json()["data"]["error"]["type"] == "profile_not_chosen"
 
 

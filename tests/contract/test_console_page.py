@@ -89,7 +89,7 @@ def test_a_file_is_not_compressed_for_who_refuses_it(guarded: TestClient) -> Non
         "vendor/manifest.json",
     ],
 )
-def test_nothing_else_is_served(guarded: TestClient, name: str) -> None:
+def test_console_serves_only_its_own_files(guarded: TestClient, name: str) -> None:
     assert guarded.get(f"/console/{name}").status_code == 404
 
 
@@ -120,5 +120,5 @@ def test_data_needs_the_token_in_a_header_and_never_in_the_address(
 def test_the_page_of_demo_data_says_so_before_any_answer_has_come(service: Any) -> None:
     page = service.client().get("/console").text
     assert page.count("<html data-demo lang=") == 1
-    service.desk = lambda: None  # no platform profile was chosen
+    service.scan_service = lambda: None  # no platform profile was chosen
     assert "data-demo" not in service.client().get("/console").text

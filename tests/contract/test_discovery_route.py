@@ -9,8 +9,8 @@ from api.responses.documents import Envelope
 from api.schemas.result import DiscoveryResponse
 from api.services import job_responses
 from pipelines.scan.rules.discovery import DiscoveryParameters
-from tests.documents import discovery_result
-from tests.operations import BusyWorker
+from tests.contract.operations import BusyWorker
+from tests.stored_results import discovery_result
 from warehouse.control import jobs
 
 PATH = "/api/v1/vidplat/app/v3/discover_music_related_videos"
@@ -42,7 +42,7 @@ def test_a_young_result_of_an_equal_discovery_serves(service: Any) -> None:
     assert again.json()["data"]["job_id"] == first.json()["data"]["job_id"]
 
 
-def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
+def test_discovery_that_times_out_can_be_joined(service: Any) -> None:
     client: TestClient = service.client(sync_job_timeout=0.2)
     answers = [client.get(PATH, params={"music_id": MUSIC_ID}) for _ in range(2)]
     assert [answer.status_code for answer in answers] == [503, 503]
@@ -52,7 +52,7 @@ def test_what_does_not_end_in_time_can_be_joined(service: Any) -> None:
 
 
 @pytest.mark.parametrize("is_running", [False, True])
-def test_without_a_worker_it_says_so_at_once(
+def test_discovery_without_a_worker_is_503(
     service: Any, monkeypatch: pytest.MonkeyPatch, is_running: bool
 ) -> None:
     monkeypatch.setattr(job_responses, "NO_WORKER_S", 0.0)

@@ -50,7 +50,7 @@ def known(latest: Any = lambda: FOUND) -> PlatformHealth:
 
 def client(service: Any, readiness: Readiness, **settings: Any) -> TestClient:
     app = create_app(
-        Services(readiness=readiness, scan_service=service.desk()),
+        Services(readiness=readiness, scan_service=service.scan_service()),
         settings=ApiSettings(_env_file=None, **settings),
     )
     return TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False)

@@ -19,8 +19,8 @@ from api.services.evidence.service import PATH
 from api.services.job_document import JOBS_PATH
 from pipelines.audio.features.sound_features import FEATURE_VERSION, Features, Peaks
 from pipelines.audio.features.sounds import pack_features
-from tests.documents import result
-from tests.made_sounds import made_mp3
+from tests.audio.made_sounds import made_mp3
+from tests.stored_results import result
 from warehouse.home import ExcerptFolder
 from warehouse.records.evidence import (
     ALGORITHM,

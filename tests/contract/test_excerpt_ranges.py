@@ -29,7 +29,7 @@ def ask(**headers: str) -> tuple[int, bytes, str | None]:
         ("bytes=99-", 99, 99),
     ],
 )
-def test_one_stretch_is_met(wanted: str, first: int, last: int) -> None:
+def test_single_byte_range_of_an_excerpt_is_206(wanted: str, first: int, last: int) -> None:
     assert ask(range=wanted) == (206, CONTENT[first : last + 1], f"bytes {first}-{last}/100")
 
 
@@ -38,7 +38,7 @@ def test_one_stretch_is_met(wanted: str, first: int, last: int) -> None:
     ["", "bytes=", "bytes=-", "bytes=100-", "bytes=9-5", "bytes=-0", "bytes=0-1,5-6", "lines=1-2",
      "bytes=a-b", "bytes=٣-٤", "bytes=" + "9" * 400 + "-"],
 )  # fmt: skip
-def test_what_cannot_be_met_gets_the_whole(wanted: str) -> None:
+def test_unsatisfiable_excerpt_range_gets_the_whole_file(wanted: str) -> None:
     assert ask(range=wanted) == (200, CONTENT, None)
 
 

@@ -18,8 +18,8 @@ from api.server.health import Readiness
 from api.services.job_document import JOBS_PATH
 from api.settings import ApiSettings
 from sandbox.mock.provider import open_world
-from tests.documents import result
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
+from tests.stored_results import result
 from warehouse.records.errors import ChartUnavailableError
 
 WORLD = open_world(11, 0.1)
@@ -94,7 +94,7 @@ def test_every_table_of_a_result_is_there(service: Any, source: str, table: str)
         (f"{JOBS_PATH}/nowhere", "videos", 404, "job_not_found"),
     ],
 )
-def test_what_holds_no_table_is_refused(
+def test_export_refuses_responses_without_a_table(
     service: Any, source: str, table: str, status: int, type_: str
 ) -> None:
     answer = take(service, source, table, "csv")
@@ -107,7 +107,9 @@ def test_a_job_without_a_result_has_no_table(service: Any) -> None:
     assert (answer.status_code, answer.json()["data"]["error"]["type"]) == (404, "not_found")
 
 
-def test_an_exported_chart_says_what_is_not_collected_and_when_to_ask_again(reads: Desk) -> None:
+def test_an_exported_chart_says_what_is_not_collected_and_when_to_ask_again(
+    reads: ReadService,
+) -> None:
     ask = {
         "source": "/api/v1/music/chartsrc/top500/history?start_date=2022-03-01&end_date=2022-03-21",
         "table": "chart", "form": "json",
@@ -139,13 +141,13 @@ def test_compared_pairs_of_a_job_are_listed(service: Any, source: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["video", "track", "account"])
-def test_what_was_never_observed_has_no_points(reads: Desk, kind: str) -> None:
+def test_series_is_empty_without_observations(reads: ReadService, kind: str) -> None:
     answer = reads.client().get(f"/api/v1/sametrack/series/{kind}/7300000000000000009").json()
     Envelope[Series].model_validate(answer)
     assert (answer["data"]["points"], answer["data"]["name"]) == ([], None)
 
 
-def test_a_read_profile_is_a_point_in_time(reads: Desk) -> None:
+def test_a_read_profile_is_a_point_in_time(reads: ReadService) -> None:
     client = reads.client()
     person = WORLD.sec_uid(3)
     profile = client.get(
@@ -159,10 +161,12 @@ def test_a_read_profile_is_a_point_in_time(reads: Desk) -> None:
 
 
 def test_a_job_that_nothing_was_read_for_says_so_and_an_unknown_one_is_missing(
-    service: Any, reads: Desk
+    service: Any, reads: ReadService
 ) -> None:
     app = create_app(
-        Services(readiness=Readiness({}), scan_service=service.desk(), sources=reads.sources),
+        Services(
+            readiness=Readiness({}), scan_service=service.scan_service(), sources=reads.sources
+        ),
         settings=ApiSettings(_env_file=None, rate_limit_per_s=0),
     )
     client = TestClient(app, base_url="http://127.0.0.1")

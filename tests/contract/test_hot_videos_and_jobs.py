@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument, JobList, JobPreview
 from pipelines.parameters.scan import ScanParameters
-from tests.documents import result
-from tests.operations import BusyWorker
+from tests.contract.operations import BusyWorker
+from tests.stored_results import result
 from warehouse.control import jobs, links, scan_journal
 from warehouse.lake.record_rows import pack_document
 from warehouse.records.jobs import ProgressRecord

@@ -37,9 +37,7 @@ def test_a_job_that_has_ended_is_one_event_with_the_polling_document(
     TypeAdapter(JobDocument).validate_python(json.loads(event["data"]))
 
 
-def test_whoever_has_read_the_end_is_told_that_nothing_comes(
-    service: Any, client: TestClient
-) -> None:
+def test_event_stream_answers_204_after_the_last_event(service: Any, client: TestClient) -> None:
     path = f"{OWN}/{service.stored().job_id}/events"
     (event,) = events_of(client.get(path).text)
     again = client.get(path, headers={"Last-Event-ID": event["id"]})
@@ -92,7 +90,7 @@ def test_a_fault_while_a_job_is_read_ends_its_stream(
     assert [event["event"] for event in found] == ["progress"]
 
 
-def test_the_door_is_the_same_as_everywhere(service: Any) -> None:
+def test_event_stream_checks_token_and_parameters(service: Any) -> None:
     path = f"{OWN}/{service.stored().job_id}/events"
     client = service.client(own_api_token="secret")
     assert client.get(path).status_code == 401

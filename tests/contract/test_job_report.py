@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from tests.documents import MUSIC_ID
+from tests.stored_results import MUSIC_ID
 
 
 def place_of(job_id: str) -> str:

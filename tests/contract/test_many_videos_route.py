@@ -11,7 +11,7 @@ from api.responses.documents import Envelope
 from api.schemas.lists import ManyVideos
 from sandbox.mock.provider import open_world
 from sandbox.world.content.tables import VideoState
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.records.errors import PageWithoutDataError
 
 WEB = "/api/v1/vidplat/web/fetch_multi_video"
@@ -22,12 +22,12 @@ REFUSED = "7300000000000000002"
 
 
 @pytest.fixture(scope="module")
-def open_client(stored_reads: Desk) -> TestClient:
+def open_client(stored_reads: ReadService) -> TestClient:
     return stored_reads.client()
 
 
 @pytest.fixture
-def client(open_client: TestClient, reads: Desk) -> TestClient:
+def client(open_client: TestClient, reads: ReadService) -> TestClient:
     return open_client
 
 
@@ -49,7 +49,9 @@ def test_videos_come_in_the_order_asked_each_once(client: TestClient, path: str)
     assert found.data["is_demo_data"] is True
 
 
-def test_what_cannot_be_read_does_not_fail_the_request(client: TestClient, reads: Desk) -> None:
+def test_unreadable_video_is_filtered_and_does_not_fail_the_request(
+    client: TestClient, reads: ReadService
+) -> None:
     reads.script.errors = {
         f"fetch_video {REFUSED}": PageWithoutDataError("no", surface="video_page")
     }
@@ -71,7 +73,7 @@ def test_what_cannot_be_read_does_not_fail_the_request(client: TestClient, reads
         b"[" * 5000, json.dumps(["１２３４５"]).encode(), b'["7300000000000000001"] x',
     ],
 )  # fmt: skip
-def test_any_other_body_is_422(client: TestClient, path: str, content: bytes) -> None:
+def test_invalid_video_id_body_is_422(client: TestClient, path: str, content: bytes) -> None:
     answer = client.post(path, content=content, headers={"content-type": "application/json"})
     error = answer.json()["data"]["error"]
     assert (answer.status_code, error["type"]) == (422, "invalid_video_ids")
@@ -97,14 +99,14 @@ def test_the_size_is_judged_before_doubles_are_dropped(
         ({"content": b"[]"}, 415),
     ],
 )
-def test_the_door_comes_before_the_body(
+def test_guard_runs_before_the_video_id_body_is_read(
     client: TestClient, path: str, more: dict[str, Any], status: int
 ) -> None:
     assert client.post(path, **more).status_code == status
 
 
 @BOTH
-def test_a_missing_token_comes_before_the_body(reads: Desk, path: str) -> None:
+def test_a_missing_token_comes_before_the_body(reads: ReadService, path: str) -> None:
     client = reads.client(own_api_token=SecretStr("sesam"))
     assert client.post(path, content=b"{").status_code == 401
 
@@ -116,7 +118,7 @@ def test_there_are_no_query_parameters(client: TestClient, path: str) -> None:
 
 
 @BOTH
-def test_without_a_profile_it_says_what_to_do(service: Any, path: str) -> None:
+def test_many_videos_route_needs_a_profile(service: Any, path: str) -> None:
     answer = service.client().post(path, json=[ID])
     assert answer.json()["data"]["error"]["type"] == "profile_not_chosen"
 

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from api.responses.documents import Envelope
 from api.schemas.extensions.exports import NoteList
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.control import notes
 
 PLACE = "/api/v1/sametrack/notes"
@@ -15,7 +15,7 @@ TRACK = {"kind": "track", "id": "7300000000000000001"}
 
 
 @pytest.fixture
-def visitor(reads: Desk) -> TestClient:
+def visitor(reads: ReadService) -> TestClient:
     for note in notes.newest(reads.control, limit=100):
         notes.write(reads.control, note.kind, note.entity_id, text=None, tags=())
     return reads.client()

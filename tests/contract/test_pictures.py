@@ -44,13 +44,13 @@ def test_a_stored_picture_is_sent_as_a_file(visitor: Callable[..., Any]) -> None
 
 
 @pytest.mark.parametrize("place", ["track/1", "video/7300000000000000001"])
-def test_what_has_no_picture_is_not_found(visitor: Callable[..., Any], place: str) -> None:
+def test_picture_of_an_unknown_entity_is_not_found(visitor: Callable[..., Any], place: str) -> None:
     answer = visitor(place)
     assert answer.status_code == 404
     assert answer.json()["data"]["error"]["type"] == "not_found"
 
 
-def test_without_pictures_there_are_none(visitor: Callable[..., Any]) -> None:
+def test_pictures_are_404_if_switched_off(visitor: Callable[..., Any]) -> None:
     assert visitor("track/7300000000000000001", shows=False).status_code == 404
 
 

@@ -15,13 +15,13 @@ from api.services.sql.runner import QueryCancelledError, StatementTicket
 from api.services.sql.service import SqlService
 from api.services.sql.statement import Statement, StatementAnswer
 from tests.fake_clock import PATIENCE_S
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 
 SQL = "/api/v1/sametrack/sql"
 
 
-def ask(desk: Desk, **body: Any) -> Any:
-    return desk.client().post(SQL, json=body)
+def ask(read_service: ReadService, **body: Any) -> Any:
+    return read_service.client().post(SQL, json=body)
 
 
 def refused(answer: Any) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def refused(answer: Any) -> dict[str, Any]:
     return error
 
 
-def test_the_library_and_the_tables_fit_their_schemas(reads: Desk) -> None:
+def test_the_library_and_the_tables_fit_their_schemas(reads: ReadService) -> None:
     client = reads.client()
     library = client.get("/api/v1/sametrack/queries").json()
     TypeAdapter(Envelope[QueryLibrary]).validate_python(library)
@@ -43,7 +43,7 @@ def test_the_library_and_the_tables_fit_their_schemas(reads: Desk) -> None:
     }
 
 
-def test_values_keep_their_meaning(reads: Desk) -> None:
+def test_values_keep_their_meaning(reads: ReadService) -> None:
     statement = (
         "select '7300000000000000001' as id, 9007199254740993::bigint as large, null as nothing,"
         " timestamptz '2026-11-01 08:00:00+08' as at, date '2026-11-01' as day, 1.5 as part,"
@@ -61,14 +61,14 @@ def test_values_keep_their_meaning(reads: Desk) -> None:
     assert (kinds["id"], kinds["large"], kinds["at"]) == ("text", "whole", "time")
 
 
-def test_rows_beyond_the_limit_are_cut_and_that_is_said(reads: Desk) -> None:
+def test_rows_beyond_the_limit_are_cut_and_that_is_said(reads: ReadService) -> None:
     data = ask(reads, sql="select i from range(4) t(i) order by i desc", row_limit=3).json()["data"]
     assert (data["rows"], data["returned_count"], data["is_cut"]) == ([[3], [2], [1]], 3, True)
     whole = ask(reads, sql="select i from range(3) t(i)", row_limit=3).json()["data"]
     assert (whole["returned_count"], whole["is_cut"]) == (3, False)
 
 
-def test_a_named_query_takes_its_parameters_or_their_defaults(reads: Desk) -> None:
+def test_a_named_query_takes_its_parameters_or_their_defaults(reads: ReadService) -> None:
     answer = ask(reads, query="top-videos", parameters={"top": "3"}).json()
     assert (answer["data"]["query"], answer["data"]["rows"]) == ("top-videos", [])
     assert answer["params"]["parameters"] == {"top": "3"}
@@ -81,7 +81,7 @@ def test_a_named_query_takes_its_parameters_or_their_defaults(reads: Desk) -> No
     )
 
 
-def test_the_past_can_be_asked_about(reads: Desk) -> None:
+def test_sql_route_reads_as_of_a_date(reads: ReadService) -> None:
     data = ask(reads, sql="select count(*) as n from seen.videos", as_of="2026-01-31").json()[
         "data"
     ]
@@ -110,14 +110,14 @@ def test_the_past_can_be_asked_about(reads: Desk) -> None:
         ({"sql": ""}, "sql"),
     ],
 )
-def test_what_is_no_readable_statement_is_refused(
-    reads: Desk, body: dict[str, Any], detail: str
+def test_sql_route_refuses_invalid_bodies_and_statements(
+    reads: ReadService, body: dict[str, Any], detail: str
 ) -> None:
     assert detail in refused(ask(reads, **body))["detail"]
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400"])
-def test_a_number_beyond_all_real_ones_is_no_parameter(reads: Desk, number: str) -> None:
+def test_a_number_beyond_all_real_ones_is_no_parameter(reads: ReadService, number: str) -> None:
     answer = reads.client().post(
         SQL,
         content=f'{{"sql": "select $a", "parameters": {{"a": {number}}}}}',
@@ -126,7 +126,7 @@ def test_a_number_beyond_all_real_ones_is_no_parameter(reads: Desk, number: str)
     assert "a number of at most 64 bits" in refused(answer)["detail"]
 
 
-def test_a_parameter_is_kept_exactly_up_to_64_bits(reads: Desk) -> None:
+def test_a_parameter_is_kept_exactly_up_to_64_bits(reads: ReadService) -> None:
     for number in (2**63 - 1, -(2**63)):
         rows = ask(reads, sql="select $a", parameters={"a": number}).json()["data"]["rows"]
         assert rows == [[str(number)]]
@@ -134,7 +134,7 @@ def test_a_parameter_is_kept_exactly_up_to_64_bits(reads: Desk) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet", "xlsx"])
-def test_an_answer_is_saved_in_every_format(reads: Desk, form: str) -> None:
+def test_an_answer_is_saved_in_every_format(reads: ReadService, form: str) -> None:
     answer = reads.client().post(
         f"{SQL}/export", json={"sql": "select 1 as one, null as none", "form": form}
     )
@@ -152,7 +152,7 @@ def test_an_answer_is_saved_in_every_format(reads: Desk, form: str) -> None:
         assert told[b"sametrack.sql"] == b"select 1 as one, null as none"
 
 
-def test_a_file_is_whole_or_refused(reads: Desk) -> None:
+def test_a_file_is_whole_or_refused(reads: ReadService) -> None:
     body = {"sql": "from range(100001)", "form": "csv"}
     error = refused(reads.client().post(f"{SQL}/export", json=body))
     assert (error["type"], error["detail"]) == (
@@ -161,7 +161,7 @@ def test_a_file_is_whole_or_refused(reads: Desk) -> None:
     )
 
 
-def test_an_answer_too_large_to_send_is_refused(reads: Desk) -> None:
+def test_an_answer_too_large_to_send_is_refused(reads: ReadService) -> None:
     error = refused(ask(reads, sql="select repeat('x', 1000000) as x from range(40)"))
     assert (error["type"], error["detail"]) == (
         "query_limit_exceeded",
@@ -214,7 +214,7 @@ async def test_a_client_that_goes_away_cancels_its_statement(
     assert b"".join(message.get("body", b"") for message in sent) == b""
 
 
-def test_without_a_profile_nothing_can_be_asked(service: Any) -> None:
+def test_sql_routes_need_a_profile(service: Any) -> None:
     client = service.client()
     for answer in (
         client.get("/api/v1/sametrack/queries"),

@@ -20,7 +20,7 @@ from api.services.reads.sources import Sources
 from api.settings import ApiSettings
 from pipelines.platform.providers.provider import Provider
 from sandbox.mock.provider import open_world
-from tests.reads import Desk, ScriptedSources, open_reads
+from tests.scripted_reads import ReadService, ScriptedSources, open_reads
 from warehouse.records.errors import (
     EmptyAnswerError,
     ForbiddenError,
@@ -68,17 +68,17 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def open_client(stored_reads: Desk) -> TestClient:
+def open_client(stored_reads: ReadService) -> TestClient:
     return stored_reads.client()
 
 
 @pytest.fixture
-def client(open_client: TestClient, reads: Desk) -> TestClient:
+def client(open_client: TestClient, reads: ReadService) -> TestClient:
     return open_client
 
 
 @pytest.fixture(scope="module")
-def ch_id(stored_reads: Desk) -> str:
+def ch_id(stored_reads: ReadService) -> str:
     """A hashtag of the invented world, as a work of it names it."""
 
     async def find() -> str:
@@ -121,7 +121,7 @@ def test_a_hashtag_is_listed_in_three_orders(client: TestClient, ch_id: str) -> 
 
 
 @pytest.mark.parametrize("path", [RESOLVE, PROFILE, POSTS, MUSIC])
-def test_who_has_it_already_gets_304(client: TestClient, path: str) -> None:
+def test_matching_etag_of_a_list_gets_304(client: TestClient, path: str) -> None:
     given = GOOD[path][0]
     tag = client.get(path, params=given).headers["etag"]
     again = client.get(path, params=given, headers={"If-None-Match": tag})
@@ -129,7 +129,7 @@ def test_who_has_it_already_gets_304(client: TestClient, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_what_is_needed_is_asked_for(client: TestClient, path: str) -> None:
+def test_missing_parameter_is_400(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert (answer.status_code, error_of(answer)["type"]) == (400, "missing_parameter")
 
@@ -158,7 +158,7 @@ def test_what_is_needed_is_asked_for(client: TestClient, path: str) -> None:
         (HASHTAG, {"ch_id": "99999"}),
     ],
 )  # fmt: skip
-def test_what_is_out_of_its_limits_is_400_with_what_to_do(
+def test_invalid_parameter_is_400_with_a_hint(
     client: TestClient, path: str, given: dict[str, str]
 ) -> None:
     answer = client.get(path, params=given)
@@ -174,7 +174,7 @@ def test_a_misspelt_parameter_is_named(client: TestClient, path: str) -> None:
 
 
 def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
-    client: TestClient, reads: Desk
+    client: TestClient, reads: ReadService
 ) -> None:
     for _ in range(2):
         answer = client.get(MUSIC, params={"music_id": "7777777"})
@@ -190,8 +190,13 @@ def test_a_music_id_that_is_none_is_400_and_not_asked_for_again(
     ],
     ids=["music", "hashtag"],
 )
-async def test_what_the_platform_does_not_know_is_refused_until_it_may_be_asked_again(
-    client: TestClient, reads: Desk, path: str, name: str, listing: Any, error: type[Exception]
+async def test_unknown_id_is_refused_until_its_negative_ttl_expires(
+    client: TestClient,
+    reads: ReadService,
+    path: str,
+    name: str,
+    listing: Any,
+    error: type[Exception],
 ) -> None:
     entity_id = "8888888"
     await listing(reads.sources, entity_id, now=datetime.now(UTC)).refuse_unknown()
@@ -207,7 +212,7 @@ async def test_what_the_platform_does_not_know_is_refused_until_it_may_be_asked_
 
 @pytest.mark.parametrize("path", [PROFILE, POSTS, METRICS])
 def test_an_account_that_is_none_is_400_and_not_asked_for_again(
-    client: TestClient, reads: Desk, path: str
+    client: TestClient, reads: ReadService, path: str
 ) -> None:
     nobody = f"{UNKNOWN}-{path[-5:]}"
     for _ in range(2):
@@ -245,8 +250,8 @@ ASKED = {
 
 @pytest.mark.parametrize("path", ASKED)
 @pytest.mark.parametrize(("error", "word"), REFUSALS)
-def test_what_the_platform_says_instead_is_502_by_its_name(
-    client: TestClient, reads: Desk, path: str, error: type[UpstreamError], word: str
+def test_upstream_refusal_is_502_with_its_type(
+    client: TestClient, reads: ReadService, path: str, error: type[UpstreamError], word: str
 ) -> None:
     question, given, surface = ASKED[path]
     reads.script.errors[question] = error("no", surface=surface, reason="said so", status=200)
@@ -258,7 +263,9 @@ def test_what_the_platform_says_instead_is_502_by_its_name(
 
 
 @pytest.mark.parametrize("path", ASKED)
-def test_a_source_that_cannot_answer_is_501(client: TestClient, reads: Desk, path: str) -> None:
+def test_a_source_that_cannot_answer_is_501(
+    client: TestClient, reads: ReadService, path: str
+) -> None:
     question, given, _ = ASKED[path]
     reads.script.errors[question] = ProviderUnsupportedError("not from here")
     answer = client.get(path, params=given)
@@ -266,7 +273,7 @@ def test_a_source_that_cannot_answer_is_501(client: TestClient, reads: Desk, pat
 
 
 @pytest.mark.parametrize("path", ASKED)
-def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
+def test_list_past_the_deadline_is_502_with_retry_after(reads: ReadService, path: str) -> None:
     question, given, _ = ASKED[path]
     reads.script.stalled.add(question)
     settings = reads.sources.settings
@@ -279,7 +286,7 @@ def test_what_takes_too_long_is_named(reads: Desk, path: str) -> None:
     assert int(answer.headers["retry-after"]) > 0
 
 
-def test_a_client_that_has_less_time_is_answered_by_then(reads: Desk) -> None:
+def test_a_client_that_has_less_time_is_answered_by_then(reads: ReadService) -> None:
     """The service has 30 s by default; `Prefer: wait` says what is left of the client's."""
     question, given, _ = ASKED[PROFILE]
     reads.script.stalled.add(question)
@@ -288,7 +295,7 @@ def test_a_client_that_has_less_time_is_answered_by_then(reads: Desk) -> None:
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_without_a_profile_nothing_is_read(path: str) -> None:
+def test_user_and_list_routes_need_a_profile(path: str) -> None:
     app = create_app(Services(readiness=Readiness({})), settings=ApiSettings(_env_file=None))
     given = GOOD[path][0] if path in GOOD else {"ch_id": "12345"}
     with TestClient(app, base_url="http://127.0.0.1") as client:
@@ -297,7 +304,7 @@ def test_without_a_profile_nothing_is_read(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [*GOOD, HASHTAG])
-def test_a_token_is_asked_for_where_one_is_set(reads: Desk, path: str) -> None:
+def test_a_token_is_asked_for_where_one_is_set(reads: ReadService, path: str) -> None:
     client = reads.client(own_api_token=SecretStr("secret"))
     assert client.get(path).status_code == 401
 
@@ -351,14 +358,14 @@ class RefusedSources(ScriptedSources):
 
 
 @pytest.fixture
-def refusing(tmp_path: Path) -> Iterator[Desk]:
+def refusing(tmp_path: Path) -> Iterator[ReadService]:
     """A public source that refuses everything, with demo data to stand in."""
     settings = {
         "data_provider": "vidplat-public", "profile": "sandbox", "public_fallback_to_mock": True,
     }  # fmt: skip
-    with open_reads(tmp_path, **settings) as desk:
-        desk.sources.__class__ = RefusedSources
-        yield desk
+    with open_reads(tmp_path, **settings) as read_service:
+        read_service.sources.__class__ = RefusedSources
+        yield read_service
 
 
 @pytest.mark.parametrize(
@@ -372,7 +379,7 @@ def refusing(tmp_path: Path) -> Iterator[Desk]:
     ],
 )
 def test_demo_data_that_stands_in_says_so_and_is_kept_nowhere(
-    refusing: Desk, path: str, given: dict[str, str]
+    refusing: ReadService, path: str, given: dict[str, str]
 ) -> None:
     answer = refusing.client().get(path, params=given)
     data = answer.json()["data"]
@@ -381,7 +388,7 @@ def test_demo_data_that_stands_in_says_so_and_is_kept_nowhere(
         assert refusing.rows(f"select * from raw.{table}") == []
 
 
-def test_a_walk_over_demo_data_comes_to_its_end(refusing: Desk) -> None:
+def test_a_walk_over_demo_data_comes_to_its_end(refusing: ReadService) -> None:
     client, seen, cursor = refusing.client(), list[str](), 0
     while True:
         given: dict[str, Any] = {

@@ -18,7 +18,7 @@ from api.schemas.extensions.watchlists import (
     WatchRunDetail,
     WatchRunList,
 )
-from tests.reads import Desk
+from tests.scripted_reads import ReadService
 from warehouse.control import ControlStore, watchlists
 from warehouse.records.watchlists import DueRun, Watchlist
 
@@ -34,7 +34,7 @@ DIGEST = {"kind": "watch_digest", "change_count": 2, "files": {"json": "a.json",
 
 
 @pytest.fixture
-def client(reads: Desk) -> Iterator[TestClient]:
+def client(reads: ReadService) -> Iterator[TestClient]:
     yield reads.client()
     for kept in watchlists.read_all(reads.control):
         watchlists.delete_with_runs(reads.control, kept.plan.name)
@@ -112,7 +112,7 @@ def test_a_threshold_is_changed_without_the_others(client: TestClient) -> None:
         ({"evry": "daily"}, "unknown_parameter", "evry"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_by_name(
+def test_invalid_watchlist_is_refused_with_a_hint(
     client: TestClient, change: dict[str, Any], kind: str, word: str
 ) -> None:
     error = refusal(client.post(PATH, json={**BODY, **change}), 400)
@@ -137,7 +137,7 @@ def test_a_name_is_taken_once(client: TestClient) -> None:
     assert (error["type"], "five-songs" in error["detail"]) == ("invalid_parameter", True)
 
 
-def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
+def test_invalid_watchlist_change_changes_nothing(client: TestClient) -> None:
     made = data(client.post(PATH, json=BODY), WatchlistDocument)
     error = refusal(client.patch(f"{PATH}/five-songs", json={"every": "never"}), 400)
     assert "never" in error["detail"]
@@ -146,7 +146,7 @@ def test_a_wrong_change_changes_nothing(client: TestClient) -> None:
 
 
 def test_a_change_that_another_one_overtakes_keeps_what_that_one_changed(
-    client: TestClient, reads: Desk, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, reads: ReadService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data(client.post(PATH, json=BODY), WatchlistDocument)
     read, others = watchlists.get, [{"enabled": False}]
@@ -173,7 +173,9 @@ def test_changed_parameters_replace_all_stored_ones_and_only_given_ones_are_kept
     assert (changed["enabled"], changed["entries"]) == (True, made["entries"])
 
 
-def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, reads: Desk) -> None:
+def test_a_run_is_asked_for_once_and_told_with_its_digest(
+    client: TestClient, reads: ReadService
+) -> None:
     client.post(PATH, json=BODY)
     run = data(client.post(f"{PATH}/five-songs/runs"), WatchRunDetail)
     assert (run["status"], run["origin"], run["digest"]) == ("due", "api", None)
@@ -207,7 +209,7 @@ def test_a_run_is_asked_for_once_and_told_with_its_digest(client: TestClient, re
     assert (whole["digest"], whole["told"]["status"]) == (DIGEST, 200)
 
 
-def test_runs_of_nobody_are_not_found(client: TestClient, reads: Desk) -> None:
+def test_runs_of_nobody_are_not_found(client: TestClient, reads: ReadService) -> None:
     client.post(PATH, json=BODY)
     client.post(PATH, json={**BODY, "name": "other"})
     run = data(client.post(f"{PATH}/other/runs"), WatchRunDetail)
@@ -224,12 +226,12 @@ def test_runs_of_nobody_are_not_found(client: TestClient, reads: Desk) -> None:
     [("limit=0", "invalid_parameter"), ("limit=201", "invalid_parameter"),
      ("limit=1&limit=2", "invalid_parameter"), ("size=1", "unknown_parameter")],
 )  # fmt: skip
-def test_queries_are_strict(client: TestClient, query: str, kind: str) -> None:
+def test_invalid_query_of_watchlist_runs_is_400(client: TestClient, query: str, kind: str) -> None:
     client.post(PATH, json=BODY)
     assert refusal(client.get(f"{PATH}/five-songs/runs?{query}"), 400)["type"] == kind
 
 
-def test_without_a_profile_they_say_what_to_do(service: Any) -> None:
+def test_watchlist_routes_need_a_profile(service: Any) -> None:
     assert refusal(service.client().get(PATH), 503)["type"] == "profile_not_chosen"
 
 

@@ -23,16 +23,16 @@ from api.cli.main import app
 from api.cli.processes.child_processes import sametrack_command
 from api.responses.documents import Envelope
 from api.schemas.result import HotVideosResponse, JobDocument
-from tests.packages import (
+from tests.deployment import Deployment, open_deployment, wait_for
+from tests.shared_deployment import SEED, SIZE
+from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
+from tests.warehouse.exports.packages import (
     assert_all_numbers_are,
     assert_repeated,
     best_rejected,
     hand_over,
     shown_numbers,
 )
-from tests.stage import Stage, open_stage, wait_for
-from tests.standards.constant_columns import constant_columns, read_declarations, undeclared
-from tests.town import SEED, SIZE
 from warehouse.lake.reading import open_lake_for_reading
 
 JOBS = "/api/v1/vidplat/app/v3/music_collection_jobs"
@@ -46,7 +46,7 @@ DEMO_MARK = "demo data, generated on this machine"
 class Scanned:
     """A track, the service that was asked for it, and the finished job."""
 
-    stage: Stage
+    deployment: Deployment
     client: httpx2.Client
     track: dict[str, Any]
     answer: httpx2.Response
@@ -59,7 +59,7 @@ class Scanned:
 
     def said_by(self, *arguments: str) -> str:
         """What a command of the command line says, run in this process."""
-        done = CliRunner(env=self.stage.environment()).invoke(app, list(arguments))
+        done = CliRunner(env=self.deployment.environment()).invoke(app, list(arguments))
         assert done.exit_code == 0, done.output
         return done.stdout
 
@@ -67,7 +67,7 @@ class Scanned:
         """The same of a process of its own."""
         done = subprocess.run(
             sametrack_command(*arguments),
-            env={**os.environ, **self.stage.environment()},
+            env={**os.environ, **self.deployment.environment()},
             capture_output=True,
             text=True,
             check=False,
@@ -78,11 +78,13 @@ class Scanned:
 
 @pytest.fixture(scope="module")
 def scanned(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iterator[Scanned]:
-    with open_stage(tmp_path_factory.mktemp("scan"), sound_cache, is_measured=True) as stage:
-        stage.start_worker()
-        stage.start_platform(seed=SEED, size=SIZE)
-        client = stage.start_api()
-        track = stage.world("/_world/tracks")["tracks"][0]
+    with open_deployment(
+        tmp_path_factory.mktemp("scan"), sound_cache, is_measured=True
+    ) as deployment:
+        deployment.start_worker()
+        deployment.start_platform(seed=SEED, size=SIZE)
+        client = deployment.start_api()
+        track = deployment.world("/_world/tracks")["tracks"][0]
         answer = client.post(JOBS, json={"input": track["prose"], **SMALL})
         place = answer.headers["location"]
 
@@ -90,13 +92,13 @@ def scanned(tmp_path_factory: pytest.TempPathFactory, sound_cache: Path) -> Iter
             job: dict[str, Any] = client.get(place).json()["data"]
             return job if job["finished_at"] else None
 
-        yield Scanned(stage, client, track, answer, wait_for(look))
+        yield Scanned(deployment, client, track, answer, wait_for(look))
 
 
 @pytest.fixture(scope="module")
 def pairs(scanned: Scanned) -> list[dict[str, Any]]:
     """Pairs that were heard to be the same recording, the surest first."""
-    return scanned.stage.rows(
+    return scanned.deployment.rows(
         "select comparison_id, score from marts.audio_comparisons "
         "where verdict in ('confirmed', 'variant') and score is not null order by score desc"
     )
@@ -111,7 +113,7 @@ def test_a_pasted_text_is_taken_and_its_scan_completes_as_described(scanned: Sca
 def test_the_ranking_holds_works_that_carry_the_recording_and_nothing_else(
     scanned: Scanned,
 ) -> None:
-    truth = scanned.stage.world(f"/_world/truth/{scanned.track['music_id']}")["works"]
+    truth = scanned.deployment.world(f"/_world/truth/{scanned.track['music_id']}")["works"]
     same = {work["aweme_id"] for work in truth if work["relation"] == "same"}
     ranked = scanned.result["aweme_list"]
     assert len(ranked) >= 5
@@ -123,7 +125,7 @@ def test_the_ranking_holds_works_that_carry_the_recording_and_nothing_else(
 
 
 def test_no_column_has_one_value_for_what_its_surface_does_not_show(scanned: Scanned) -> None:
-    stored = open_lake_for_reading(scanned.stage.home.lake_url)
+    stored = open_lake_for_reading(scanned.deployment.home.lake_url)
     assert undeclared(constant_columns(stored), read_declarations()) == []
 
 
@@ -204,7 +206,7 @@ def test_evidence_can_be_seen_and_heard(scanned: Scanned, pairs: list[dict[str, 
 
 def test_a_scan_leaves_no_sound_behind(scanned: Scanned) -> None:
     assert scanned.document["status"] == "completed"
-    assert list(scanned.stage.home.sounds_dir.iterdir()) == []
+    assert list(scanned.deployment.home.sounds_dir.iterdir()) == []
 
 
 def test_a_stored_pair_is_measured_again_to_the_same_numbers(
@@ -231,7 +233,7 @@ def test_each_step_has_its_rows_in_a_table_of_its_own(scanned: Scanned) -> None:
     job_id, music_id = scanned.document["job_id"], scanned.track["music_id"]
 
     def rows(table: str) -> list[dict[str, Any]]:
-        return scanned.stage.rows(f"select * from marts.{table} where job_id = '{job_id}'")
+        return scanned.deployment.rows(f"select * from marts.{table} where job_id = '{job_id}'")
 
     assert {row["source_entity_id"] for row in rows("music_first_screen")} == {music_id}
     listed = {

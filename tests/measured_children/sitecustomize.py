@@ -4,6 +4,6 @@ import os
 from pathlib import Path
 
 if "MEASURED_INTO" in os.environ:
-    from tests.watched_branches import watch
+    from tests.branch_coverage import watch
 
     watch(Path(os.environ["MEASURED_INTO"]))

@@ -12,9 +12,9 @@ import pytest
 from pipelines.reports.build import RenderedReport, ReportProgress, ReportRequest, build_report
 from pipelines.reports.catalogue import Notebook, find_report, read_catalogue
 from pipelines.settings import Settings
-from tests.documents import result
-from tests.lake_rows import to_row
 from tests.notebooks.kernels import Kernel, open_kernel
+from tests.stored_results import result
+from tests.warehouse.lake_rows import to_row
 from warehouse.engine.duckdb_engine import Engine
 from warehouse.home import Home, open_home
 from warehouse.lake.record_rows import pack_document

@@ -5,6 +5,8 @@ import pytest
 
 from pipelines.reports.drawing import PlotRenderer
 
+pytestmark = pytest.mark.full
+
 BAR = """{"data": {"values": [{"name": "%s", "count": 3}]}, "mark": "bar", "encoding": {
     "y": {"field": "name", "type": "nominal"}, "x": {"field": "count", "type": "quantitative"}
 }}"""
@@ -27,7 +29,7 @@ def test_an_invalid_plot_is_refused_and_the_next_is_drawn(renderer: PlotRenderer
     assert renderer.draw(BAR % "Lin").startswith("<svg")
 
 
-def test_it_ends_with_its_connection() -> None:
+def test_plot_process_ends_with_its_connection() -> None:
     renderer = PlotRenderer()
     renderer.draw(BAR % "Lin")
     process = psutil.Process(renderer.process.pid)

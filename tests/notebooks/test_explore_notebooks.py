@@ -19,6 +19,8 @@ from tests.notebooks.kernels import ROOT, Kernel
 from warehouse.home import open_home
 from warehouse.lake.store import open_lake
 
+pytestmark = pytest.mark.full
+
 FOLDER = ROOT / "notebooks" / "explore"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
 TRACK = "7400000000000000001"  # of the world in conftest.py
@@ -89,12 +91,14 @@ def kinds(cells: list[Any]) -> set[str]:
     return {kind for cell in cells for each in cell["outputs"] for kind in each.get("data", {})}
 
 
-def test_each_has_its_answers_here() -> None:
+def test_every_explore_notebook_has_an_expected_answer() -> None:
     assert list(SAYS) == list(SAYS_OF_NOTHING) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_shows_tables_a_picture_and_an_answer(name: str, workshop: Any, kernel: Kernel) -> None:
+def test_explore_notebook_shows_tables_a_plot_and_its_answer(
+    name: str, workshop: Any, kernel: Kernel
+) -> None:
     cells = run(kernel, name, workshop.settings.data_home, *TYPED.get(name, ()))
     assert {"text/html", "image/svg+xml"} <= kinds(cells)
     assert SAYS[name] in printed(cells)

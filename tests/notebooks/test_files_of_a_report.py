@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.figures.report import NotebookReport, open_report
 from pipelines.reports.texts import load_texts
+
+pytestmark = pytest.mark.full
 
 TRACK = "7400000000000000001"
 

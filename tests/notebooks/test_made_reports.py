@@ -24,6 +24,8 @@ from tests.notebooks.conftest import one_kernel_for_reports
 from tests.notebooks.kernels import Kernel
 from warehouse.records.errors import InvalidParameterError
 
+pytestmark = pytest.mark.full
+
 NAMES = [one.name for one in read_catalogue()]
 LONG = "track"
 """The report with the most texts; the others are made in Chinese by `make soak`."""
@@ -89,7 +91,7 @@ def test_plots_are_pictures_in_the_page(all_made: dict[str, RenderedReport]) -> 
     }
 
 
-def test_what_is_not_there_is_said(all_made: dict[str, RenderedReport]) -> None:
+def test_report_says_which_data_is_missing(all_made: dict[str, RenderedReport]) -> None:
     assert "No song is linked to a track" in text_of(all_made["chart"])
     assert "No pair has been annotated yet." in text_of(all_made["matcher"])
 
@@ -109,7 +111,7 @@ def test_the_same_moment_gives_the_same_bytes_whatever_came_later(
     assert [one[0].startswith('<p class="making">Run ') for one in differing] == [True]
 
 
-def test_what_a_cell_refuses_is_refused_by_the_report(tmp_path: Path) -> None:
+def test_error_of_a_notebook_cell_is_the_error_of_the_report(tmp_path: Path) -> None:
     refusing = (
         "from warehouse.records.errors import InvalidParameterError as E\nraise E('no track')"
     )

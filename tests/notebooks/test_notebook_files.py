@@ -10,6 +10,8 @@ import pytest
 from pipelines.reports.catalogue import NOTEBOOKS, RUNTIME_PARAMETERS, read_catalogue
 from warehouse.tables import BY_NAME
 
+pytestmark = pytest.mark.full
+
 FILES = sorted(NOTEBOOKS.glob("*.ipynb"))
 ALLOWED = ("warehouse", "pipelines.reports.figures")
 MOST_LINES = 45  # of one cell: a query stands in one
@@ -29,7 +31,7 @@ def test_outputs_are_stripped_and_cells_are_small(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_it_imports_the_warehouse_and_the_domain_alone(path: Path) -> None:
+def test_notebook_imports_only_permitted_modules(path: Path) -> None:
     tree = ast.parse("\n".join("".join(cell["source"]) for cell in cells(path)))
     names = [
         name
@@ -46,7 +48,7 @@ def test_it_imports_the_warehouse_and_the_domain_alone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("report", read_catalogue(), ids=lambda report: report.name)
-def test_it_says_what_it_is_for_what_it_takes_and_what_it_reads(report: Any) -> None:
+def test_report_notebook_describes_purpose_parameters_and_tables(report: Any) -> None:
     assert report.title
     assert report.purpose.endswith(".")
     assert all(one.meaning for one in report.parameters)

@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from pipelines.reports.catalogue import NOTEBOOKS
-from tests.lake_rows import to_row
 from tests.notebooks.conftest import ACCOUNT, START, TRACKS, Workshop
+from tests.warehouse.lake_rows import to_row
 from warehouse.home import open_home
 from warehouse.lake.record_rows import pack_document
 from warehouse.lake.store import open_lake
 from warehouse.records.errors import InvalidParameterError
+
+pytestmark = pytest.mark.full
 
 TRACK = TRACKS[0]
 SHARED = f"{TRACK[:-1]}9"  # the music id that a scan of any track confirms
@@ -241,7 +243,7 @@ def test_the_accuracy_of_the_matcher_is_of_the_newest_scan(home: Path) -> None:
     assert set(pairs["comparison_id"]) == {f"job-1-0-{number}" for number in range(3)}
 
 
-def test_what_cannot_be_compared_is_no_compared_pair(home: Path) -> None:
+def test_not_comparable_pairs_are_not_counted_as_compared(home: Path) -> None:
     told = "1 of 3 compared pairs were confirmed"
     for name in ("track", "matcher"):
         shown = run(home, f"reports/{name}.ipynb", music_id=TRACK)["shown"]

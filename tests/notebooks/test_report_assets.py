@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, override
 
+import pytest
 from dagster import AssetKey, DagsterInstance, DefaultScheduleStatus
 
 from pipelines.orchestration.definitions import build_definitions
@@ -12,6 +13,8 @@ from pipelines.orchestration.resources import ReportResource
 from pipelines.reports.build import RenderedReport
 from pipelines.reports.catalogue import Notebook, read_catalogue
 from warehouse.records.errors import InvalidParameterError, NothingToReportError
+
+pytestmark = pytest.mark.full
 
 NAMES = {one.name for one in read_catalogue()}
 

@@ -9,6 +9,8 @@ import pytest
 from api.cli.main import main
 from pipelines.reports.catalogue import read_catalogue
 
+pytestmark = pytest.mark.full
+
 type Run = Callable[..., tuple[int, str]]
 
 
@@ -53,7 +55,7 @@ def test_the_list_names_every_report_with_its_parameters(run: Run) -> None:
         (("0b1c2d3e", "--out", "a.PDF"), "names the page, which is HTML"),
     ],
 )
-def test_what_cannot_be_reported_is_one_line_and_status_2(
+def test_report_command_exits_with_status_2_for_invalid_arguments(
     run: Run, arguments: tuple[str, ...], told: str
 ) -> None:
     status, said = run(*arguments)

@@ -12,6 +12,8 @@ from pipelines.reports.figures.plots import ReportPlots
 from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
 
+pytestmark = pytest.mark.full
+
 TEXTS = load_texts("en")
 PLOTS = ReportPlots(TEXTS)
 

@@ -20,6 +20,8 @@ from pipelines.reports.texts import load_texts
 from warehouse.exports.export_table import to_table
 from warehouse.records.errors import InvalidParameterError, SametrackError
 
+pytestmark = pytest.mark.full
+
 TRACK = "7400000000000000001"
 TEXTS = load_texts("en")
 PLOTS = ReportPlots(TEXTS)
@@ -54,7 +56,7 @@ def test_an_unknown_report_names_the_nearest_and_all(name: str, told: str) -> No
     assert "quality, track" in (caught.value.hint or "")
 
 
-def test_what_cannot_be_made_is_told_before_a_kernel_starts(workshop: Any) -> None:
+def test_invalid_report_request_is_refused_before_a_kernel_starts(workshop: Any) -> None:
     settings = workshop.settings.model_copy(update={"chromium_path": Path("/nowhere/chromium")})
     steps: list[str] = []
     for asked, error in (
@@ -202,7 +204,7 @@ def test_an_unknown_value_is_a_gap_in_a_line_and_never_0() -> None:
     assert [row["y"] for row in json.loads(chart.to_json())["data"]["values"]] == [5, None, 7]
 
 
-def test_one_look_at_each_is_no_growth() -> None:
+def test_line_plot_of_single_observations_is_none() -> None:
     days = [date(2026, 1, 1), date(2026, 1, 2)]
     table = pa.table({"day": days, "n": [5, 7], "who": ["a", "b"]})
     assert PLOTS.lines(table, x="day", y="n", by="who") is None
@@ -274,7 +276,7 @@ def test_an_erased_history_and_an_empty_warehouse_are_said_on_top() -> None:
     assert "<b>" not in shown.html
 
 
-def test_nothing_to_draw_draws_nothing() -> None:
+def test_plot_without_values_is_none() -> None:
     unknown = pa.table({"x": [date(2026, 1, 1)], "y": pa.array([None], pa.int64()), "z": ["a"]})
     assert PLOTS.lines(unknown, x="x", y="y", by="z") is None
     assert PLOTS.bars(unknown, label="z", value="y") is None

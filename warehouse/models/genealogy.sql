@@ -1,5 +1,5 @@
 -- One row per track and music id that a scan linked to the recording.
--- A test holds the rules to plain Python (`tests/genealogy_rules.py`); the windows of time are those of `warehouse.records.times`.
+-- A test holds the rules to plain Python (`tests/warehouse/analysis/genealogy_rules.py`); the windows of time are those of `warehouse.records.times`.
 with
 names as (
     -- the song that a music id names: a user sound names its uploader, so its mapped song counts

@@ -1,7 +1,0 @@
-"""A bounded part of `python -m benchmarks.fuzz.jobs`."""
-
-from benchmarks.fuzz.jobs import live
-
-
-def test_jobs_keep_their_promises_in_any_order_of_events() -> None:
-    assert live(operations=300, drawn=1).total() >= 300

@@ -1,0 +1,151 @@
+"""The union of a list's captures: as of which capture it is shown, and in which order."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from warehouse.queries.lists import (
+    ListCapture,
+    ListCaptures,
+    UnionMember,
+    history_until,
+    sort_members,
+)
+from warehouse.queries.videos import VideoSortValues
+
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+LONG_AGO_S = 3600.0
+
+
+def capture(
+    sequence: int, *, outcome: str = "ok", cursor_in: int = 0, age_s: float = LONG_AGO_S
+) -> ListCapture:
+    moment = NOW - timedelta(seconds=age_s)
+    return ListCapture(
+        sequence=sequence,
+        outcome=outcome,
+        cursor_in=cursor_in,
+        has_more=True,
+        data_provider="public-graph",
+        observed_at=moment,
+        committed_at=moment,
+    )
+
+
+def shown(captures: list[ListCapture], *, sequence: int | None = None) -> list[int] | None:
+    """The sequences of the captures that a union is made of."""
+    found = history_until(captures, sequence=sequence, now=NOW)
+    return None if found is None else [page.sequence for page in found.pages]
+
+
+def test_the_newest_union_is_made_of_all_captures_oldest_first() -> None:
+    assert shown([capture(3), capture(1), capture(2)]) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("sequence", "expected"), [(1, [1]), (2, None), (3, [1, 3]), (4, [1, 3, 4]), (5, None)]
+)
+def test_a_union_as_of_a_capture_ends_with_it_and_needs_it_to_have_shown_something(
+    sequence: int, expected: list[int] | None
+) -> None:
+    captures = [capture(1), capture(2, outcome="upstream_empty"), capture(3), capture(4)]
+    assert shown(captures, sequence=sequence) == expected
+
+
+def test_list_union_without_items_is_none() -> None:
+    assert shown([]) is None
+    assert shown([capture(1, outcome="upstream_empty")]) is None
+
+
+@pytest.mark.parametrize(
+    ("age_s", "expected"), [(0, [1]), (29.9, [1]), (30, [1, 3]), (31, [1, 3]), (LONG_AGO_S, [1, 3])]
+)
+def test_a_number_missing_for_less_than_30_seconds_may_still_be_filled(
+    age_s: float, expected: list[int]
+) -> None:
+    assert shown([capture(1), capture(3, age_s=age_s)]) == expected
+
+
+def test_the_first_of_several_young_holes_ends_the_union() -> None:
+    captures = [capture(1), capture(2), capture(4, age_s=5), capture(6, age_s=1)]
+    assert shown(captures) == [1, 2]
+
+
+def test_list_union_continues_past_an_old_gap() -> None:
+    captures = [capture(1), capture(3), capture(4, age_s=5), capture(6, age_s=5)]
+    assert shown(captures) == [1, 3, 4]
+
+
+def test_numbers_without_a_hole_hold_nobody_up_however_young() -> None:
+    assert shown([capture(1, age_s=2), capture(2, age_s=1), capture(3, age_s=0)]) == [1, 2, 3]
+
+
+def test_list_union_shows_captures_after_deleted_ones() -> None:
+    assert shown([capture(8, age_s=1), capture(9, age_s=0)]) == [8, 9]
+
+
+def test_a_refused_capture_fills_its_number() -> None:
+    captures = [capture(1), capture(2, outcome="upstream_empty", age_s=1), capture(3, age_s=0)]
+    assert shown(captures) == [1, 3]
+
+
+def test_screens_are_the_captures_that_began_at_the_beginning() -> None:
+    pages = (capture(1), capture(2, cursor_in=20), capture(3), capture(4, cursor_in=1))
+    observed = ListCaptures(pages)
+    assert observed.as_of == pages[3]
+    assert observed.screens == [pages[0], pages[2]]
+    assert observed.latest_screen == pages[2]
+    assert ListCaptures((pages[1],)).latest_screen is None
+
+
+def member(aweme_id: str, *, place: int | None = None, recency: int = 0) -> UnionMember:
+    return UnionMember(aweme_id=aweme_id, first_position=place, recency=recency)
+
+
+MEMBERS = [
+    member("old", recency=10),
+    member("ancient", recency=5),
+    member("second", place=1, recency=30),
+    member("first", place=0, recency=20),
+    member("also old", recency=10),
+]
+
+
+def test_public_order_is_the_latest_screen_then_what_was_shown_last() -> None:
+    assert sort_members(MEMBERS, "public") == ["first", "second", "also old", "old", "ancient"]
+    known = {"ancient": VideoSortValues(likes=9, created=9)}
+    assert sort_members(MEMBERS, "public", values=known)[-1] == "ancient"
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("likes", ["ancient", "second", "old", "first", "also old"]),
+        ("newest", ["old", "ancient", "second", "first", "also old"]),
+    ],
+)
+def test_the_other_orders_go_from_most_to_least_with_the_unknown_last(
+    order: str, expected: list[str]
+) -> None:
+    known = {
+        "old": VideoSortValues(likes=0, created=900),
+        "ancient": VideoSortValues(likes=7, created=800),
+        "second": VideoSortValues(likes=1, created=0),
+        "also old": VideoSortValues(),
+    }
+    assert sort_members(MEMBERS, order, values=known) == expected  # type: ignore[arg-type]  # both exist
+
+
+def test_videos_without_a_sort_value_come_last() -> None:
+    known = {
+        "first": VideoSortValues(likes=0, created=0),
+        "second": VideoSortValues(likes=1, created=1),
+    }
+    assert sort_members(MEMBERS, "likes", values=known)[:2] == ["second", "first"]
+    assert sort_members(MEMBERS, "newest", values=known)[:2] == ["second", "first"]
+
+
+def test_videos_with_equal_values_keep_the_public_order() -> None:
+    known = {one.aweme_id: VideoSortValues(likes=3) for one in MEMBERS}
+    assert sort_members(MEMBERS, "likes", values=known) == sort_members(MEMBERS, "public")
+    assert sort_members(MEMBERS, "newest", values=known) == sort_members(MEMBERS, "public")
