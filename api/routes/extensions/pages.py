@@ -10,23 +10,28 @@ from dataclasses import asdict
 from pathlib import Path
 
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
-from api.responses.envelope import EncodedData, JsonResponse, encode_data
+from api.responses.envelope import (
+    EncodedData,
+    JsonResponse,
+    conditional_response,
+    encode_data,
+)
 from api.responses.errors import NotFoundError
-from api.routes.dependencies import ServicesDep
-from api.routes.operations import OperationRoutes
+from api.routes.dependencies import ServicesDep, check_query
 from api.schemas.extensions.reference import Reference
+from api.schemas.responses import read_responses
 from pipelines.documents import coverage_messages, messages, stop_reasons, verdict_reasons
 from pipelines.parameters.scan import PARAMETERS, SORT_LABELS
 from warehouse.exports.table_files import FORMAT_NAMES
 
 router = APIRouter(include_in_schema=False)
-operations = OperationRoutes()
+reference = APIRouter(tags=["Sametrack"], dependencies=[Depends(check_query)])
 
 CHINESE = "zh"
 CONSOLE_ROOT = Path(__file__).parents[2] / "console"
@@ -98,14 +103,12 @@ _MESSAGES = {
 }
 
 
-@operations.read(
+@reference.get(
     "/api/v1/sametrack/reference",
-    "Reference of operations, parameters and errors",
-    "All operations and error types",
-    "unknown_parameter",
-    model=Reference,
+    summary="Reference of operations, parameters and errors",
+    responses=read_responses(Reference, "All operations and error types", "unknown_parameter"),
 )
-def sametrack_reference(request: Request) -> EncodedData:
+def sametrack_reference(request: Request) -> Response:
     """Return all operations with parameters and limits, and all errors, in two languages.
 
     全部接口的参数、取值范围与错误说明，中英双语.
@@ -114,8 +117,8 @@ def sametrack_reference(request: Request) -> EncodedData:
     # Built once: it changes only with the release.
     if not hasattr(app.state, "reference"):
         app.state.reference = encode_data(build_reference(app.openapi()))
-    reference: EncodedData = app.state.reference
-    return reference
+    encoded: EncodedData = app.state.reference
+    return conditional_response(request.scope, encoded)
 
 
 @router.get("/openapi.json")
