@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from api.params.annotations import MAX_NOTE_LENGTH, AnnotationVerdict
 from api.responses.errors import MissingParameterError
+from api.responses.languages import split_languages
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT, MAX_INPUT_LENGTH, check_music_form
 from pipelines.parameters import scan
 from warehouse.records.errors import InvalidParameterError
@@ -83,6 +84,29 @@ def parameter_field(
         le=maximum if numeric else None,
         description=f"{parameter.meaning}. {parameter.meaning_zh}",
         json_schema_extra={"x-default-from": parameter.linked_to} if parameter.linked_to else None,
+    )
+
+
+def field_parameter(model: type[pydantic.BaseModel], name: str) -> scan.Parameter:
+    """Return a field of a model as a parameter, for a command option or a form of the console."""
+    field = model.model_fields[name]
+    meaning = split_languages(field.description)
+    limits = {
+        bound: getattr(limit, bound)
+        for limit in field.metadata
+        for bound in ("ge", "le")
+        if hasattr(limit, bound)
+    }
+    maximum = limits.get("le")
+    return scan.Parameter(
+        name=name,
+        kind=_kind(field.annotation),
+        default=field.default,
+        minimum=limits.get("ge"),
+        # It stands for "no limit"; see `parameter_field`.
+        maximum=None if maximum == MAX_SAFE_INTEGER else maximum,
+        meaning=meaning.en.rstrip("."),
+        meaning_zh=meaning.zh.rstrip("。"),
     )
 
 

@@ -1,8 +1,8 @@
 """Watchlists: their definitions, their runs, and the check of each entry of a run.
 
 One transaction turns a due time into a run. A run is held by one process at a time; a hold expires,
-so another process takes over the run of a process that died. Which time is due is decided by
-`warehouse.records.watchlists`; runs are executed in `pipelines.watchlists`.
+so another process takes over the run of a process that died. Which time is due is decided in
+`pipelines.watchlists.schedule`; runs are executed in `pipelines.watchlists.run`.
 """
 
 from collections.abc import Callable
