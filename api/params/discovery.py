@@ -4,9 +4,10 @@ from pydantic import Field, StrictBool, StrictFloat, StrictInt
 
 from api.params.scan import InputText, QueryModel, parameter_field, single_input
 from pipelines.captures.inputs import ACCEPTED_INPUT_HINT
+from pipelines.parameters.scan import parameter_table
 from pipelines.scan.rules.discovery import DISCOVERY_PARAMETERS, DiscoveryParameters
 
-DISCOVERY = {parameter.name: parameter for parameter in DISCOVERY_PARAMETERS}
+DISCOVERY = parameter_table(*DISCOVERY_PARAMETERS)
 
 
 class DiscoveryQuery(QueryModel):

@@ -15,7 +15,7 @@ from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.stores import call_service_or_stores, stored_settings
 from api.client import ApiResponse, AsyncClient
 from api.params.scan import field_parameter
-from api.params.watchlists import ThresholdsBody
+from api.params.watchlists import ThresholdsBody, WatchlistRunsQuery
 from api.services.watchlists.files import apply_file
 from api.services.watchlists.service import WatchlistService, open_watchlist_service
 from api.settings import ApiSettings
@@ -31,7 +31,8 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of a watchlist.")]
-_Limit = Annotated[int, typer.Option(min=1, max=200, help="Number of runs.")]
+_RUNS = field_parameter(WatchlistRunsQuery, "limit")
+_Limit = Annotated[int, typer.Option(min=_RUNS.minimum, max=_RUNS.maximum, help="Number of runs.")]
 _File = Annotated[Path, typer.Argument(metavar="FILE", help="YAML file; see docs/watchlists.md.")]
 _Inputs = list[str]
 
@@ -199,7 +200,11 @@ def _run_there(api: str, name: str, *, wait: bool) -> ReadOnlyDocument:
 
 @app.command("runs")
 def runs(
-    name: _Name, *, limit: _Limit = 20, as_json: JsonOption = False, api: ServiceOption = None
+    name: _Name,
+    *,
+    limit: _Limit = _RUNS.default,
+    as_json: JsonOption = False,
+    api: ServiceOption = None,
 ) -> None:
     """List the newest runs of a watchlist."""
     document = _call(
