@@ -75,6 +75,7 @@ def parameter_field(
     """
     parameter = table[name]
     maximum = parameter.maximum
+    # A larger integer would not be the same number in every client.
     if parameter.kind is int and maximum is None:
         maximum = MAX_SAFE_INTEGER
     numeric = parameter.kind in {int, float}
@@ -231,6 +232,7 @@ class HotVideosQuery(ScanFields, QueryModel):
     @pydantic.field_validator("search_keywords")
     @classmethod
     def _few_and_short(cls, value: str | None) -> str | None:
+        # Only checked here: `keywords` splits the text.
         _KEYWORDS.validate_python(value or [])
         return value
 
@@ -251,6 +253,7 @@ class ScanBody(ScanFields):
     search_keywords: Annotated[
         KeywordList,
         pydantic.Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
+        # `KeywordList` splits text before it is validated, which its own schema does not say.
         pydantic.WithJsonSchema(
             {
                 "description": f"{_KEYWORDS_MEANING}; an array, or text with commas",
@@ -369,6 +372,7 @@ def single_input(**given: str | None) -> str:
     values = {name: value for name, value in given.items() if value is not None}
     if not values:
         raise MissingParameterError(f"`{next(iter(given))}` is required", hint=ACCEPTED_INPUT_HINT)
+    # Two names with one value are no contradiction.
     if len(set(values.values())) > 1:
         raise InvalidParameterError(
             f"{' and '.join(f'`{name}`' for name in values)} have different values",

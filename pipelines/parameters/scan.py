@@ -8,13 +8,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import Field, asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, get_args
+from typing import Any, Literal, Protocol, cast, get_args
 
 from warehouse.records.errors import InvalidParameterError
 from warehouse.records.evidence import VERDICT_REVISION
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 SORT_LABELS: Mapping[SortBy, tuple[str, str]] = {
@@ -88,7 +85,7 @@ def parameter_like(other: Parameter) -> Any:  # as `parameter`, which it calls
     )
 
 
-def parameters_of(kind: "type[DataclassInstance]") -> tuple[Parameter, ...]:
+def parameters_of(kind: type[Any]) -> tuple[Parameter, ...]:
     """Return what a dataclass declares by `parameter`, in the order of its fields."""
     parameters = []
     for declared in fields(kind):

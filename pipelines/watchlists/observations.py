@@ -75,14 +75,16 @@ class WatchObservation:
             for aweme_id, music_id in confirmed.items()
             if aweme_id not in current
         ]
+        # In the order in which they were missed: the first of them are forgotten.
         return replace(self, earlier=dict(gone_since[-MOST_EARLIER:]))
 
     def to_document(self) -> Document:
         """Return plain JSON values."""
         document = asdict(self)
-        document["observed_at"] = to_moment(self.observed_at)
+        # With microseconds, which rates depend on.
+        document["observed_at"] = to_utc_text(self.observed_at)
         for video, entry in zip(self.works, document["works"], strict=True):
-            entry["observed_at"] = to_moment(video.observed_at)
+            entry["observed_at"] = to_utc_text(video.observed_at)
         return document
 
 
@@ -100,11 +102,6 @@ def to_observation(document: ReadOnlyDocument) -> WatchObservation:
     )
     moment = datetime.fromisoformat(document["observed_at"])
     return WatchObservation(**{**document, "works": videos, "observed_at": moment})
-
-
-def to_moment(moment: datetime) -> str:
-    """Format as ISO 8601 in UTC with microseconds, which rates depend on."""
-    return to_utc_text(moment)
 
 
 def to_track_observation(
