@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 
 from api.cli import terminal
 from api.cli.options import JsonOption, ServiceOption, parameter_option
@@ -15,7 +16,8 @@ from api.cli.rendering.watchlists import print_digest, print_lists, print_runs
 from api.cli.stores import call_service_or_stores, stored_settings
 from api.client import ApiResponse, AsyncClient
 from api.params.scan import field_parameter
-from api.params.watchlists import ThresholdsBody, WatchlistRunsQuery
+from api.params.watchlists import ThresholdsBody, WatchlistBody, WatchlistRunsQuery
+from api.server.middleware.validation_errors import to_service_error
 from api.services.watchlists.files import apply_file
 from api.services.watchlists.service import WatchlistService, open_watchlist_service
 from api.settings import ApiSettings
@@ -97,6 +99,7 @@ def add(
     parameters = {"candidate_limit": candidate_limit, "count": count}
     # What was not given is left out, so that its default is that of the record.
     fields: dict[str, Any] = {
+        "name": name,
         "every": every,
         "entries": entries,
         "thresholds": {key: value for key, value in thresholds.items() if value is not None},
@@ -104,10 +107,21 @@ def add(
     }
     watchlist = _call(
         api,
-        lambda client: client.create_watchlist(name, **fields),
-        lambda lists: lists.create(watchlists.parse_plan({"name": name, **fields})),
+        lambda client: client.create_watchlist(**fields),
+        lambda lists: _create_here(lists, fields),
     )
     _show_watchlist(watchlist, "created", as_json=as_json)
+
+
+def _create_here(lists: WatchlistService, fields: ReadOnlyDocument) -> ReadOnlyDocument:
+    """Create a watchlist in the stores of this machine, by the rules of the HTTP API."""
+    # The service first: of a name, a schedule or a number of entries it says more than the model.
+    lists.check(watchlists.parse_plan(fields))
+    try:
+        plan = WatchlistBody.model_validate(fields).to_plan()
+    except ValidationError as error:
+        raise to_service_error(error.errors(), names=WatchlistBody.model_fields) from error
+    return lists.create(plan)
 
 
 @app.command("remove")
