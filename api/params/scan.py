@@ -216,7 +216,17 @@ KeywordList = Annotated[
     pydantic.Field(max_length=scan.MAX_SEARCH_KEYWORDS),
 ]
 _KEYWORDS = pydantic.TypeAdapter[list[str]](KeywordList)
-_KEYWORDS_MEANING = "song titles to search for, at most 8; default: the title of the track"
+_MOST = scan.MAX_SEARCH_KEYWORDS
+_TITLES = f"song titles to search for, at most {_MOST}; default: the title of the track"
+_TITLES_AS_TEXT = (
+    f"{_TITLES}; comma-separated. 搜索用歌名，最多 {_MOST} 个，以逗号分隔；默认为音乐标题"
+)
+_TITLES_AS_LIST = (
+    f"{_TITLES}; an array, or text with commas. "
+    f"搜索用歌名，最多 {_MOST} 个，数组或以逗号分隔的文本；默认为音乐标题"
+)
+ALIAS_OF_MUSIC_ID = "alias of `music_id`. `music_id` 的别名"
+_ALIAS_OF_INPUT = "alias of `input`. `input` 的别名"
 
 
 class HotVideosQuery(ScanFields, QueryModel):
@@ -224,10 +234,8 @@ class HotVideosQuery(ScanFields, QueryModel):
 
     music_id: InputText | None = pydantic.Field(None, description=f"{ACCEPTED_INPUT_HINT}")
 
-    url: InputText | None = pydantic.Field(None, description="alias of `music_id`")
-    search_keywords: InputText | None = pydantic.Field(
-        None, description=f"{_KEYWORDS_MEANING}; comma-separated"
-    )
+    url: InputText | None = pydantic.Field(None, description=ALIAS_OF_MUSIC_ID)
+    search_keywords: InputText | None = pydantic.Field(None, description=_TITLES_AS_TEXT)
 
     @pydantic.field_validator("search_keywords")
     @classmethod
@@ -252,11 +260,11 @@ class ScanBody(ScanFields):
 
     search_keywords: Annotated[
         KeywordList,
-        pydantic.Field(description=f"{_KEYWORDS_MEANING}; an array, or text with commas"),
+        pydantic.Field(description=_TITLES_AS_LIST),
         # `KeywordList` splits text before it is validated, which its own schema does not say.
         pydantic.WithJsonSchema(
             {
-                "description": f"{_KEYWORDS_MEANING}; an array, or text with commas",
+                "description": _TITLES_AS_LIST,
                 "anyOf": [
                     {"type": "string", "maxLength": MAX_INPUT_LENGTH},
                     {
@@ -292,11 +300,13 @@ class JobBody(ScanBody):
     """Body of `music_collection_jobs`."""
 
     input: InputText | None = pydantic.Field(None, description=ACCEPTED_INPUT_HINT)
-    music_id: InputText | None = pydantic.Field(None, description="alias of `input`")
-    url: InputText | None = pydantic.Field(None, description="alias of `input`")
-    keyword: Keyword | None = pydantic.Field(None, description="song name, used with `search_only`")
+    music_id: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    url: InputText | None = pydantic.Field(None, description=_ALIAS_OF_INPUT)
+    keyword: Keyword | None = pydantic.Field(
+        None, description="song name, used with `search_only`. 歌名，与 `search_only` 一起使用"
+    )
     search_only: pydantic.StrictBool = pydantic.Field(
-        False, description="search by keyword only, without a track"
+        False, description="search by keyword only, without a track. 仅按关键词搜索，不指定音乐"
     )
 
     @property
@@ -332,10 +342,10 @@ class AnnotationBody(StrictModel):
     """Body of an annotation."""
 
     verdict: AnnotationVerdict = pydantic.Field(
-        description="manual verdict: `same` or `not_the_same`"
+        description="manual verdict: `same` or `not_the_same`. 人工判断：`same` 或 `not_the_same`"
     )
     note: Annotated[PrintableText, pydantic.Field(max_length=MAX_NOTE_LENGTH)] | None = (
-        pydantic.Field(None, description="free text")
+        pydantic.Field(None, description="free text. 备注")
     )
 
 
@@ -356,9 +366,11 @@ class JobListQuery(QueryModel):
     """Query of the list of jobs."""
 
     limit: pydantic.StrictInt = pydantic.Field(
-        50, ge=1, le=200, description="maximum number of jobs, newest first"
+        50, ge=1, le=200, description="maximum number of jobs, newest first. 返回最新任务的数量"
     )
-    status: JobStatus | None = pydantic.Field(None, description="only jobs with this status")
+    status: JobStatus | None = pydantic.Field(
+        None, description="only jobs with this status. 只返回该状态的任务"
+    )
 
 
 def single_input(**given: str | None) -> str:

@@ -11,7 +11,7 @@ from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, Literal, Protocol, cast, get_args
 
 from warehouse.records.errors import InvalidParameterError
-from warehouse.records.evidence import VERDICT_REVISION
+from warehouse.records.evidence import VERDICT_REVISION, MatchThresholds
 
 SortBy = Literal["hot_score", "digg", "comment", "collect", "share", "latest", "oldest"]
 SORT_LABELS: Mapping[SortBy, tuple[str, str]] = {
@@ -165,7 +165,7 @@ class ScanParameters:
         "是否对其他音乐 ID 的候选做音频核验",
     )
     match_threshold: float = parameter(
-        0.65,
+        MatchThresholds().match_threshold,
         "composite audio score that a match must reach",
         "音频匹配综合得分阈值",
         minimum=0.0,
