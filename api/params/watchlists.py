@@ -131,8 +131,8 @@ class WatchlistChange(_ChangedFields):
         Of the thresholds only those given; a field that is null stays unchanged.
         """
         # Not `exclude_none`: a threshold that is None is switched off.
-        given = self.model_dump(exclude_unset=True)
-        return {name: value for name, value in given.items() if value is not None}
+        fields = self.model_dump(exclude_unset=True)
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 class WatchlistRunsQuery(scan.QueryModel):

@@ -212,6 +212,7 @@ def scan_parameters(given: Mapping[str, object]) -> ScanParameters:
         TypeError: A name is not a parameter of a scan.
     """
     values = {name: value for name, value in given.items() if value is not None}
+    # A linked parameter follows the value that was given for the other, not its default alone.
     for parameter in PARAMETERS:
         if parameter.linked_to is not None and parameter.name not in values:
             linked = BY_NAME[parameter.linked_to]
@@ -258,6 +259,7 @@ def scan_key(
     document = parameters.to_document()
     for name in (*VIEW_PARAMETERS, *DEPTH_PARAMETERS, "refresh"):
         del document[name]
+    # The same searches, in whatever order and case the titles were given
     document["search_keywords"] = sorted(
         {word.casefold().strip() for word in parameters.search_keywords}
     )
