@@ -81,14 +81,16 @@ class WatchObservation:
             for aweme_id, music_id in confirmed.items()
             if aweme_id not in current
         ]
+        # In the order in which they were missed: the first of them are forgotten.
         return replace(self, earlier=dict(gone_since[-MOST_EARLIER:]))
 
     def to_document(self) -> Document:
         """Return plain JSON values."""
         document = asdict(self)
-        document["observed_at"] = to_moment(self.observed_at)
+        # With microseconds, which rates depend on.
+        document["observed_at"] = to_utc_text(self.observed_at)
         for video, entry in zip(self.works, document["works"], strict=True):
-            entry["observed_at"] = to_moment(video.observed_at)
+            entry["observed_at"] = to_utc_text(video.observed_at)
         return document
 
 
@@ -106,11 +108,6 @@ def to_observation(document: ReadOnlyDocument) -> WatchObservation:
     )
     moment = datetime.fromisoformat(document["observed_at"])
     return WatchObservation(**{**document, "works": videos, "observed_at": moment})
-
-
-def to_moment(moment: datetime) -> str:
-    """Format as ISO 8601 in UTC with microseconds, which rates depend on."""
-    return to_utc_text(moment)
 
 
 def to_track_observation(
@@ -313,8 +310,8 @@ class WatchChanges:
     def to_document(self) -> Document:
         """Return plain JSON values."""
         document = asdict(self)
-        document["since"] = None if self.since is None else to_moment(self.since)
-        document["until"] = to_moment(self.until)
+        document["since"] = None if self.since is None else to_utc_text(self.since)
+        document["until"] = to_utc_text(self.until)
         return {**document, "change_count": self.count}
 
 
@@ -335,11 +332,13 @@ def find_changes(
         until=after.observed_at,
         figures=_figures(before, after),
         fast_works=_fast(both, thresholds.velocity),
+        # The Top N follows `count`, which may have changed between the two.
         rank_changes=_ranks(both, thresholds.rank_change, top=max(before.top, after.top)),
         new_music_ids=_music_ids(before, after.works) if thresholds.new_music_id else (),
         new_works=tuple(
             _news(video)
             for name, video in now.items()
+            # What an earlier run showed is not new when it comes back.
             if name not in then and name not in before.earlier
         ),
         vanished_works=_vanished(then, after),
@@ -418,6 +417,7 @@ def _ranks(
         for then, now in both
         if then.rank is not None
         and now.rank is not None
+        # Within the Top N before or after: further down, ranks change all the time.
         and min(then.rank, now.rank) <= top
         and abs(then.rank - now.rank) >= threshold
     ]
@@ -466,6 +466,7 @@ def _expectation(after: WatchObservation) -> Callable[[ObservedVideo], bool]:
     times = [video.create_time for video in after.works if video.create_time is not None]
     if after.kind != "account" or len(times) < 2:  # noqa: PLR2004 -- a lone one may be pinned
         return lambda _work: False
+    # Pinned videos may be older than all others on the screen, so that many are passed over.
     oldest = sorted(times)[min(_PINNED, len(times) - 1)]
     return lambda video: video.create_time is not None and video.create_time > oldest
 

@@ -116,6 +116,7 @@ class WatchlistRunner:
         with self._held(run_id) as run:
             if run is None or run.status != "due":
                 return run
+            # Saved one by one: if this process dies, the next one begins only what is left.
             for check in watchlists.read_checks(self.control, run_id):
                 if check.status == "due":
                     watchlists.save_check(self.control, self._begun(run, check))
@@ -206,6 +207,7 @@ class WatchlistRunner:
         observed = changes.to_observation(check.observation)
         before = None if earlier is None else changes.to_observation(earlier)
         if before is not None:
+            # Stored with what this list misses, so that its return is no news.
             observed = observed.after(before)
             check = replace(check, observation=observed.to_document())
             watchlists.save_check(self.control, check)

@@ -109,6 +109,20 @@ def test_the_limits_of_the_scan_form_come_with_the_page(guarded: TestClient) -> 
     assert limits["search_candidate_limit"]["meaning_zh"]
 
 
+def test_the_limits_of_the_watchlist_form_come_with_the_page(guarded: TestClient) -> None:
+    limits: dict[str, Any] = guarded.get("/console/words.json").json()["limits"]
+    shown = {
+        name: tuple(limits[name][key] for key in ("minimum", "maximum", "default"))
+        for name in ("velocity", "rank_change", "new_music_id")
+    }
+    assert shown == {
+        "velocity": (0, None, 1000.0),
+        "rank_change": (1, 500, 3),
+        "new_music_id": (None, None, True),
+    }
+    assert limits["velocity"]["meaning_zh"] == "作品热度日增量阈值"
+
+
 @pytest.mark.parametrize("place", ["/api/v1/sametrack/storage", "/api/v1/sametrack/series/video/1"])
 def test_data_needs_the_token_in_a_header_and_never_in_the_address(
     guarded: TestClient, place: str

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 from api.cli.main import app as command_line
 from api.process import build_app_from_settings
 from api.services.job_feed import JobBroadcaster
-from api.services.watchlists.files import read_watch_file
+from api.services.watchlists.files import read_watchlist_file
 from api.settings import ApiSettings
 from pipelines.orchestration.definitions import build_definitions
 from tests.deployment import LOCAL, wait_for
@@ -308,7 +308,7 @@ LISTS = [one for one in FILES if one.text.startswith("watchlists:")]
 
 @pytest.mark.parametrize("example", LISTS, ids=str)
 def test_every_file_of_watchlists_can_be_applied(example: Example) -> None:
-    assert read_watch_file(example.text)
+    assert read_watchlist_file(example.text)
 
 
 @pytest.mark.parametrize("example", [one for one in FILES if one not in LISTS], ids=str)

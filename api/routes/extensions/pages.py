@@ -16,6 +16,8 @@ from starlette.staticfiles import StaticFiles
 
 from api.openapi.description import in_chinese
 from api.openapi.reference import build_reference
+from api.params.scan import field_parameter
+from api.params.watchlists import ThresholdsBody
 from api.responses.envelope import (
     EncodedData,
     JsonResponse,
@@ -91,9 +93,12 @@ _LIMITS = {
         "meaning": parameter.meaning,
         "meaning_zh": parameter.meaning_zh,
     }
-    for parameter in PARAMETERS
+    for parameter in (
+        *PARAMETERS,
+        *(field_parameter(ThresholdsBody, name) for name in ThresholdsBody.model_fields),
+    )
 }
-"""Limits of the scan form, so that the console need not load the whole reference first."""
+"""Limits of the forms of scans and watchlists, so that the console need not load the reference."""
 _MESSAGES = {
     **{
         table: {name: asdict(words) for name, words in entries.items()}

@@ -12,7 +12,6 @@ from api.responses.documents import to_document
 from api.responses.errors import NotFoundError
 from api.schemas.extensions.watchlists import (
     WatchDigestList,
-    WatchEntry,
     WatchlistDeleted,
     WatchlistDocument,
     WatchlistList,
@@ -20,7 +19,6 @@ from api.schemas.extensions.watchlists import (
     WatchRunDocument,
     WatchRunEntry,
     WatchRunList,
-    WatchThresholds,
 )
 from pipelines.captures.inputs import InputTarget, read_music_input
 from pipelines.open_stores import open_control_of
@@ -196,10 +194,7 @@ class WatchlistService:
         newest = watchlists.newest_runs(self.store, plan.name, limit=1)
         return to_document(
             WatchlistDocument,
-            plan,
-            entries=[to_document(WatchEntry, entry) for entry in plan.entries],
-            thresholds=to_document(WatchThresholds, plan.thresholds),
-            parameters=dict(plan.parameters),
+            plan.to_document(),
             cron=stored.cron,
             next_due_at=next_due_at if plan.enabled else None,
             last_run=_to_run(newest[0]) if newest else None,

@@ -29,7 +29,7 @@ from api.client import (
     TooManyRequestsError,
     UnavailableError,
     UnsupportedError,
-    operations,
+    answers,
 )
 from api.client.operations import OPERATIONS, Operations
 from api.generate import client as client_generation
@@ -282,8 +282,8 @@ def argument_names(signature: Signature) -> list[str]:
     names: list[str] = []
     for one in signature.parameters.values():
         if one.kind is one.VAR_KEYWORD:
-            options = str(one.annotation).removeprefix("Unpack[").removesuffix("]")
-            names += getattr(operations, options).__annotations__
+            options = str(one.annotation).removeprefix("Unpack[answers.").removesuffix("]")
+            names += getattr(answers, options).__annotations__
         else:
             names.append(one.name)
     return names
