@@ -346,30 +346,46 @@ def own_sound_origin(video: Video) -> times.SoundOrigin | None:
     music = video.music
     if music is None or music.is_original_sound is False:
         return None
-    return times.find_sound_origin(
-        music.music_id, videos=(_candidate(video),), observed_at=video.observed_at
-    )
+    return _find_origin(music.music_id, (video,), observed_at=video.observed_at)
 
 
 def track_origin(track: Track, videos: Iterable[Video]) -> times.SoundOrigin | None:
-    """Return the video that the sound of a track was born with, among those under its music id."""
+    """Return the video that the sound of a track was born with, among those under its music id.
+
+    The platform's own statement stands. Without one, it is the video whose publication, or whose
+    id if it was scheduled, lies within the window of the sound's birth; of several, the nearest.
+    """
     if track.is_original_sound is False:
         return None
-    return times.find_sound_origin(
+    return _find_origin(
         track.music_id,
-        videos=[
-            _candidate(video)
-            for video in videos
-            if video.music is not None and video.music.music_id == track.music_id
-        ],
+        [video for video in videos if video.music and video.music.music_id == track.music_id],
         observed_at=track.observed_at,
         stated_aweme_id=track.source_aweme_id,
     )
 
 
-def _candidate(video: Video) -> times.SourceCandidate:
-    return times.SourceCandidate(
-        aweme_id=video.aweme_id,
-        create_time=video.create_time,
-        sec_uid=video.author.sec_uid if video.author else None,
-    )
+def _find_origin(
+    music_id: str,
+    videos: Iterable[Video],
+    *,
+    observed_at: datetime,
+    stated_aweme_id: str | None = None,
+) -> times.SoundOrigin | None:
+    born = times.id_time(music_id, observed_at=observed_at)
+    born_s = 0 if born is None else int(born.timestamp())
+    offsets: dict[str, int] = {}  # by video, seconds to the birth of the sound, within the window
+    for video in () if born is None else videos:
+        # A scheduled video is published long after its sound was made; its id was made with it.
+        made_at = times.id_time(video.aweme_id, observed_at=observed_at)
+        moments = (video.create_time, None if made_at is None else int(made_at.timestamp()))
+        for moment in moments:
+            offset = None if moment is None else born_s - moment
+            if offset is not None and times.EARLIEST_BIRTH_S <= offset <= times.LATEST_BIRTH_S:
+                offsets.setdefault(video.aweme_id, offset)
+    if stated_aweme_id is not None:
+        return times.SoundOrigin(stated_aweme_id, "stated", offsets.get(stated_aweme_id))
+    if not offsets:
+        return None
+    nearest = min(offsets, key=lambda aweme_id: (abs(offsets[aweme_id]), aweme_id))
+    return times.SoundOrigin(nearest, "id", offsets[nearest])
