@@ -97,10 +97,10 @@ def pool_rows(session: ScanRun) -> list[MartRow]:
         {
             "position": position,
             "aweme_id": aweme_id,
-            "source_surface": entry.sighting.surface,
-            "source_entity_id": entry.sighting.entity_id,
+            "source_surface": entry.surface,
+            "source_entity_id": entry.entity_id,
             "priority": entry.priority,
-            "music_id": entry.sighting.music_id,
+            "music_id": entry.music_id,
         }
         for position, (aweme_id, entry) in enumerate(session.state.pool.items())
     ]
@@ -149,8 +149,8 @@ def candidate_rows(session: ScanRun) -> list[MartRow]:
         sound = sounds.get(aweme_id)
         row: MartRow = {
             "aweme_id": aweme_id,
-            "source_surface": entry.sighting.surface,
-            "source_entity_id": entry.sighting.entity_id,
+            "source_surface": entry.surface,
+            "source_entity_id": entry.entity_id,
             "priority": entry.priority,
             "music_id": sound.music_id if sound else None,
             "outcome": outcome,
@@ -184,16 +184,16 @@ def variant_rows(session: ScanRun) -> list[MartRow]:
     return [
         {
             "music_id": session.music_id,
-            "aweme_id": entry.video.aweme_id,
-            "source_music_id": session.music_of(entry.video),
-            "sec_uid": entry.video.author.sec_uid if entry.video.author else None,
-            "kind": variant_kind(entry.comparison.pair),
-            "speed": entry.comparison.pair.speed,
-            "semitones": entry.comparison.pair.semitones,
-            "comparison_id": entry.comparison.comparison_id,
+            "aweme_id": video.aweme_id,
+            "source_music_id": session.music_of(video),
+            "sec_uid": video.author.sec_uid if video.author else None,
+            "kind": variant_kind(comparison.pair),
+            "speed": comparison.pair.speed,
+            "semitones": comparison.pair.semitones,
+            "comparison_id": comparison.comparison_id,
             "algorithm": ALGORITHM,
         }
-        for entry in session.state.variants.values()
+        for video, comparison in session.state.variant_videos()
     ]
 
 
