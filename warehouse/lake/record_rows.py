@@ -82,15 +82,17 @@ def video_row(
     }
 
 
-def video_from_row(row: ReadOnlyRow) -> Video:
-    """Build a video from a row of `raw.videos`."""
+def video_from_row[Record: Video](
+    row: ReadOnlyRow, record: type[Record] = Video, **more: object
+) -> Record:
+    """Build a video from a row of `raw.videos`; a record that extends it needs some more."""
     provider = row["data_provider"]
     ids, names = row["hashtag_ids"], row["hashtag_names"]
     hashtags = None
     if ids is not None and names is not None:
         pairs = zip(ids, names, strict=True)
         hashtags = tuple(Hashtag(ch_id=ch_id, name=name) for ch_id, name in pairs)
-    return Video(
+    return record(
         **{name: row[name] for name in _VIDEO},
         author=None if row["sec_uid"] is None else Author(**{n: row[n] for n in _AUTHOR}),
         music=None
@@ -99,6 +101,7 @@ def video_from_row(row: ReadOnlyRow) -> Video:
         hashtags=hashtags,
         statistics=Statistics(**{name: row[name] for name in _STATISTICS}),
         local_source=provider if provider in OWN_WORLDS else None,
+        **more,
     )
 
 
